@@ -1,0 +1,1 @@
+"""Layer 0: errors, safe files and memory limits. Knows nothing about games."""

@@ -1,0 +1,42 @@
+"""Every error a user can cause. The command line prints the message and exits with code 2."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CounterplayError(ValueError):
+    """Base of all errors with a message meant for the user."""
+
+
+class UnknownName(CounterplayError):
+    """A game, algorithm or experiment that does not exist."""
+
+
+class BadParameter(CounterplayError):
+    """A value outside its range, or a combination that makes no sense."""
+
+
+class BadStrategy(CounterplayError):
+    """Probabilities that are not probabilities, or a strategy of another game."""
+
+
+class BadFile(CounterplayError):
+    """A damaged, foreign or newer file. The message names the file and what is wrong with it."""
+
+
+class TooLarge(CounterplayError):
+    """A game that does not fit into memory."""
+
+
+class BadGame(CounterplayError):
+    """Rules that break the contract of a game (no actions, chance that does not sum to one, ...)."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """An `UnknownName` with the closest known name as a suggestion."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return UnknownName(f"unknown {kind} {name!r}{hint} Known {kind}s: {', '.join(names)}")

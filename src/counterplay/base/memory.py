@@ -1,0 +1,51 @@
+"""How much memory there is, asked before something large is built."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from counterplay.base.errors import BadParameter, TooLarge
+
+#: Environment variable that replaces the measured amount of free memory, in GB.
+LIMIT_VARIABLE = "COUNTERPLAY_MEMORY_GB"
+
+
+def available_bytes() -> int:
+    """Memory that can be used now: the environment's limit, the control group's, or the machine's."""
+    limit = os.environ.get(LIMIT_VARIABLE)
+    if limit:
+        try:
+            return int(float(limit) * 1e9)
+        except ValueError:
+            raise BadParameter(f"{LIMIT_VARIABLE} must be a number of gigabytes, not {limit!r}") from None
+    candidates = [_machine_bytes()]
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            candidates.append(int(Path(name).read_text()))
+        except (OSError, ValueError):
+            continue
+    return min(candidates)
+
+
+def _machine_bytes() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8 * 10**9
+
+
+def require(needed: float, what: str) -> None:
+    """Raise `TooLarge` when `needed` bytes are not there."""
+    available = available_bytes()
+    if needed > available:
+        raise TooLarge(
+            f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are free; "
+            f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
+        )

@@ -1,0 +1,1 @@
+"""Layer 2: how good a strategy is. Exact, no sampling."""

@@ -1,0 +1,92 @@
+"""Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as a tree.
+
+Two players with perfect recall use the sequence form: one sparse product and one pass. Any number of players use the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.forms.sequence import best_reply, gradient, plan_from_policy, tree_gradient, tree_value, treeplex
+from counterplay.forms.strategy import Strategy, check_same_game
+
+
+@dataclass(frozen=True)
+class BestResponse:
+    """`value`: what `player` gets by `strategy`, the profile in which he plays best and the others as before."""
+
+    game: Game
+    player: int
+    value: float
+    strategy: Strategy
+
+
+def expected_value(game: Game, strategy: Strategy) -> np.ndarray:
+    """u_i(σ) for every player i: float64[n_players]."""
+    check_same_game(game, strategy)
+    if game.n_players == 2 and game.perfect_recall:
+        values = []
+        for player in (0, 1):
+            payoff = _gradient(game, strategy.probabilities, player)
+            values.append(float(payoff @ strategy.plan(player)))
+        return np.array(values)
+    values_by_tree = np.empty(game.n_players)
+    tree_value(game.tree, strategy.probabilities, np.empty(game.n_nodes), values_by_tree)
+    return values_by_tree
+
+
+def best_response(game: Game, strategy: Strategy, player: int) -> BestResponse:
+    """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect recall."""
+    check_same_game(game, strategy)
+    game.check_player(player)
+    probabilities = strategy.probabilities.copy()
+    value = _best_reply(game, strategy.probabilities, player, probabilities[game.slots(player)])
+    return BestResponse(game, player, value, Strategy(game, probabilities))
+
+
+def exploitability(game: Game, strategy: Strategy) -> float:
+    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half.
+
+    With more players, or a game that is not zero-sum: the sum over players of what each can gain by deviating.
+    """
+    check_same_game(game, strategy)
+    return policy_exploitability(game, strategy.probabilities)
+
+
+def policy_exploitability(game: Game, policy: np.ndarray) -> float:
+    """`exploitability` of an unchecked slot array, for solvers that measure often."""
+    best = sum(
+        _best_reply(game, policy, player, np.empty(game.slots(player).stop - game.slots(player).start))
+        for player in range(game.n_players)
+    )
+    if game.n_players == 2 and game.zero_sum:
+        return best
+    return best - float(expected_value(game, Strategy(game, policy)).sum())
+
+
+def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) -> float:
+    """The best response value; fills `out`, the player's own slots, with a pure best response."""
+    if not game.perfect_recall:
+        raise BadParameter(f"a best response needs perfect recall, and {game.name} has players who forget")
+    payoff = _gradient(game, policy, player)
+    return float(best_reply(game.treeplexes[player], payoff, out))
+
+
+def _gradient(game: Game, policy: np.ndarray, player: int) -> np.ndarray:
+    """Payoff of each sequence of `player` against the others' `policy`."""
+    slots = game.slots(player)
+    payoff = np.empty(slots.stop - slots.start + 1)
+    if game.n_players == 2:
+        sides = game.sequence_form
+        other = 1 - player
+        plan = np.empty(sides[other].n_sequences)
+        plan_from_policy(game.treeplexes[other], policy[game.slots(other)], plan)
+        gradient(sides[player], plan, payoff)
+    else:
+        sequence = treeplex(game.tree, player)[1]
+        tree_gradient(game.tree, policy, player, sequence, np.empty(game.n_nodes), payoff)
+    return payoff

@@ -1,0 +1,127 @@
+"""`Game`: rules with a name, and the forms built from them on first use."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadGame, BadParameter
+from counterplay.forms.build import Labels, build_levels, build_states, label_levels
+from counterplay.forms.rules import LevelRules, StateRules
+from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
+from counterplay.forms.tree import HistoryTree, level_bounds
+
+
+class Game:
+    """A game by name. `rules` is a `LevelRules` or a `StateRules` object; `cp.load` and `cp.game` make games."""
+
+    def __init__(self, name: str, rules: Any) -> None:
+        if not isinstance(rules, LevelRules | StateRules):
+            raise BadGame(f"{name}: rules need `n_players` and a method `root()`; see the how-to on your own game")
+        if not isinstance(rules.n_players, int) or not 1 <= rules.n_players <= 10:
+            raise BadGame(f"{name}: n_players must be a whole number from 1 to 10, not {rules.n_players!r}")
+        self.name = name
+        self.rules = rules
+
+    def __repr__(self) -> str:
+        return f"Game({self.name!r})"
+
+    @cached_property
+    def _built(self) -> tuple[HistoryTree, Labels | None]:
+        if isinstance(self.rules, LevelRules):
+            return build_levels(self.rules, self.name), None
+        return build_states(self.rules, self.name)
+
+    @property
+    def tree(self) -> HistoryTree:
+        """Every history as a node; built on first use."""
+        return self._built[0]
+
+    @cached_property
+    def sequence_form(self) -> SequenceForm:
+        """Two players with perfect recall only; built on first use."""
+        return sequence_form(self.tree)
+
+    @cached_property
+    def treeplexes(self) -> tuple[Treeplex, ...]:
+        """Each player's own decisions. `BadGame` where a player has no perfect recall."""
+        if self.n_players == 2:
+            return tuple(Treeplex(side.parent, side.first) for side in self.sequence_form)
+        return tuple(treeplex(self.tree, player)[0] for player in range(self.n_players))
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Names of information sets and slots, for people."""
+        tree, labels = self._built
+        return labels if labels is not None else label_levels(self.rules, tree)
+
+    @cached_property
+    def infoset_of_label(self) -> dict[str, int]:
+        """Information set by label; a label that two players share is prefixed by `player 1: `, `player 2: `."""
+        result: dict[str, int] = {}
+        names = self.labels.infoset
+        shared = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+        for i, name in enumerate(names):
+            result[f"player {self.tree.owner[i] + 1}: {name}" if name in shared else name] = i
+        return result
+
+    @property
+    def n_players(self) -> int:
+        return self.rules.n_players
+
+    @property
+    def n_nodes(self) -> int:
+        return self.tree.n_nodes
+
+    @property
+    def n_infosets(self) -> int:
+        return self.tree.n_infosets
+
+    @property
+    def n_slots(self) -> int:
+        """Length of a policy: information sets times their actions."""
+        return self.tree.n_slots
+
+    @cached_property
+    def depth(self) -> int:
+        """Moves (chance included) in the longest history."""
+        return len(level_bounds(self.tree)) - 2
+
+    @cached_property
+    def max_actions(self) -> int:
+        """The most actions at one information set."""
+        return int(np.diff(self.tree.first).max())
+
+    @cached_property
+    def zero_sum(self) -> bool:
+        return bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
+
+    @cached_property
+    def perfect_recall(self) -> bool:
+        """Whether every player remembers what he did."""
+        try:
+            return len(self.treeplexes) == self.n_players
+        except BadGame:
+            return False
+
+    def slots(self, player: int) -> slice:
+        """The part of a policy that belongs to `player`."""
+        self.check_player(player)
+        return player_slots(self.tree, player)
+
+    def check_player(self, player: int) -> None:
+        if isinstance(player, bool) or not isinstance(player, int | np.integer) or not 0 <= player < self.n_players:
+            raise BadParameter(f"player must be from 0 to {self.n_players - 1} in {self.name}, not {player!r}")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when the numbering of slots does; kept in every file that holds slots."""
+        digest = hashlib.sha256(self.name.encode())
+        digest.update(self.tree.first.tobytes())
+        digest.update(self.tree.owner.tobytes())
+        digest.update(np.ascontiguousarray(self.tree.payoff).tobytes())
+        digest.update(np.int64(self.n_nodes).tobytes())
+        return digest.hexdigest()[:16]

@@ -1,0 +1,90 @@
+"""The two ways to write down rules. Either becomes a `HistoryTree` in `forms/build.py`.
+
+`State` is for people: one object per situation, walked one at a time. `LevelRules` is for large built-in games: a whole level
+of the tree is a dictionary of arrays with one row per node, expanded at once with NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from counterplay.forms.tree import CHANCE, TERMINAL
+
+__all__ = ["CHANCE", "TERMINAL", "Level", "LevelRules", "Rows", "State", "StateRules"]
+
+
+class State(Protocol):
+    """A situation in a game. Immutable: `child` returns a new one."""
+
+    def player(self) -> int:
+        """0, 1, ... for the player to act, CHANCE, or TERMINAL."""
+
+    def actions(self) -> Sequence[Any]:
+        """What can be done here, at a player's or a chance node; `str(action)` is its label."""
+
+    def child(self, action: Any) -> State:
+        """The situation after `action`."""
+
+    def infoset(self) -> Hashable:
+        """What the player to act knows; `str` of it is the label. Equal values are one information set."""
+
+    def chance(self) -> Sequence[float]:
+        """At a chance node: the probability of each action."""
+
+    def payoffs(self) -> Sequence[float]:
+        """At the end: one number per player."""
+
+
+@runtime_checkable
+class StateRules(Protocol):
+    """A game given by its first state.
+
+    A state may also have a method `passive()`, the action that checks or calls; MCTS can then use such roll-outs.
+    """
+
+    n_players: int
+
+    def root(self) -> State:
+        """The situation before anything happened."""
+
+
+Rows = dict[str, np.ndarray]  # one row per node of a level; every array has the same first dimension
+
+
+class Level(NamedTuple):
+    """What the rules say about n nodes of one level; A is the largest number of actions there."""
+
+    player: np.ndarray  # int8[n]
+    legal: np.ndarray  # bool[n, A]; chance is uniform over its legal actions
+    key: np.ndarray  # int64[n]: equal keys of one player in one level are one information set
+    outcome: np.ndarray  # int32[n]: row of `payoffs` where the game is over
+    passive: np.ndarray | None = None  # int16[n]: the action that checks or calls, in games that have one
+
+
+@runtime_checkable
+class LevelRules(Protocol):
+    """A game whose levels are expanded with NumPy. A player must remember everything he saw and did."""
+
+    n_players: int
+    payoffs: np.ndarray  # float64[o, p]: every payoff vector that can happen
+
+    def count_nodes(self) -> int:
+        """The exact number of nodes, computed without building the tree."""
+
+    def first_level(self) -> Rows:
+        """One row: the root."""
+
+    def level(self, rows: Rows) -> Level:
+        """Who acts, what he may do and what he knows, for every row."""
+
+    def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
+        """The rows after `action[k]` in row `row[k]`."""
+
+    def infoset_label(self, rows: Rows, k: int) -> str:
+        """Readable name of the information set of row k."""
+
+    def action_label(self, rows: Rows, k: int, action: int) -> str:
+        """Readable name of an action in row k."""

@@ -1,0 +1,209 @@
+"""`Strategy`: a probability for every action of every information set of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.base import files
+from counterplay.base.errors import BadFile, BadStrategy
+from counterplay.forms.game import Game
+from counterplay.forms.sequence import plan_from_policy
+from counterplay.kernels.policy import normalise
+
+#: How far a sum of probabilities may be from one.
+TOLERANCE = 1e-9
+
+_find_game: Callable[[str], Game] | None = None
+
+
+def set_game_finder(finder: Callable[[str], Game]) -> None:
+    """Tell `Strategy.load` how to get a game by its name (done by the package itself)."""
+    global _find_game
+    _find_game = finder
+
+
+class Row(NamedTuple):
+    """One information set of a strategy, readable."""
+
+    player: int  # 1, 2, ... as in the paper
+    infoset: str
+    probabilities: dict[str, float]
+
+    def __str__(self) -> str:
+        shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
+        return f"player {self.player}  {self.infoset:<12}  {shares}"
+
+
+class Strategy:
+    """A strategy profile: behaviour of all players. Immutable.
+
+    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`.
+    """
+
+    def __init__(self, game: Game, probabilities: np.ndarray) -> None:
+        self.game = game
+        self.probabilities = _checked(game, probabilities)
+
+    def __repr__(self) -> str:
+        return f"Strategy({self.game.name!r}, {self.game.n_infosets} information sets)"
+
+    @classmethod
+    def uniform(cls, game: Game) -> Strategy:
+        """Every action with the same probability."""
+        counts = np.diff(game.tree.first)
+        return cls(game, np.repeat(1.0 / counts, counts))
+
+    @classmethod
+    def random(cls, game: Game, seed: int = 0) -> Strategy:
+        """Probabilities drawn uniformly from each simplex."""
+        return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
+
+    @classmethod
+    def from_weights(cls, game: Game, weights: np.ndarray) -> Strategy:
+        """Normalise non-negative weights per information set; uniform where they are all zero."""
+        probabilities = np.empty(game.n_slots)
+        normalise(np.ascontiguousarray(weights, dtype=np.float64), game.tree.first, probabilities)
+        return cls(game, probabilities)
+
+    @classmethod
+    def from_table(cls, game: Game, table: Mapping[str, Mapping[str, float]]) -> Strategy:
+        """From `{information set: {action: probability}}`, labels as in `table()`. What is not named is played uniformly."""
+        probabilities = cls.uniform(game).probabilities.copy()
+        for label, shares in table.items():
+            infoset = _infoset(game, label)
+            low, high = game.tree.first[infoset], game.tree.first[infoset + 1]
+            actions = game.labels.action[low:high]
+            strange = set(shares) - set(actions)
+            if strange:
+                raise BadStrategy(f"no action {sorted(strange)[0]!r} at {label!r}; there are {', '.join(actions)}")
+            probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
+        return cls(game, probabilities)
+
+    def at(self, infoset: str) -> dict[str, float]:
+        """Probabilities at one information set, by its label."""
+        return self._row(_infoset(self.game, infoset)).probabilities
+
+    def table(self) -> list[Row]:
+        """One readable row per information set."""
+        return [self._row(i) for i in range(self.game.n_infosets)]
+
+    def _row(self, i: int) -> Row:
+        low, high = self.game.tree.first[i], self.game.tree.first[i + 1]
+        labels = self.game.labels
+        shares = dict(zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True))
+        return Row(int(self.game.tree.owner[i]) + 1, labels.infoset[i], shares)
+
+    def plan(self, player: int) -> np.ndarray:
+        """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
+        slots = self.game.slots(player)
+        plan = np.empty(slots.stop - slots.start + 1)
+        plan_from_policy(self.game.treeplexes[player], self.probabilities[slots], plan)
+        return plan
+
+    def replace(self, other: Strategy, player: int) -> Strategy:
+        """This profile with `player` playing as in `other`."""
+        check_same_game(self.game, other)
+        probabilities = self.probabilities.copy()
+        slots = self.game.slots(player)
+        probabilities[slots] = other.probabilities[slots]
+        return Strategy(self.game, probabilities)
+
+    def mix(self, other: Strategy, weight: float) -> Strategy:
+        """Play this strategy with probability `weight`, `other` otherwise, decided once before the game.
+
+        The result is the behaviour strategy with the same realisation weights; where neither plays to, it is this strategy.
+        """
+        check_same_game(self.game, other)
+        if not 0.0 <= weight <= 1.0:
+            raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
+        probabilities = self.probabilities.copy()
+        for player in range(self.game.n_players):
+            slots = self.game.slots(player)
+            plan = (weight * self.plan(player) + (1.0 - weight) * other.plan(player))[1:]
+            first = self.game.treeplexes[player].first
+            total = np.add.reduceat(plan, first[:-1]) if len(plan) else plan
+            reached = np.repeat(total > 0, np.diff(first))
+            share = plan / np.repeat(np.where(total > 0, total, 1.0), np.diff(first))
+            probabilities[slots] = np.where(reached, share, probabilities[slots])
+        return Strategy(self.game, probabilities)
+
+    def save(self, path: str | Path) -> None:
+        """Write to `path` (.npz) so that a kill leaves the old file or the new one."""
+        header = {"game": self.game.name, "fingerprint": self.game.fingerprint}
+        files.write_arrays(Path(path), "strategy", {"probabilities": self.probabilities}, header)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
+        """Read what `save` wrote. `game` is needed only for a game of your own."""
+        path = Path(path)
+        if path.is_dir():
+            path = path / "strategy.npz"
+        arrays, header = files.read_arrays(path, "strategy")
+        name = header.get("game")
+        if not isinstance(name, str) or "probabilities" not in arrays:
+            raise BadFile(f"{path}: damaged (no game or no probabilities in it)")
+        if game is None:
+            if _find_game is None:
+                raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
+            game = _find_game(name)
+        if game.name != name:
+            raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
+        if header.get("fingerprint") != game.fingerprint:
+            raise BadFile(f"{path}: the rules or the numbering of {name} changed since it was written")
+        try:
+            return cls(game, arrays["probabilities"])
+        except BadStrategy as error:
+            raise BadFile(f"{path}: {error}") from None
+
+
+def check_same_game(game: Game, strategy: Strategy) -> None:
+    """`BadStrategy` unless the strategy belongs to the game."""
+    if not isinstance(strategy, Strategy):
+        raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
+    if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
+        raise BadStrategy(f"a strategy for {strategy.game.name} cannot play {game.name}")
+
+
+def _infoset(game: Game, label: str) -> int:
+    try:
+        return game.infoset_of_label[label]
+    except KeyError:
+        known = list(game.infoset_of_label)
+        some = ", ".join(repr(name) for name in known[:6]) + (", ..." if len(known) > 6 else "")
+        raise BadStrategy(f"no information set {label!r} in {game.name}; there are {some}") from None
+
+
+def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
+    """A read-only float64 copy, or `BadStrategy`."""
+    try:
+        values = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadStrategy("probabilities must be an array of numbers") from None
+    if values.shape != (game.n_slots,):
+        raise BadStrategy(f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}")
+    if not np.all(np.isfinite(values)):
+        raise BadStrategy(f"probability {values[~np.isfinite(values)][0]} at {_where(game, ~np.isfinite(values))}")
+    if np.any(values < 0):
+        raise BadStrategy(f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
+    sums = np.add.reduceat(values, game.tree.first[:-1])
+    wrong = np.abs(sums - 1.0) > TOLERANCE
+    if np.any(wrong):
+        i = int(np.flatnonzero(wrong)[0])
+        raise BadStrategy(f"probabilities at {_name(game, i)} sum to {sums[i]:.9g}, not 1")
+    values.setflags(write=False)
+    return values
+
+
+def _where(game: Game, bad: np.ndarray) -> str:
+    slot = int(np.flatnonzero(bad)[0])
+    return _name(game, int(np.searchsorted(game.tree.first, slot, side="right")) - 1)
+
+
+def _name(game: Game, infoset: int) -> str:
+    if game.n_infosets > 100_000:
+        return f"information set {infoset}"
+    return f"information set {game.labels.infoset[infoset]!r} of player {game.tree.owner[infoset] + 1}"

@@ -1,0 +1,115 @@
+"""`HistoryTree`: every history of a game is a node, and the tree is a handful of flat arrays.
+
+Nodes are numbered level by level, so the children of a node are consecutive and every parent precedes its children.
+Information sets are numbered player by player, and within a player parents first. `first[I] + a` is the slot of action `a` at
+information set `I` in every policy, regret and strategy-sum array of the project.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import answers, child, infoset_at, player_at, start, utility
+from counterplay.kernels.jit import jit
+from counterplay.kernels.rng import uniform
+
+CHANCE = -1  # `player` of a chance node
+TERMINAL = -2  # `player` of a node where the game is over
+NO_ACTION = -1  # `passive` of an information set that has no check or call
+
+
+class HistoryTree(NamedTuple):
+    """Dimensions: n nodes, m information sets, d chance distributions, o outcomes, p players."""
+
+    player: np.ndarray  # int8[n]: 0.., CHANCE or TERMINAL
+    first_child: np.ndarray  # int32[n + 1]: children of node h are first_child[h] .. first_child[h + 1] - 1
+    index: np.ndarray  # int32[n]: information set, chance distribution or outcome, as `player` says
+    first: np.ndarray  # int32[m + 1]: slots of information set I are first[I] .. first[I + 1] - 1
+    owner: np.ndarray  # int8[m]: the player who acts there
+    passive: np.ndarray  # int16[m]: the action that checks or calls, or NO_ACTION
+    chance_first: np.ndarray  # int32[d + 1]: entries of distribution d
+    chance_probability: np.ndarray  # float64[sum of sizes]
+    chance_cumulative: np.ndarray  # float64[sum of sizes]: running sums within a distribution, the last is 1
+    chance_uniform: np.ndarray  # bool[d]: all entries are equal, so one multiplication draws from it
+    payoff: np.ndarray  # float64[o, p]: the distinct payoff vectors
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.player)
+
+    @property
+    def n_infosets(self) -> int:
+        return len(self.owner)
+
+    @property
+    def n_slots(self) -> int:
+        return int(self.first[-1])
+
+    @property
+    def n_players(self) -> int:
+        return int(self.payoff.shape[1])
+
+
+def level_bounds(tree: HistoryTree) -> list[int]:
+    """First node of every level, and the number of nodes last."""
+    bounds = [0, 1]
+    while bounds[-1] < tree.n_nodes:
+        bounds.append(int(tree.first_child[bounds[-1]]))
+    return bounds
+
+
+def parents(tree: HistoryTree, nodes: np.ndarray) -> np.ndarray:
+    """Parents of `nodes` (none of them the root), by search in the sorted `first_child`."""
+    return np.searchsorted(tree.first_child[:-1], nodes, side="right") - 1
+
+
+@jit
+def _draw(form: Any, node: int, rng: np.ndarray) -> Any:
+    """A child of chance node `node`, by its probability."""
+    row = form.index[node]
+    low = form.chance_first[row]
+    count = form.chance_first[row + 1] - low
+    u = uniform(rng)
+    if form.chance_uniform[row]:
+        return form.first_child[node] + min(int(u * count), count - 1)
+    below, above = 0, count - 1  # the first entry whose cumulative probability exceeds u
+    while below < above:
+        middle = (below + above) // 2
+        if u < form.chance_cumulative[low + middle]:
+            above = middle
+        else:
+            below = middle + 1
+    return form.first_child[node] + below
+
+
+@answers(start, HistoryTree)
+def _start(form: Any, hand: Any, rng: Any) -> Any:
+    node = np.int64(0)
+    while form.player[node] == CHANCE:
+        node = np.int64(_draw(form, node, rng))
+    return node
+
+
+@answers(child, HistoryTree)
+def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = np.int64(form.first_child[node] + action)
+    while form.player[below] == CHANCE:
+        below = np.int64(_draw(form, below, rng))
+    return below
+
+
+@answers(player_at, HistoryTree)
+def _player_at(form: Any, hand: Any, node: Any) -> Any:
+    return form.player[node]
+
+
+@answers(infoset_at, HistoryTree)
+def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
+    return form.index[node]
+
+
+@answers(utility, HistoryTree)
+def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
+    return form.payoff[form.index[node], player]

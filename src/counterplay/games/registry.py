@@ -1,0 +1,70 @@
+"""Games by name: `load("bluff(1,1,6)")`. Finds every module of this package that sets `GAME`."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+import counterplay.games
+from counterplay.base.errors import BadParameter, unknown
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import set_game_finder
+from counterplay.games.spec import GameSpec
+
+OPEN_SPIEL = "open_spiel:"
+
+
+@cache
+def specs() -> dict[str, GameSpec]:
+    """All built-in games by name."""
+    found = {}
+    for module in pkgutil.iter_modules(counterplay.games.__path__):
+        spec = getattr(importlib.import_module(f"counterplay.games.{module.name}"), "GAME", None)
+        if spec is not None:
+            found[spec.name] = spec
+    return found
+
+
+def load(name: str) -> Game:
+    """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`, `open_spiel:hex(board_size=2)`."""
+    if not isinstance(name, str):
+        raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
+    if name.startswith(OPEN_SPIEL):
+        from counterplay.games.openspiel import OpenSpielRules
+
+        return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
+    word, args, kwargs = _parse(name)
+    if word not in specs():
+        raise unknown("game", word, [*specs(), OPEN_SPIEL + "NAME"])
+    canonical, rules = specs()[word].bind(args, kwargs)
+    return Game(canonical, rules)
+
+
+def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """`pam(3,3,8,stay=True)` -> word, positional and named arguments."""
+    problem = BadParameter(f"cannot read {text!r} as a game; write it like kuhn, ocp(500) or kuhn(players=3)")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise problem from None
+    if isinstance(tree, ast.Name):
+        return tree.id.lower(), (), {}
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)):
+        raise problem
+    try:
+        args = tuple(_literal(node) for node in tree.args)
+        kwargs = {str(keyword.arg): _literal(keyword.value) for keyword in tree.keywords}
+    except ValueError:
+        raise problem from None
+    return tree.func.id.lower(), args, kwargs
+
+
+def _literal(node: ast.expr) -> Any:
+    """A literal; a bare word stands for itself, as in `first=monster`."""
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+
+set_game_finder(load)

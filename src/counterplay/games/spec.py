@@ -1,0 +1,52 @@
+"""What a game file says about itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from counterplay.base.errors import BadParameter
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """`make(...)` returns rules; its parameters are the parameters of the game."""
+
+    name: str
+    make: Callable[..., Any]
+    summary: str
+    examples: tuple[str, ...]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+        """Canonical name and rules for given arguments."""
+        signature = inspect.signature(self.make)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise BadParameter(f"{self.name}: {error}; write it like {' or '.join(self.examples)}") from None
+        bound.apply_defaults()
+        parts = []
+        for name, value in bound.arguments.items():
+            default = signature.parameters[name].default
+            if default is inspect.Parameter.empty:
+                parts.append(f"{value}")
+            elif value != default:
+                parts.append(f"{name}={value}")
+        canonical = f"{self.name}({','.join(parts)})" if parts else self.name
+        return canonical, self.make(*bound.args, **bound.kwargs)
+
+
+def whole_number(value: Any, low: int, high: int, what: str) -> int:
+    """`value` if it is an integer in low..high, else `BadParameter`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadParameter(f"{what} must be a whole number from {low} to {high}, not {value!r}")
+    return value
+
+
+def yes_or_no(value: Any, what: str) -> bool:
+    """`value` if it is a bool, else `BadParameter`."""
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {value!r}")
+    return value

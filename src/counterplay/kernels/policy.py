@@ -1,0 +1,55 @@
+"""Regret matching (Eq 5), ε-greedy sampling (Eq 8) and normalisation, each written once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.kernels.jit import jit
+
+
+@jit
+def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int) -> None:
+    """Eq 5: `out[offset : offset + count]` from `regret[first : first + count]`."""
+    total = 0.0
+    for a in range(count):
+        positive = max(regret[first + a], 0.0)
+        out[offset + a] = positive
+        total += positive
+    if total > 0.0:
+        scale = 1.0 / total
+        for a in range(count):
+            out[offset + a] *= scale
+    else:
+        share = 1.0 / count
+        for a in range(count):
+            out[offset + a] = share
+
+
+@jit
+def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: float, u: float) -> tuple[int, float]:
+    """Eq 8 inverted at `u` in [0, 1): the action, and the probability with which it is drawn."""
+    explore = epsilon / count
+    exploit = 1.0 - epsilon
+    left = u
+    for a in range(count - 1):
+        p = explore + exploit * policy[offset + a]
+        if left < p:
+            return a, p
+        left -= p
+    last = count - 1
+    p = explore + exploit * policy[offset + last]
+    while p <= 0.0 and last > 0:  # u fell behind the last action by rounding, and that action is never played
+        last -= 1
+        p = explore + exploit * policy[offset + last]
+    return last, p
+
+
+@jit
+def normalise(weights: np.ndarray, first: np.ndarray, out: np.ndarray) -> None:
+    """`out[first[I]:first[I+1]]` proportional to `weights` there, uniform where they are all zero."""
+    for i in range(len(first) - 1):
+        total = 0.0
+        for k in range(first[i], first[i + 1]):
+            total += weights[k]
+        for k in range(first[i], first[i + 1]):
+            out[k] = weights[k] / total if total > 0.0 else 1.0 / (first[i + 1] - first[i])

@@ -1,0 +1,46 @@
+"""Random numbers as an argument: xoshiro256+ (Blackman & Vigna) with its state in `uint64[4]`.
+
+The same state gives the same numbers on every machine; saving and restoring it is saving and restoring an array.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.kernels.jit import jit
+
+_MASK = (1 << 64) - 1
+_11, _17, _19, _45 = (np.uint64(k) for k in (11, 17, 19, 45))
+_TO_UNIT = 2.0**-53
+
+
+def new_state(seed: int, stream: int = 0) -> np.ndarray:
+    """State `uint64[4]` for a seed; different streams of one seed are independent."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise BadParameter(f"seed must be a whole number of at least 0, not {seed!r}")
+    word = (int(seed) ^ (stream * 0xD1342543DE82EF95)) & _MASK
+    state = np.empty(4, dtype=np.uint64)
+    for k in range(4):  # splitmix64
+        word = (word + 0x9E3779B97F4A7C15) & _MASK
+        mixed = word
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        state[k] = mixed ^ (mixed >> 31)
+    return state
+
+
+@jit
+def uniform(state: np.ndarray) -> float:
+    """A number in [0, 1); changes `state`."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    result = s0 + s3
+    shifted = s1 << _17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << _45) | (s3 >> _19)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return float(result >> _11) * _TO_UNIT

@@ -1,0 +1,1 @@
+"""Layer 2: equilibrium finders. One file per algorithm; `solve` runs any of them by name."""

@@ -1,0 +1,162 @@
+"""Outcome-sampling Monte-Carlo CFR: Algorithm 1 with Equations 4-6.
+
+Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → `path.policy`, σ' → its ε-greedy version, π_i(z[I]) →
+`path.own`, π_-i(z[I]) → `path.others`, π^σ'(z) → `drawn`, π^σ(z[I]a, z) → `tail`, w_I → `weight`.
+
+One history per iteration, ε-greedy at every player's node, both players updated from it, optimistic averaging with t - c_I.
+Deviations: none. Chance is sampled on-policy, so its probability stands in both π_-i π and π^σ' and is left out of both.
+
+Option `averaging="stochastic"` replaces line 15 by s_I[a] += π_i(z[I]) σ(I, a) / π^σ'(z[I]), which is unbiased where optimistic
+averaging is not (a visit says nothing about the iterations since the last one).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.game import Game
+from counterplay.kernels.jit import jit
+from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
+from counterplay.kernels.rng import uniform
+from counterplay.solvers.base import Solver, one_of, probability
+
+
+class Tables(NamedTuple):
+    """What is learned: s slots, m information sets."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
+    last_visit: np.ndarray  # int64[m]
+
+
+class Path(NamedTuple):
+    """Scratch for one history: d decisions, w actions at most, p players."""
+
+    infoset: np.ndarray  # int32[d]
+    player: np.ndarray  # int8[d]
+    action: np.ndarray  # int32[d]
+    policy: np.ndarray  # float64[d * w]: σ at decision k is policy[k * w : ]
+    own: np.ndarray  # float64[d]: π_i(z[I])
+    others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
+    drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
+    reach: np.ndarray  # float64[p]: each player's own probability so far
+
+
+def new_path(depth: int, width: int, n_players: int) -> Path:
+    return Path(
+        infoset=np.zeros(depth, dtype=np.int32),
+        player=np.zeros(depth, dtype=np.int8),
+        action=np.zeros(depth, dtype=np.int32),
+        policy=np.zeros(depth * width),
+        own=np.zeros(depth),
+        others=np.zeros(depth),
+        drawn=np.zeros(depth),
+        reach=np.zeros(n_players),
+    )
+
+
+@jit
+def sample_history(
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, epsilon: float
+) -> tuple[int, int, float]:
+    """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions, π^σ'(z) without chance."""
+    width = len(path.policy) // len(path.infoset)
+    path.reach[:] = 1.0
+    drawn = 1.0
+    k = 0
+    node = start(form, hand, rng)
+    player = player_at(form, hand, node)
+    while player >= 0:
+        infoset = infoset_at(form, hand, node)
+        first = form.first[infoset]
+        count = form.first[infoset + 1] - first
+        offset = k * width
+        regret_matching(tables.regret, first, count, path.policy, offset)  # line 5, Eq 5
+        action, p = sample_epsilon_greedy(path.policy, offset, count, epsilon, uniform(rng))  # lines 6-7, Eq 8
+        others = 1.0
+        for j in range(len(path.reach)):
+            if j != player:
+                others *= path.reach[j]
+        path.infoset[k] = infoset
+        path.player[k] = player
+        path.action[k] = action
+        path.own[k] = path.reach[player]
+        path.others[k] = others
+        path.drawn[k] = drawn
+        path.reach[player] *= path.policy[offset + action]
+        drawn *= p
+        k += 1
+        node = child(form, hand, node, action, rng)
+        player = player_at(form, hand, node)
+    return node, k, drawn
+
+
+@jit
+def update_history(
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool
+) -> None:  # fmt: skip
+    """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
+    width = len(path.policy) // len(path.infoset)
+    tail = 1.0  # π^σ(z[I]a, z)
+    for k in range(n_decisions - 1, -1, -1):
+        infoset = path.infoset[k]
+        first = form.first[infoset]
+        count = form.first[infoset + 1] - first
+        offset = k * width
+        action = path.action[k]
+        below = tail * path.policy[offset + action]  # π^σ(z[I], z)
+        weight = utility(form, hand, node, path.player[k]) * path.others[k] / drawn  # Eq 6, w_I
+        if optimistic:
+            share = (t - tables.last_visit[infoset]) * path.own[k]  # line 15
+            tables.last_visit[infoset] = t  # line 17
+        else:
+            share = path.own[k] / path.drawn[k]
+        for a in range(count):
+            tables.regret[first + a] -= weight * below  # Eq 6, otherwise
+            tables.strategy_sum[first + a] += share * path.policy[offset + a]
+        tables.regret[first + action] += weight * tail  # Eq 6, z[I]a ⊑ z
+        tail = below
+
+
+@jit
+def outcome_sampling(
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool
+) -> int:  # fmt: skip
+    """Algorithm 1, iterations done + 1 .. done + n. Changes `tables` and `rng`; returns the nodes touched."""
+    touched = 0
+    for t in range(done + 1, done + n + 1):
+        node, n_decisions, drawn = sample_history(form, hand, tables, path, rng, epsilon)
+        update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic)
+        touched += n_decisions + 1
+    return touched
+
+
+class OutcomeSampling(Solver):
+    """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or "stochastic"."""
+
+    name = "mccfr"
+    summary = "outcome-sampling MCCFR, Algorithm 1"
+
+    def __init__(self, game: Game, seed: int, epsilon: float = 0.6, averaging: str = "optimistic") -> None:
+        super().__init__(game, seed, epsilon=epsilon, averaging=averaging)
+        self._epsilon = probability(epsilon, "epsilon")
+        if self._epsilon == 0.0:
+            probability(-1.0, "epsilon must be above 0 so that every history can be sampled; it")
+        self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
+        self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
+        self._path = new_path(game.depth, game.max_actions, game.n_players)
+        self._hand = np.empty(0, dtype=np.int32)
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return self._tables._asdict()
+
+    def weights(self) -> np.ndarray:
+        return self._tables.strategy_sum
+
+    def _run(self, n: int) -> int:
+        return outcome_sampling(
+            self.game.tree, self._hand, self._tables, self._path, self.rng, self.iterations, n, self._epsilon, self._optimistic
+        )
