@@ -106,12 +106,11 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
 
 
 @jit
-def _counting_sort(key: np.ndarray, n_keys: int, order: np.ndarray, out: np.ndarray) -> None:
-    """Stable: fill `out` with the entries of `order` sorted by `key`."""
-    start = np.zeros(n_keys + 1, dtype=np.int64)
+def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
+    """Stable: fill `out` with the entries of `order` sorted by `key`. `start`: zeros, one more than there are keys."""
     for k in order:
         start[key[k] + 1] += 1
-    for q in range(n_keys):
+    for q in range(len(start) - 1):
         start[q + 1] += start[q]
     for k in order:
         out[start[key[k]]] = k
@@ -119,38 +118,38 @@ def _counting_sort(key: np.ndarray, n_keys: int, order: np.ndarray, out: np.ndar
 
 
 @jit
-def _fill_rows(
-    row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, n_rows: int, column: np.ndarray,
-    value: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """Write entries in `order` (sorted by row, then column), merging equal ones; returns the row starts."""
-    row = np.zeros(n_rows + 1, dtype=np.int64)
+def _merge_entries(row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, side: Side) -> None:
+    """Write entries into `side` in `order` (sorted by row, then column), adding up equal ones. `side.row` starts as zeros."""
     last_row, last_column, filled = -1, -1, 0
     for k in order:
         if row_of[k] == last_row and column_of[k] == last_column:
-            value[filled - 1] += value_of[k]
+            side.value[filled - 1] += value_of[k]
             continue
         last_row, last_column = row_of[k], column_of[k]
-        column[filled] = last_column
-        value[filled] = value_of[k]
+        side.column[filled] = last_column
+        side.value[filled] = value_of[k]
         filled += 1
-        row[last_row + 1] = filled
-    for q in range(n_rows):
-        row[q + 1] = max(row[q + 1], row[q])
-    return row
+        side.row[last_row + 1] = filled
+    for q in range(len(side.row) - 1):
+        side.row[q + 1] = max(side.row[q + 1], side.row[q])
 
 
 def _side(plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int) -> Side:
-    n_rows = int(plex.first[-1]) + 1
-    by_column = np.empty(len(row_of), dtype=np.int32)
-    order = np.empty(len(row_of), dtype=np.int32)
-    _counting_sort(column_of, n_columns, np.arange(len(row_of), dtype=np.int32), by_column)
-    _counting_sort(row_of, n_rows, by_column, order)
-    column = np.empty(len(row_of), dtype=np.int32)
-    value = np.empty(len(row_of), dtype=np.float64)
-    row = _fill_rows(row_of, column_of, value_of, order, n_rows, column, value)
-    filled = int(row[-1])
-    return Side(plex.parent, plex.first, row, column[:filled], value[:filled])
+    n_rows, n = int(plex.first[-1]) + 1, len(row_of)
+    by_column = np.empty(n, dtype=np.int32)
+    order = np.empty(n, dtype=np.int32)
+    _counting_sort(column_of, np.zeros(n_columns + 1, dtype=np.int64), np.arange(n, dtype=np.int32), by_column)
+    _counting_sort(row_of, np.zeros(n_rows + 1, dtype=np.int64), by_column, order)
+    side = Side(
+        plex.parent,
+        plex.first,
+        row=np.zeros(n_rows + 1, dtype=np.int64),
+        column=np.empty(n, dtype=np.int32),
+        value=np.empty(n, dtype=np.float64),
+    )
+    _merge_entries(row_of, column_of, value_of, order, side)
+    filled = int(side.row[-1])
+    return side._replace(column=side.column[:filled], value=side.value[:filled])
 
 
 def sequence_form(tree: HistoryTree) -> SequenceForm:

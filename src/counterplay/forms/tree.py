@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.access import answers, child, infoset_at, player_at, start, utility
-from counterplay.kernels.jit import jit
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 
 CHANCE = -1  # `player` of a chance node
@@ -66,37 +66,38 @@ def parents(tree: HistoryTree, nodes: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _draw(form: Any, node: int, rng: np.ndarray) -> Any:
+def _draw(form: HistoryTree, node: index, rng: np.ndarray) -> index:
     """A child of chance node `node`, by its probability."""
-    row = form.index[node]
-    low = form.chance_first[row]
-    count = form.chance_first[row + 1] - low
+    row = index(form.index[node])
+    low = index(form.chance_first[row])
+    count = index(form.chance_first[row + ONE]) - low
     u = uniform(rng)
+    first = index(form.first_child[node])
     if form.chance_uniform[row]:
-        return form.first_child[node] + min(int(u * count), count - 1)
-    below, above = 0, count - 1  # the first entry whose cumulative probability exceeds u
+        return first + min(index(u * count), count - ONE)
+    below, above = ZERO, count - ONE  # the first entry whose cumulative probability exceeds u
     while below < above:
-        middle = (below + above) // 2
+        middle = (below + above) >> ONE
         if u < form.chance_cumulative[low + middle]:
             above = middle
         else:
-            below = middle + 1
-    return form.first_child[node] + below
+            below = middle + ONE
+    return first + below
 
 
 @answers(start, HistoryTree)
 def _start(form: Any, hand: Any, rng: Any) -> Any:
-    node = np.int64(0)
+    node = ZERO
     while form.player[node] == CHANCE:
-        node = np.int64(_draw(form, node, rng))
+        node = _draw(form, node, rng)
     return node
 
 
 @answers(child, HistoryTree)
 def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = np.int64(form.first_child[node] + action)
+    below = index(form.first_child[node]) + action
     while form.player[below] == CHANCE:
-        below = np.int64(_draw(form, below, rng))
+        below = _draw(form, below, rng)
     return below
 
 
@@ -107,9 +108,9 @@ def _player_at(form: Any, hand: Any, node: Any) -> Any:
 
 @answers(infoset_at, HistoryTree)
 def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
-    return form.index[node]
+    return index(form.index[node])
 
 
 @answers(utility, HistoryTree)
 def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
-    return form.payoff[form.index[node], player]
+    return form.payoff[index(form.index[node]), index(player)]

@@ -2,6 +2,10 @@
 
 Numba's on-disk cache looks only at the file of the function it compiles, not at the files of the functions that one
 calls. The cache folder is therefore named after a hash of every source file of the package.
+
+Two habits make the kernels fast. They are compiled without Numba's reference counting (`_nrt=False`), which would otherwise touch
+a counter of every array of a form at every step, and so they cannot allocate. And they index with `index(...)`, an unsigned
+integer: a signed one is tested for Python's negative indexing at every use. Never mix the two in arithmetic: Numba would make a float of it.
 """
 
 from __future__ import annotations
@@ -12,12 +16,16 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+index = np.uint64
+ZERO, ONE = index(0), index(1)
 
 #: How many versions of the compiled code are kept on disk.
 KEPT_VERSIONS = 4
@@ -62,13 +70,32 @@ def _forget_old_versions(parent: Path) -> None:
 _CACHE = None if config.DISABLE_JIT else _writable_cache()
 
 
-def jit(function: F) -> F:
-    """Compile with Numba: no interpreter, no lock, IEEE division, cached on disk."""
+@overload
+def jit(function: F) -> F: ...
+@overload
+def jit(*, inline: bool) -> Callable[[F], F]: ...
+def jit(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
+    """Compile with Numba: no interpreter lock, no allocation, IEEE division, cached on disk.
+
+    `inline` pastes the function into its callers, for large pieces of a hot loop that LLVM would leave as calls.
+    """
+    if function is None:
+        return lambda decorated: _compile(decorated, inline)
+    return _compile(function, inline)
+
+
+def _compile(function: F, inline: bool) -> F:
     before = config.CACHE_DIR
     if _CACHE is not None:
         config.CACHE_DIR = _CACHE
     try:
-        compiled: F = numba.njit(nogil=True, error_model="numpy", cache=_CACHE is not None)(function)
+        compiled: F = numba.njit(
+            nogil=True,
+            error_model="numpy",
+            cache=_CACHE is not None,
+            inline="always" if inline else "never",
+            _nrt=False,
+        )(function)
     finally:
         config.CACHE_DIR = before
     return compiled

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.jit import jit
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 
 
 @jit
-def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int) -> None:
+def regret_matching(regret: np.ndarray, first: index, count: index, out: np.ndarray, offset: index) -> None:
     """Eq 5: `out[offset : offset + count]` from `regret[first : first + count]`."""
     total = 0.0
     for a in range(count):
@@ -26,20 +26,22 @@ def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray,
 
 
 @jit
-def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: float, u: float) -> tuple[int, float]:
+def sample_epsilon_greedy(
+    policy: np.ndarray, offset: index, count: index, epsilon: float, u: float
+) -> tuple[index, float]:
     """Eq 8 inverted at `u` in [0, 1): the action, and the probability with which it is drawn."""
     explore = epsilon / count
     exploit = 1.0 - epsilon
     left = u
-    for a in range(count - 1):
+    last = count - ONE
+    for a in range(last):
         p = explore + exploit * policy[offset + a]
         if left < p:
             return a, p
         left -= p
-    last = count - 1
     p = explore + exploit * policy[offset + last]
-    while p <= 0.0 and last > 0:  # u fell behind the last action by rounding, and that action is never played
-        last -= 1
+    while p <= 0.0 and last > ZERO:  # u fell behind the last action by rounding, and that action is never played
+        last -= ONE
         p = explore + exploit * policy[offset + last]
     return last, p
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.kernels.jit import jit
+from counterplay.kernels.jit import index, jit
 
 _MASK = (1 << 64) - 1
 _11, _17, _19, _45 = (np.uint64(k) for k in (11, 17, 19, 45))
 _TO_UNIT = 2.0**-53
+_0, _1, _2, _3 = (index(k) for k in range(4))
 
 
 def new_state(seed: int, stream: int = 0) -> np.ndarray:
@@ -33,7 +34,7 @@ def new_state(seed: int, stream: int = 0) -> np.ndarray:
 @jit
 def uniform(state: np.ndarray) -> float:
     """A number in [0, 1); changes `state`."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    s0, s1, s2, s3 = state[_0], state[_1], state[_2], state[_3]
     result = s0 + s3
     shifted = s1 << _17
     s2 ^= s0
@@ -42,5 +43,5 @@ def uniform(state: np.ndarray) -> float:
     s0 ^= s3
     s2 ^= shifted
     s3 = (s3 << _45) | (s3 >> _19)
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    state[_0], state[_1], state[_2], state[_3] = s0, s1, s2, s3
     return float(result >> _11) * _TO_UNIT

@@ -18,7 +18,7 @@ import numpy as np
 
 from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.forms.game import Game
-from counterplay.kernels.jit import jit
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import Solver, one_of, probability
@@ -43,6 +43,7 @@ class Path(NamedTuple):
     others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
     drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
     reach: np.ndarray  # float64[p]: each player's own probability so far
+    width: index  # w
 
 
 def new_path(depth: int, width: int, n_players: int) -> Path:
@@ -55,60 +56,67 @@ def new_path(depth: int, width: int, n_players: int) -> Path:
         others=np.zeros(depth),
         drawn=np.zeros(depth),
         reach=np.zeros(n_players),
+        width=index(width),
     )
 
 
-@jit
+@jit(inline=True)
 def sample_history(
     form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, epsilon: float
-) -> tuple[int, int, float]:
+) -> tuple[index, index, float]:
     """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions, π^σ'(z) without chance."""
-    width = len(path.policy) // len(path.infoset)
-    path.reach[:] = 1.0
+    width = path.width
+    n_players = index(len(path.reach))
+    for j in range(n_players):
+        path.reach[j] = 1.0
     drawn = 1.0
-    k = 0
+    k = ZERO
     node = start(form, hand, rng)
     player = player_at(form, hand, node)
     while player >= 0:
         infoset = infoset_at(form, hand, node)
-        first = form.first[infoset]
-        count = form.first[infoset + 1] - first
+        first = index(form.first[infoset])
+        count = index(form.first[infoset + ONE]) - first
         offset = k * width
         regret_matching(tables.regret, first, count, path.policy, offset)  # line 5, Eq 5
         action, p = sample_epsilon_greedy(path.policy, offset, count, epsilon, uniform(rng))  # lines 6-7, Eq 8
+        me = index(player)
         others = 1.0
-        for j in range(len(path.reach)):
-            if j != player:
+        for j in range(n_players):
+            if j != me:
                 others *= path.reach[j]
         path.infoset[k] = infoset
         path.player[k] = player
         path.action[k] = action
-        path.own[k] = path.reach[player]
+        path.own[k] = path.reach[me]
         path.others[k] = others
         path.drawn[k] = drawn
-        path.reach[player] *= path.policy[offset + action]
+        path.reach[me] *= path.policy[offset + action]
         drawn *= p
-        k += 1
+        k += ONE
         node = child(form, hand, node, action, rng)
         player = player_at(form, hand, node)
     return node, k, drawn
 
 
-@jit
+@jit(inline=True)
 def update_history(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: index, n_decisions: index, drawn: float, t: int, optimistic: bool
 ) -> None:  # fmt: skip
     """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
-    width = len(path.policy) // len(path.infoset)
+    width = path.width
     tail = 1.0  # π^σ(z[I]a, z)
-    for k in range(n_decisions - 1, -1, -1):
-        infoset = path.infoset[k]
-        first = form.first[infoset]
-        count = form.first[infoset + 1] - first
+    inverse = 1.0 / drawn
+    k = n_decisions
+    while k > ZERO:
+        k -= ONE
+        infoset = index(path.infoset[k])
+        first = index(form.first[infoset])
+        count = index(form.first[infoset + ONE]) - first
         offset = k * width
-        action = path.action[k]
+        action = index(path.action[k])
         below = tail * path.policy[offset + action]  # π^σ(z[I], z)
-        weight = utility(form, hand, node, path.player[k]) * path.others[k] / drawn  # Eq 6, w_I
+        weight = utility(form, hand, node, path.player[k]) * path.others[k] * inverse  # Eq 6, w_I
         if optimistic:
             share = (t - tables.last_visit[infoset]) * path.own[k]  # line 15
             tables.last_visit[infoset] = t  # line 17
@@ -126,12 +134,12 @@ def outcome_sampling(
     form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool
 ) -> int:  # fmt: skip
     """Algorithm 1, iterations done + 1 .. done + n. Changes `tables` and `rng`; returns the nodes touched."""
-    touched = 0
+    touched = ZERO
     for t in range(done + 1, done + n + 1):
         node, n_decisions, drawn = sample_history(form, hand, tables, path, rng, epsilon)
         update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic)
-        touched += n_decisions + 1
-    return touched
+        touched += n_decisions + ONE
+    return int(touched)
 
 
 class OutcomeSampling(Solver):
@@ -157,6 +165,6 @@ class OutcomeSampling(Solver):
         return self._tables.strategy_sum
 
     def _run(self, n: int) -> int:
-        return outcome_sampling(
+        return int(outcome_sampling(
             self.game.tree, self._hand, self._tables, self._path, self.rng, self.iterations, n, self._epsilon, self._optimistic
-        )
+        ))  # fmt: skip
