@@ -14,7 +14,7 @@ import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
 from counterplay.forms.tree import CHANCE, TERMINAL, HistoryTree
-from counterplay.kernels.jit import jit
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 
 
 class Treeplex(NamedTuple):
@@ -179,10 +179,10 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
 @jit
 def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (one per sequence of this side) with its payoff against the other player's `plan`."""
-    for q in range(len(out)):
+    for q in range(index(len(out))):
         total = 0.0
-        for k in range(side.row[q], side.row[q + 1]):
-            total += side.value[k] * plan[side.column[k]]
+        for k in range(index(side.row[q]), index(side.row[q + ONE])):
+            total += side.value[k] * plan[index(side.column[k])]
         out[q] = total
 
 
@@ -190,25 +190,27 @@ def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
 def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray) -> None:
     """Fill `plan` from behaviour probabilities, parents first. `policy`: the player's own slots."""
     plan[0] = 1.0
-    for i in range(len(plex.parent)):
-        reach = plan[plex.parent[i]]
-        for slot in range(plex.first[i], plex.first[i + 1]):
-            plan[slot + 1] = reach * policy[slot]
+    for i in range(index(len(plex.parent))):
+        reach = plan[index(plex.parent[i])]
+        for slot in range(index(plex.first[i]), index(plex.first[i + ONE])):
+            plan[slot + ONE] = reach * policy[slot]
 
 
 @jit
 def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) -> float:
     """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy` with it. The value of the game."""
-    for i in range(len(plex.parent) - 1, -1, -1):
-        low, high = plex.first[i], plex.first[i + 1]
+    i = index(len(plex.parent))
+    while i > ZERO:
+        i -= ONE
+        low, high = index(plex.first[i]), index(plex.first[i + ONE])
         best = low
         for slot in range(low, high):
             policy[slot] = 0.0
-            if payoff[slot + 1] > payoff[best + 1]:
+            if payoff[slot + ONE] > payoff[best + ONE]:
                 best = slot
         policy[best] = 1.0
-        payoff[plex.parent[i]] += payoff[best + 1]
-    return payoff[0]
+        payoff[index(plex.parent[i])] += payoff[best + ONE]
+    return float(payoff[0])
 
 
 @jit

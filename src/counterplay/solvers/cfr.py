@@ -1,0 +1,183 @@
+"""Full-width counterfactual regret minimisation on the sequence form: CFR, CFR+, DCFR and PCFR+.
+
+Section 3.2.2 and Eqs 3, 5. An iteration of one player is a sparse product (the payoff of each of his sequences against the other's
+plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to
+`regret` and applies regret matching, and a pass parents first that writes his new plan.
+
+The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the last
+regret is counted twice as a prediction, and whether players take turns within an iteration.
+CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021,
+quadratic averaging. Deviations: none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.policy import regret_matching
+from counterplay.solvers.base import Solver, real
+
+
+class Variant(NamedTuple):
+    """Where the members of the family differ."""
+
+    alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity keeps them
+    beta: float  # the same for negative regrets; minus infinity forgets them (regret matching+)
+    gamma: float  # iteration t has weight t^γ in the average
+    predictive: bool
+    alternating: bool
+
+
+class Half(NamedTuple):
+    """One player's arrays: s slots, s + 1 sequences."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]: weighted sum of plans, without the empty sequence
+    policy: np.ndarray  # float64[s]
+    plan: np.ndarray  # float64[s + 1]
+    predicted: np.ndarray  # float64[s]: regret plus its prediction; empty unless predictive
+    payoff: np.ndarray  # float64[s + 1]: scratch
+
+
+@jit
+def _kept(t: int, exponent: float) -> float:
+    """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
+    if np.isinf(exponent):
+        return 1.0 if exponent > 0.0 else 0.0
+    return 1.0 / (1.0 + float(t) ** -exponent)
+
+
+@jit
+def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
+    """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array of `half`."""
+    weight = float(t) ** variant.gamma
+    keep_positive = _kept(t, variant.alpha)
+    keep_negative = _kept(t, variant.beta)
+    source = half.predicted if variant.predictive else half.regret
+    i = index(len(side.parent))
+    while i > ZERO:  # children first
+        i -= ONE
+        low, high = index(side.first[i]), index(side.first[i + ONE])
+        value = 0.0
+        for slot in range(low, high):
+            value += half.policy[slot] * half.payoff[slot + ONE]
+        half.payoff[index(side.parent[i])] += value
+        for slot in range(low, high):
+            regret = half.payoff[slot + ONE] - value
+            total = half.regret[slot] + regret
+            total *= keep_positive if total > 0.0 else keep_negative
+            half.regret[slot] = total
+            if variant.predictive:
+                half.predicted[slot] = total + regret
+            half.strategy_sum[slot] += weight * half.plan[slot + ONE]
+        regret_matching(source, low, high - low, half.policy, low)
+    plan_from_policy(side, half.policy, half.plan)
+
+
+@jit
+def cfr_iterations(form: SequenceForm, one: Half, two: Half, variant: Variant, done: int, n: int) -> None:
+    """Iterations done + 1 .. done + n of both players."""
+    for t in range(done + 1, done + n + 1):
+        gradient(form.one, two.plan, one.payoff)
+        if variant.alternating:
+            update_half(form.one, one, variant, t)
+            gradient(form.two, one.plan, two.payoff)
+        else:
+            gradient(form.two, one.plan, two.payoff)
+            update_half(form.one, one, variant, t)
+        update_half(form.two, two, variant, t)
+
+
+class FullWidth(Solver):
+    """CFR with given variant; two players with perfect recall."""
+
+    sampled = False
+
+    def __init__(self, game: Game, seed: int, variant: Variant, **options: Any) -> None:
+        super().__init__(game, seed, **options)
+        if game.n_players != 2:
+            raise BadParameter(f"{self.name} is for two players and {game.name} has {game.n_players}; take mccfr, mccfr-external, mccfr-chance or mcts")
+        self._variant = variant
+        self._form = game.sequence_form
+        self._halves = tuple(_new_half(side, variant.predictive) for side in self._form)
+
+    def tables(self) -> dict[str, np.ndarray]:
+        fields = ("regret", "strategy_sum", "policy", "plan", "predicted")
+        return {f"{name}{k}": getattr(half, name) for k, half in enumerate(self._halves, 1) for name in fields}
+
+    def weights(self) -> np.ndarray:
+        return np.concatenate([half.strategy_sum for half in self._halves])
+
+    def _run(self, n: int) -> int:
+        cfr_iterations(self._form, *self._halves, self._variant, self.iterations, n)
+        return n * self.game.n_nodes
+
+
+def _new_half(side: Side, predictive: bool) -> Half:
+    n_slots = int(side.first[-1])
+    counts = np.diff(side.first)
+    half = Half(
+        regret=np.zeros(n_slots),
+        strategy_sum=np.zeros(n_slots),
+        policy=np.repeat(1.0 / counts, counts),
+        plan=np.empty(n_slots + 1),
+        predicted=np.zeros(n_slots if predictive else 0),
+        payoff=np.empty(n_slots + 1),
+    )
+    plan_from_policy(side, half.policy, half.plan)
+    return half
+
+
+def _yes(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {value!r}")
+    return value
+
+
+class CFR(FullWidth):
+    """`alternating`: player 2 answers player 1's new strategy within an iteration."""
+
+    name = "cfr"
+    summary = "counterfactual regret minimisation, full width"
+
+    def __init__(self, game: Game, seed: int, alternating: bool = False) -> None:
+        variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
+        super().__init__(game, seed, variant, alternating=alternating)
+
+
+class CFRPlus(FullWidth):
+    """Regret matching+, alternating, linear averaging."""
+
+    name = "cfr+"
+    summary = "CFR+: regret matching+, linear averaging"
+
+    def __init__(self, game: Game, seed: int, alternating: bool = True) -> None:
+        variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
+        super().__init__(game, seed, variant, alternating=alternating)
+
+
+class DiscountedCFR(FullWidth):
+    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the average."""
+
+    name = "dcfr"
+    summary = "discounted CFR"
+
+    def __init__(self, game: Game, seed: int, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> None:
+        variant = Variant(real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True)
+        super().__init__(game, seed, variant, alpha=alpha, beta=beta, gamma=gamma)
+
+
+class PredictiveCFRPlus(FullWidth):
+    """CFR+ that counts the last regret twice, with quadratic averaging."""
+
+    name = "pcfr+"
+    summary = "predictive CFR+, quadratic averaging"
+
+    def __init__(self, game: Game, seed: int) -> None:
+        super().__init__(game, seed, Variant(np.inf, -np.inf, 2.0, True, True))

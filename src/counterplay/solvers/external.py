@@ -1,0 +1,149 @@
+"""External-sampling MCCFR (Lanctot et al. 2009): chance and the other players are sampled, the traverser tries everything.
+
+Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration walks once for each player as traverser. At his information sets
+r̃(I, a) = v(a) - Σ_b σ(I, b) v(b); his opponents' sampled nodes add σ to their strategy sums.
+Deviations: with more than two players every opponent's nodes add to his average as they are sampled, as in other implementations;
+the average is then weighted by how often the third player plays there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.game import Game
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
+from counterplay.kernels.rng import uniform
+from counterplay.solvers.base import Solver
+
+
+class Tables(NamedTuple):
+    """What is learned: s slots."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
+
+
+class Stack(NamedTuple):
+    """Decisions of the traverser on the way down: d of them, w actions at most."""
+
+    node: np.ndarray  # int64[d]
+    infoset: np.ndarray  # int32[d]
+    action: np.ndarray  # int32[d]: being tried
+    policy: np.ndarray  # float64[d * w]
+    value: np.ndarray  # float64[d * w]: of each action tried so far
+    width: index  # w
+
+
+def new_stack(depth: int, width: int) -> Stack:
+    return Stack(
+        node=np.zeros(depth, dtype=np.int64),
+        infoset=np.zeros(depth, dtype=np.int32),
+        action=np.zeros(depth, dtype=np.int32),
+        policy=np.zeros((depth + 1) * width),  # the last row is for sampled opponents
+        value=np.zeros(depth * width),
+        width=index(width),
+    )
+
+
+@jit(inline=True)
+def _descend(
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: index, traverser: index, node: index, rng: np.ndarray
+) -> tuple[index, index, index]:  # fmt: skip
+    """From `node` down to the end, trying the first action at each decision of the traverser. End node, depth, nodes touched."""
+    spare = index(len(stack.node)) * stack.width
+    touched = ONE
+    player = player_at(form, hand, node)
+    while player >= 0:
+        touched += ONE
+        infoset = infoset_at(form, hand, node)
+        first = index(form.first[infoset])
+        count = index(form.first[infoset + ONE]) - first
+        action = ZERO
+        if index(player) == traverser:
+            regret_matching(tables.regret, first, count, stack.policy, depth * stack.width)
+            stack.node[depth] = node
+            stack.infoset[depth] = infoset
+            stack.action[depth] = 0
+            depth += ONE
+        else:
+            regret_matching(tables.regret, first, count, stack.policy, spare)
+            for a in range(count):
+                tables.strategy_sum[first + a] += stack.policy[spare + a]
+            action, _ = sample_epsilon_greedy(stack.policy, spare, count, 0.0, uniform(rng))
+        node = child(form, hand, node, action, rng)
+        player = player_at(form, hand, node)
+    return node, depth, touched
+
+
+@jit(inline=True)
+def _finish(form: Any, tables: Tables, stack: Stack, depth: index) -> float:
+    """All actions of decision `depth` are tried: add its sampled regrets; its value."""
+    infoset = index(stack.infoset[depth])
+    first = index(form.first[infoset])
+    count = index(form.first[infoset + ONE]) - first
+    offset = depth * stack.width
+    value = 0.0
+    for a in range(count):
+        value += stack.policy[offset + a] * stack.value[offset + a]
+    for a in range(count):
+        tables.regret[first + a] += stack.value[offset + a] - value
+    return value
+
+
+@jit
+def external_sampling(
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int
+) -> int:
+    """n iterations of one walk per player. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
+    touched = ZERO
+    for _ in range(n):
+        for traverser in range(index(n_players)):
+            node, depth, visited = _descend(
+                form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng
+            )
+            touched += visited
+            value = utility(form, hand, node, traverser)
+            while depth > ZERO:
+                top = depth - ONE
+                action = index(stack.action[top])
+                stack.value[top * stack.width + action] = value
+                infoset = index(stack.infoset[top])
+                action += ONE
+                if action < index(form.first[infoset + ONE]) - index(form.first[infoset]):
+                    stack.action[top] = action
+                    node = child(form, hand, index(stack.node[top]), action, rng)
+                    node, depth, visited = _descend(form, hand, tables, stack, depth, traverser, node, rng)
+                    touched += visited
+                    value = utility(form, hand, node, traverser)
+                else:
+                    depth = top
+                    value = _finish(form, tables, stack, depth)
+    return int(touched)
+
+
+class ExternalSampling(Solver):
+    """No options."""
+
+    name = "mccfr-external"
+    summary = "external-sampling MCCFR"
+
+    def __init__(self, game: Game, seed: int) -> None:
+        super().__init__(game, seed)
+        self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
+        self._stack = new_stack(game.depth, game.max_actions)
+        self._hand = np.empty(0, dtype=np.int32)
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return self._tables._asdict()
+
+    def weights(self) -> np.ndarray:
+        return self._tables.strategy_sum
+
+    def _run(self, n: int) -> int:
+        return int(
+            external_sampling(self.game.tree, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n)
+        )
