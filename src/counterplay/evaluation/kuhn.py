@@ -41,10 +41,7 @@ def kuhn_errors(strategy: Strategy) -> KuhnErrors:
     """
     if strategy.game.name not in ("kuhn", "ocp(3)"):
         raise BadParameter(f"the errors of Figure 4 are defined for kuhn, not for {strategy.game.name}")
-    if strategy.game.name == "ocp(3)":
-        ranks = {"J": "1", "Q": "2", "K": "3"}
-    else:
-        ranks = {rank: rank for rank in "JQK"}
+    ranks = dict(zip("JQK", "123" if strategy.game.name == "ocp(3)" else "JQK", strict=True))
 
     def probability(infoset: str, action: str) -> float:
         return strategy.at(ranks[infoset[0]] + infoset[1:])[action]

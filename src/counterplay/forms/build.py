@@ -108,7 +108,7 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
     infosets = [_PlayerInfosets() for _ in range(rules.n_players)]
     chance = _Distributions()
     player = np.empty(n_nodes, dtype=np.int8)
-    index = np.empty(n_nodes, dtype=np.int32)
+    table_row = np.empty(n_nodes, dtype=np.int32)
     first_child = np.empty(n_nodes + 1, dtype=np.int32)
     rows = rules.first_level()
     low, high = 0, 1
@@ -116,7 +116,7 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
         level = rules.level(rows)
         counts = level.legal.sum(axis=1, dtype=np.int32)
         player[low:high] = level.player
-        here = index[low:high]
+        here = table_row[low:high]
         here[:] = level.outcome
         for size in np.unique(counts[level.player == CHANCE]):
             where = (level.player == CHANCE) & (counts == size)
@@ -136,7 +136,7 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
     if high != n_nodes:
         raise BadGame(f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}")
     first_child[n_nodes] = n_nodes
-    return _finish_levels(rules, infosets, chance, player, index, first_child)
+    return _finish_levels(rules, infosets, chance, player, table_row, first_child)
 
 
 def _finish_levels(
@@ -144,20 +144,20 @@ def _finish_levels(
     infosets: list[_PlayerInfosets],
     chance: _Distributions,
     player: np.ndarray,
-    index: np.ndarray,
+    table_row: np.ndarray,
     first_child: np.ndarray,
 ) -> HistoryTree:
     base = 0
     for i, known in enumerate(infosets):
         if base:
-            index[player == i] += base
+            table_row[player == i] += base
         base += known.count
     actions = [batch for known in infosets for batch in known.actions]
     passive = [batch for known in infosets for batch in known.passive]
     return HistoryTree(
         player=player,
         first_child=first_child,
-        index=index,
+        row=table_row,
         first=_offsets(np.concatenate(actions)),
         owner=np.repeat(np.arange(len(infosets), dtype=np.int8), [known.count for known in infosets]),
         passive=np.concatenate(passive).astype(np.int16),
@@ -170,7 +170,7 @@ def label_levels(rules: LevelRules, tree: HistoryTree) -> Labels:
     """Names of all information sets and slots, by replaying one history of each."""
     acting = np.flatnonzero(tree.player >= 0)
     representative = np.empty(tree.n_infosets, dtype=np.int64)
-    representative[tree.index[acting][::-1]] = acting[::-1]  # the first node of each
+    representative[tree.row[acting][::-1]] = acting[::-1]  # the first node of each
     wanted = _with_ancestors(tree, representative)
     infoset_of_node = {int(node): i for i, node in enumerate(representative)}
     infoset = [""] * tree.n_infosets
@@ -201,9 +201,7 @@ def _with_ancestors(tree: HistoryTree, nodes: np.ndarray) -> list[np.ndarray]:
     return by_level[::-1]
 
 
-def _replay(
-    rules: LevelRules, tree: HistoryTree, rows: Rows, legal: np.ndarray, nodes: np.ndarray, below: np.ndarray
-) -> Rows:
+def _replay(rules: LevelRules, tree: HistoryTree, rows: Rows, legal: np.ndarray, nodes: np.ndarray, below: np.ndarray) -> Rows:
     """Rows of the nodes `below`, all children of `nodes`."""
     if len(below) == 0:
         return {}
@@ -225,7 +223,7 @@ class _Walk:
 
     n_players: int
     player: list[int] = field(default_factory=list)
-    index: list[int] = field(default_factory=list)
+    table_row: list[int] = field(default_factory=list)
     children: list[int] = field(default_factory=list)  # how many
     chance: _Distributions = field(default_factory=_Distributions)
     outcomes: dict[tuple[float, ...], int] = field(default_factory=dict)
@@ -250,9 +248,9 @@ class _Walk:
             raise BadGame(f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}")
         return [state.child(action) for action in actions]
 
-    def _record(self, player: int, index: int, children: int) -> None:
+    def _record(self, player: int, table_row: int, children: int) -> None:
         self.player.append(player)
-        self.index.append(index)
+        self.table_row.append(table_row)
         self.children.append(children)
 
     def _outcome(self, state: State) -> int:
@@ -300,12 +298,12 @@ def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
     new_id = np.empty(len(order), dtype=np.int32)
     new_id[order] = np.arange(len(order), dtype=np.int32)
     player = np.array(walk.player, dtype=np.int8)
-    index = np.array(walk.index, dtype=np.int32)
-    index[player >= 0] = new_id[index[player >= 0]]
+    table_row = np.array(walk.table_row, dtype=np.int32)
+    table_row[player >= 0] = new_id[table_row[player >= 0]]
     tree = HistoryTree(
         player=player,
         first_child=_offsets(walk.children) + np.int32(1),
-        index=index,
+        row=table_row,
         first=_offsets([len(walk.actions[i]) for i in order]),
         owner=np.array([keys[i][0] for i in order], dtype=np.int8),
         passive=np.array([walk.passive[i] for i in order], dtype=np.int16),

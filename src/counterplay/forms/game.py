@@ -56,7 +56,10 @@ class Game:
     def labels(self) -> Labels:
         """Names of information sets and slots, for people."""
         tree, labels = self._built
-        return labels if labels is not None else label_levels(self.rules, tree)
+        if labels is None:
+            assert isinstance(self.rules, LevelRules)
+            labels = label_levels(self.rules, tree)
+        return labels
 
     @cached_property
     def infoset_of_label(self) -> dict[str, int]:

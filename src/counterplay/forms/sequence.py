@@ -58,9 +58,7 @@ def player_slots(tree: HistoryTree, player: int) -> slice:
 
 
 @jit
-def _follow_sequences(
-    tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray
-) -> int:
+def _follow_sequences(tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray) -> int:
     """Fill `sequence` (per node) and `parent` (per information set). The first information set without perfect recall, or -1."""
     base = tree.first[low]
     parent[:] = -1
@@ -69,11 +67,11 @@ def _follow_sequences(
         here = sequence[node]
         step = 0
         if tree.player[node] == player:
-            infoset = tree.index[node]
+            infoset = tree.row[node]
             if parent[infoset - low] == -1:
                 parent[infoset - low] = here
             elif parent[infoset - low] != here:
-                return infoset
+                return int(infoset)
             here = tree.first[infoset] - base + 1
             step = 1
         for below in range(tree.first_child[node], tree.first_child[node + 1]):
@@ -102,7 +100,7 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
         for below in range(low, tree.first_child[node + 1]):
             reach[below] = reach[node]
             if tree.player[node] == CHANCE:
-                reach[below] *= tree.chance_probability[tree.chance_first[tree.index[node]] + below - low]
+                reach[below] *= tree.chance_probability[tree.chance_first[tree.row[node]] + below - low]
 
 
 @jit
@@ -166,7 +164,7 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
         plex, sequence = treeplex(tree, player)
         plexes.append(plex)
         sequences.append(sequence[terminal])
-    outcome = tree.index[terminal]
+    outcome = tree.row[terminal]
     sides = []
     for me, other in ((0, 1), (1, 0)):
         value = weight * tree.payoff[outcome, me]
@@ -224,7 +222,7 @@ def tree_gradient(
     out[:] = 0.0
     weight[0] = 1.0
     for node in range(len(tree.player)):
-        owner, index, low = tree.player[node], tree.index[node], tree.first_child[node]
+        owner, index, low = tree.player[node], tree.row[node], tree.first_child[node]
         if owner == TERMINAL:
             out[sequence[node]] += weight[node] * tree.payoff[index, player]
         for below in range(low, tree.first_child[node + 1]):
@@ -242,7 +240,7 @@ def tree_value(tree: HistoryTree, policy: np.ndarray, weight: np.ndarray, out: n
     out[:] = 0.0
     weight[0] = 1.0
     for node in range(len(tree.player)):
-        owner, index, low = tree.player[node], tree.index[node], tree.first_child[node]
+        owner, index, low = tree.player[node], tree.row[node], tree.first_child[node]
         if owner == TERMINAL:
             for player in range(len(out)):
                 out[player] += weight[node] * tree.payoff[index, player]

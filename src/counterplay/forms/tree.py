@@ -25,7 +25,7 @@ class HistoryTree(NamedTuple):
 
     player: np.ndarray  # int8[n]: 0.., CHANCE or TERMINAL
     first_child: np.ndarray  # int32[n + 1]: children of node h are first_child[h] .. first_child[h + 1] - 1
-    index: np.ndarray  # int32[n]: information set, chance distribution or outcome, as `player` says
+    row: np.ndarray  # int32[n]: in the table that `player` selects: information sets, chance distributions, outcomes
     first: np.ndarray  # int32[m + 1]: slots of information set I are first[I] .. first[I + 1] - 1
     owner: np.ndarray  # int8[m]: the player who acts there
     passive: np.ndarray  # int16[m]: the action that checks or calls, or NO_ACTION
@@ -66,9 +66,9 @@ def parents(tree: HistoryTree, nodes: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _draw(form: HistoryTree, node: index, rng: np.ndarray) -> index:
+def _draw(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     """A child of chance node `node`, by its probability."""
-    row = index(form.index[node])
+    row = index(form.row[node])
     low = index(form.chance_first[row])
     count = index(form.chance_first[row + ONE]) - low
     u = uniform(rng)
@@ -108,9 +108,9 @@ def _player_at(form: Any, hand: Any, node: Any) -> Any:
 
 @answers(infoset_at, HistoryTree)
 def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
-    return index(form.index[node])
+    return index(form.row[node])
 
 
 @answers(utility, HistoryTree)
 def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
-    return form.payoff[index(form.index[node]), index(player)]
+    return form.payoff[index(form.row[node]), index(player)]

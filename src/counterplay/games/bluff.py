@@ -1,7 +1,7 @@
 """Bluff, also Liar's Dice (Section 2.2): raise the bid on all dice, or call the other player's bluff.
 
-Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be bid itself. Whoever calls wins 1
-if the last bid does not hold.
+Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be bid itself. Whoever calls
+wins 1 if the last bid does not hold.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Bluff:
             raise BadParameter(f"bluff has at most {MAX_LADDER} bids (dice times faces), not {self.ladder}")
 
     def count_nodes(self) -> int:
-        return 1 + self.faces ** sum(self.dice) * (2 ** (self.ladder + 1) - 1)
+        rolls, histories = self.faces ** sum(self.dice), 2 ** (self.ladder + 1) - 1
+        return int(1 + rolls * histories)
 
     @cached_property
     def _rolls(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """Princess and Monster (Section 2.2): pursuit in a dark room, on a grid of R rows and C columns, H moves in total.
 
-Neither player sees the other or his moves. The princess (player 1) gets the number of moves made when she is caught, or H. The exact
-rules of the published experiments are not known; the defaults follow the wording of the paper, the options cover the rest.
+Neither player sees the other or his moves. The princess (player 1) gets the number of moves made when she is caught, or H. The
+exact rules of the published experiments are not known; the defaults follow the wording of the paper, the options cover the rest.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ calls. The cache folder is therefore named after a hash of every source file of 
 
 Two habits make the kernels fast. They are compiled without Numba's reference counting (`_nrt=False`), which would otherwise touch
 a counter of every array of a form at every step, and so they cannot allocate. And they index with `index(...)`, an unsigned
-integer: a signed one is tested for Python's negative indexing at every use. Never mix the two in arithmetic: Numba would make a float of it.
+integer: a signed one is tested for Python's negative indexing at every use. Never mix the
+two in arithmetic: Numba would make a float of it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,26 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config as _config
+
+config: Any = _config  # its settings are not declared
+njit: Any = numba.njit  # `_nrt` is not declared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-index = np.uint64
+if TYPE_CHECKING:  # to a reader an index is an int
+
+    def index(value: Any) -> int:
+        """An unsigned integer, for indexing."""
+        raise NotImplementedError
+
+else:
+    index = np.uint64
+
 ZERO, ONE = index(0), index(1)
 
 #: How many versions of the compiled code are kept on disk.
@@ -89,7 +101,7 @@ def _compile(function: F, inline: bool) -> F:
     if _CACHE is not None:
         config.CACHE_DIR = _CACHE
     try:
-        compiled: F = numba.njit(
+        compiled: F = njit(
             nogil=True,
             error_model="numpy",
             cache=_CACHE is not None,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.jit import ONE, ZERO, jit
 
 
 @jit
-def regret_matching(regret: np.ndarray, first: index, count: index, out: np.ndarray, offset: index) -> None:
+def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int) -> None:
     """Eq 5: `out[offset : offset + count]` from `regret[first : first + count]`."""
     total = 0.0
     for a in range(count):
@@ -26,9 +26,7 @@ def regret_matching(regret: np.ndarray, first: index, count: index, out: np.ndar
 
 
 @jit
-def sample_epsilon_greedy(
-    policy: np.ndarray, offset: index, count: index, epsilon: float, u: float
-) -> tuple[index, float]:
+def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: float, u: float) -> tuple[int, float]:
     """Eq 8 inverted at `u` in [0, 1): the action, and the probability with which it is drawn."""
     explore = epsilon / count
     exploit = 1.0 - epsilon

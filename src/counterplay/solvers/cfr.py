@@ -50,7 +50,7 @@ def _kept(t: int, exponent: float) -> float:
     """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
     if np.isinf(exponent):
         return 1.0 if exponent > 0.0 else 0.0
-    return 1.0 / (1.0 + float(t) ** -exponent)
+    return 1.0 / float(1.0 + float(t) ** -exponent)
 
 
 @jit
@@ -102,10 +102,12 @@ class FullWidth(Solver):
     def __init__(self, game: Game, seed: int, variant: Variant, **options: Any) -> None:
         super().__init__(game, seed, **options)
         if game.n_players != 2:
-            raise BadParameter(f"{self.name} is for two players and {game.name} has {game.n_players}; take mccfr, mccfr-external, mccfr-chance or mcts")
+            raise BadParameter(
+                f"{self.name} is for two players and {game.name} has {game.n_players}; take mccfr, mccfr-external, mccfr-chance or mcts"
+            )
         self._variant = variant
         self._form = game.sequence_form
-        self._halves = tuple(_new_half(side, variant.predictive) for side in self._form)
+        self._halves = (_new_half(self._form.one, variant.predictive), _new_half(self._form.two, variant.predictive))
 
     def tables(self) -> dict[str, np.ndarray]:
         fields = ("regret", "strategy_sum", "policy", "plan", "predicted")

@@ -36,8 +36,8 @@ class Stack(NamedTuple):
     reach: np.ndarray  # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
     gain: np.ndarray  # float64[d * w]: value to the acting player of each action tried so far
     value: np.ndarray  # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
-    width: index  # w
-    n_players: index  # p
+    width: int  # w
+    n_players: int  # p
 
 
 def new_stack(depth: int, width: int, n_players: int) -> Stack:
@@ -53,7 +53,7 @@ def new_stack(depth: int, width: int, n_players: int) -> Stack:
 
 
 @jit(inline=True)
-def _open(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: index, node: index, t: int) -> None:
+def _open(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int) -> None:
     """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
     infoset = infoset_at(form, hand, node)
     first = index(form.first[infoset])
@@ -71,7 +71,7 @@ def _open(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: inde
 
 
 @jit(inline=True)
-def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: index) -> bool:
+def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int) -> bool:
     """The action being tried at decision `depth` has its values in the row below: take them up. Whether it was the last one."""
     node = index(stack.node[depth])
     infoset = infoset_at(form, hand, node)
@@ -96,9 +96,7 @@ def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, dep
 
 
 @jit
-def chance_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
-) -> int:
+def chance_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int) -> int:
     """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
     touched = ZERO
     p = stack.n_players

@@ -35,7 +35,7 @@ class Stack(NamedTuple):
     action: np.ndarray  # int32[d]: being tried
     policy: np.ndarray  # float64[d * w]
     value: np.ndarray  # float64[d * w]: of each action tried so far
-    width: index  # w
+    width: int  # w
 
 
 def new_stack(depth: int, width: int) -> Stack:
@@ -51,8 +51,8 @@ def new_stack(depth: int, width: int) -> Stack:
 
 @jit(inline=True)
 def _descend(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: index, traverser: index, node: index, rng: np.ndarray
-) -> tuple[index, index, index]:  # fmt: skip
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, traverser: int, node: int, rng: np.ndarray
+) -> tuple[int, int, int]:  # fmt: skip
     """From `node` down to the end, trying the first action at each decision of the traverser. End node, depth, nodes touched."""
     spare = index(len(stack.node)) * stack.width
     touched = ONE
@@ -80,7 +80,7 @@ def _descend(
 
 
 @jit(inline=True)
-def _finish(form: Any, tables: Tables, stack: Stack, depth: index) -> float:
+def _finish(form: Any, tables: Tables, stack: Stack, depth: int) -> float:
     """All actions of decision `depth` are tried: add its sampled regrets; its value."""
     infoset = index(stack.infoset[depth])
     first = index(form.first[infoset])
@@ -95,16 +95,12 @@ def _finish(form: Any, tables: Tables, stack: Stack, depth: index) -> float:
 
 
 @jit
-def external_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int
-) -> int:
+def external_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int) -> int:
     """n iterations of one walk per player. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
     touched = ZERO
     for _ in range(n):
         for traverser in range(index(n_players)):
-            node, depth, visited = _descend(
-                form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng
-            )
+            node, depth, visited = _descend(form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng)
             touched += visited
             value = utility(form, hand, node, traverser)
             while depth > ZERO:
@@ -144,6 +140,4 @@ class ExternalSampling(Solver):
         return self._tables.strategy_sum
 
     def _run(self, n: int) -> int:
-        return int(
-            external_sampling(self.game.tree, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n)
-        )
+        return int(external_sampling(self.game.tree, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n))

@@ -43,7 +43,7 @@ class Path(NamedTuple):
     others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
     drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
     reach: np.ndarray  # float64[p]: each player's own probability so far
-    width: index  # w
+    width: int  # w
 
 
 def new_path(depth: int, width: int, n_players: int) -> Path:
@@ -63,7 +63,7 @@ def new_path(depth: int, width: int, n_players: int) -> Path:
 @jit(inline=True)
 def sample_history(
     form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, epsilon: float
-) -> tuple[index, index, float]:
+) -> tuple[int, int, float]:
     """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions, π^σ'(z) without chance."""
     width = path.width
     n_players = index(len(path.reach))
@@ -101,7 +101,7 @@ def sample_history(
 
 @jit(inline=True)
 def update_history(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: index, n_decisions: index, drawn: float, t: int, optimistic: bool
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool
 ) -> None:  # fmt: skip
     """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
     width = path.width

@@ -43,7 +43,7 @@ class Path(NamedTuple):
 
 
 @jit(inline=True)
-def select_uct(tables: Tables, infoset: index, first: index, count: index, c: float, rng: np.ndarray) -> index:
+def select_uct(tables: Tables, infoset: int, first: int, count: int, c: float, rng: np.ndarray) -> int:
     """Eq 2. Untried actions have an infinite bound; among several of them one is drawn."""
     untried = ZERO
     for a in range(count):
@@ -140,6 +140,4 @@ class TreeSearch(Solver):
         return self._tables.visits.astype(np.float64)
 
     def _run(self, n: int) -> int:
-        return int(
-            tree_search(self.game.tree, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation)
-        )
+        return int(tree_search(self.game.tree, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation))
