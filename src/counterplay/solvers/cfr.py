@@ -1,11 +1,11 @@
 """Full-width counterfactual regret minimisation on the sequence form: CFR, CFR+, DCFR and PCFR+.
 
-Section 3.2.2 and Eqs 3, 5. An iteration of one player is a sparse product (the payoff of each of his sequences against the other's
-plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to
+Section 3.2.2 and Eqs 3, 5. An iteration of one player is a sparse product (the payoff of each of his sequences against the
+other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to
 `regret` and applies regret matching, and a pass parents first that writes his new plan.
 
-The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the last
-regret is counted twice as a prediction, and whether players take turns within an iteration.
+The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the
+last regret is counted twice as a prediction, and whether players take turns within an iteration.
 CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021,
 quadratic averaging. Deviations: none.
 """
@@ -103,7 +103,8 @@ class FullWidth(Solver):
         super().__init__(game, seed, **options)
         if game.n_players != 2:
             raise BadParameter(
-                f"{self.name} is for two players and {game.name} has {game.n_players}; take mccfr, mccfr-external, mccfr-chance or mcts"
+                f"{self.name} is for two players and {game.name} has {game.n_players}; "
+                "take mccfr, mccfr-external, mccfr-chance or mcts"
             )
         self._variant = variant
         self._form = game.sequence_form

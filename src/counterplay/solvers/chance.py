@@ -1,9 +1,9 @@
 """Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, every player's actions are all tried.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even where an information set is met more
-than once), π_i → `stack.reach`. An iteration is one walk that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)),
-s_I[a] += π_i(h) σ(I, a). Deviations: a chance node met under different actions is drawn anew, so the block of histories need not share
-all chance outcomes; each history is still considered with its chance probability.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even where an information set is met
+more than once), π_i → `stack.reach`. An iteration is one walk that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)),
+s_I[a] += π_i(h) σ(I, a). Deviations: a chance node met under different actions is drawn anew, so the block of histories need not
+share all chance outcomes; each history is still considered with its chance probability.
 """
 
 from __future__ import annotations
