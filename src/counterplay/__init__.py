@@ -1,1 +1,62 @@
-"""Equilibria and robust counter-strategies in imperfect-information games, by sampling and exactly."""
+"""Equilibria and robust counter-strategies in imperfect-information games, by sampling and exactly.
+
+import counterplay as cp
+run = cp.solve("kuhn", "mccfr", iterations=1_000_000, seed=1)
+print(cp.exploitability(run.game, run.strategy))
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from counterplay.base.errors import CounterplayError as CounterplayError
+    from counterplay.evaluation.exact import BestResponse as BestResponse
+    from counterplay.evaluation.exact import best_response as best_response
+    from counterplay.evaluation.exact import expected_value as expected_value
+    from counterplay.evaluation.exact import exploitability as exploitability
+    from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
+    from counterplay.forms.game import Game as Game
+    from counterplay.forms.strategy import Strategy as Strategy
+    from counterplay.forms.tree import CHANCE as CHANCE
+    from counterplay.forms.tree import TERMINAL as TERMINAL
+    from counterplay.games.registry import load as load
+    from counterplay.solvers.run import Run as Run
+    from counterplay.solvers.run import resume as resume
+    from counterplay.solvers.run import solve as solve
+    from counterplay.solvers.run import version as version
+
+# Loaded on first use, so that `import counterplay` costs nothing.
+_WHERE = {
+    "CounterplayError": "base.errors",
+    "BestResponse": "evaluation.exact",
+    "best_response": "evaluation.exact",
+    "expected_value": "evaluation.exact",
+    "exploitability": "evaluation.exact",
+    "kuhn_errors": "evaluation.kuhn",
+    "Game": "forms.game",
+    "Strategy": "forms.strategy",
+    "CHANCE": "forms.tree",
+    "TERMINAL": "forms.tree",
+    "load": "games.registry",
+    "Run": "solvers.run",
+    "resume": "solvers.run",
+    "solve": "solvers.run",
+    "version": "solvers.run",
+}
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'counterplay' has no attribute {name!r}")
+    value = getattr(import_module(f"counterplay.{_WHERE[name]}"), name)
+    globals()[name] = value
+    if name == "Strategy":
+        import_module("counterplay.games.registry")  # so that Strategy.load finds games by name
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,8 +1,8 @@
 """Full-width counterfactual regret minimisation on the sequence form: CFR, CFR+, DCFR and PCFR+.
 
 Section 3.2.2 and Eqs 3, 5. An iteration of one player is a sparse product (the payoff of each of his sequences against the
-other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to
-`regret` and applies regret matching, and a pass parents first that writes his new plan.
+other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds
+r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching, and a pass parents first that writes his new plan.
 
 The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the
 last regret is counted twice as a prediction, and whether players take turns within an iteration.

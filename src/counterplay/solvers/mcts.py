@@ -3,7 +3,8 @@
 Symbols: v_a → `value`, n_a → `visits`, n_p → the sum of `visits` over the information set, kept in `total`.
 Selection by Eq 2; expansion adds the first game node of a history that is not in memory yet; from there the simulation policy
 plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call" (everybody checks or calls). Backpropagation updates every
-information set on the history. The policy is the share of visits. Deviations: none. An action never tried comes first, at random among those.
+information set on the history. The policy is the share of visits. Deviations: none. An action never tried comes first,
+at random among those.
 """
 
 from __future__ import annotations

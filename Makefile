@@ -1,0 +1,42 @@
+# Everything a fresh machine with Python, pip and make needs. Each target makes its own .venv when there is none.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+SCALE ?= quick
+
+.PHONY: help reproduce test test-slow lint benchmark clean
+
+help:
+	@echo "make reproduce   run the experiments (SCALE=paper for full size); results/ holds pictures, CSVs and verdicts"
+	@echo "make test        style, types and all fast tests"
+	@echo "make test-slow   long convergence runs"
+	@echo "make benchmark   speed beside OpenSpiel, into benchmarks/RESULTS.md"
+
+$(VENV)/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,openspiel]"
+	@touch $@
+
+reproduce: $(VENV)/.core
+	$(BIN)/counterplay reproduce fig4-kuhn --scale $(SCALE)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -n 2
+
+test-slow: $(VENV)/.dev
+	$(BIN)/pytest -m slow
+
+benchmark: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) results runs build dist .pytest_cache .mypy_cache .ruff_cache

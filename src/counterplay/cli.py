@@ -1,0 +1,354 @@
+"""The command line: `counterplay games | solve | evaluate | reproduce`.
+
+Errors of the user end with one sentence and exit code 2; no traceback reaches him.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from counterplay.base.errors import BadParameter, CounterplayError
+
+app = typer.Typer(
+    help="Equilibria and robust counter-strategies in imperfect-information games.",
+    epilog="Start with: counterplay solve kuhn",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
+SHOWN_INFOSETS = 24  # strategies up to this size are printed
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+
+
+@app.command()
+def games(
+    game: Annotated[str | None, typer.Argument(help="A game to describe, such as 'bluff(1,1,6)'.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the games, or describe one: how many histories and information sets it has."""
+    from counterplay.games.registry import load, specs
+
+    if game is not None:
+        with _status(f"building {game}"):
+            loaded = load(game)
+            facts = {
+                "game": loaded.name,
+                "players": loaded.n_players,
+                "histories": loaded.n_nodes,
+                "information sets": loaded.n_infosets,
+                "action slots": loaded.n_slots,
+                "longest history": loaded.depth,
+                "zero-sum": loaded.zero_sum,
+                "perfect recall": loaded.perfect_recall,
+            }
+        _print_facts(facts, as_json)
+        return
+    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in specs().values()]
+    rows.append(
+        ("open_spiel", "open_spiel:hex(board_size=2)", "any sequential or simultaneous game of OpenSpiel (extra [openspiel])")
+    )
+    if as_json:
+        print(json.dumps([{"name": name, "examples": examples, "summary": summary} for name, examples, summary in rows]))
+        return
+    table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'", markup=False)
+
+
+@app.command()
+def solve(
+    game: Annotated[str | None, typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`.")] = None,
+    algorithm: Annotated[
+        str, typer.Option("-a", "--algorithm", help="cfr, cfr+, dcfr, pcfr+, mccfr, mccfr-external, mccfr-chance or mcts.")
+    ] = "cfr+",
+    iterations: Annotated[
+        int | None, typer.Option("-n", "--iterations", help="Stop after this many iterations in total.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("-s", "--seconds", help="Stop after this many seconds of solving in total.")
+    ] = None,
+    target: Annotated[float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    option: Annotated[
+        list[str] | None, typer.Option("-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2.")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="Run folder to create (default: a new one under runs/).")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find an equilibrium and say how good it is.
+
+    Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves before it stops.
+    """
+    from counterplay.solvers import run as runs
+
+    limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
+    if resume is not None:
+        if game is not None or option or folder is not None:
+            raise BadParameter("--resume takes the game, the options and the folder from the run; leave them out")
+        folder = resume
+        with _status(f"loading {resume}"), _progress(limits) as show:
+            result = _interruptible(folder, lambda: runs.resume(resume, on_chunk=show, **limits))
+    else:
+        if game is None:
+            raise BadParameter("which game? For example: counterplay solve kuhn")
+        options = dict(_read_option(text) for text in option or [])
+        with _status(f"building {game}"):
+            from counterplay.games.registry import load
+
+            loaded = load(game)
+            loaded.tree  # noqa: B018  built here, so that what follows is only solving
+        folder = folder or _new_folder(loaded.name, algorithm, seed)
+        target_folder = folder
+        with _progress(limits) as show:
+            result = _interruptible(
+                folder,
+                lambda: runs.solve(loaded, algorithm, seed=seed, folder=target_folder, on_chunk=show, **limits, **options),
+            )
+    _report_run(result, folder, as_json)
+
+
+@app.command()
+def evaluate(
+    strategy: Annotated[str, typer.Argument(help="A strategy file, a run folder, or the word uniform (with --game).")],
+    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
+    against: Annotated[str | None, typer.Option(help="Also play it against this strategy, in both seats.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say exactly how good a strategy is: its value and its exploitability."""
+    from counterplay.evaluation.exact import best_response, expected_value, exploitability
+    from counterplay.evaluation.kuhn import kuhn_errors
+
+    with _status(f"evaluating {strategy}"):
+        profile = _read_strategy(strategy, game)
+        loaded = profile.game
+        facts: dict[str, Any] = {"game": loaded.name}
+        for player, value in enumerate(expected_value(loaded, profile), 1):
+            facts[f"value to player {player}"] = float(value)
+        for player in range(loaded.n_players):
+            facts[f"best response of player {player + 1}"] = best_response(loaded, profile, player).value
+        facts["exploitability (b1 + b2)" if loaded.n_players == 2 else "sum of gains by deviating"] = exploitability(
+            loaded, profile
+        )
+        if loaded.name == "kuhn":
+            errors = kuhn_errors(profile)
+            facts |= {"SQR-E": errors.squared, "DOM-E": errors.dominated, "nearest equilibrium gamma": errors.gamma}
+        if against is not None:
+            other = _read_strategy(against, loaded.name)
+            for player in range(loaded.n_players):
+                value = float(expected_value(loaded, other.replace(profile, player))[player])
+                facts[f"value as player {player + 1} against {against}"] = value
+    _print_facts(facts, as_json)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="Which figure or table; without it, a list.")] = None,
+    scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
+    folder: Annotated[Path, typer.Option("--out", help="Where the picture, the CSV and the verdict go.")] = Path("results"),
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment of the paper and say which of its claims hold."""
+    from counterplay.experiments.registry import experiments
+    from counterplay.experiments.registry import reproduce as run_experiment
+
+    if name is None:
+        for experiment in experiments().values():
+            out.print(f"{experiment.name:<12} {experiment.title}", markup=False)
+        return
+    with _share_progress(name) as tell:
+        outcome = run_experiment(name, scale, folder, tell)
+    if as_json:
+        from dataclasses import asdict
+
+        print(json.dumps(asdict(outcome)))
+        return
+    out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)", markup=False)
+    for claim in outcome.claims:
+        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}", markup=False)
+        out.print(f"                 {claim.measured}", markup=False)
+    out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files), markup=False)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _read_option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadParameter(f"write an option as name=value, such as epsilon=0.6, not {text!r}")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name.strip(), value.strip()
+
+
+def _read_strategy(text: str, game: str | None) -> Any:
+    from counterplay.forms.strategy import Strategy
+    from counterplay.games.registry import load
+
+    if text == "uniform":
+        if game is None:
+            raise BadParameter("uniform needs to know the game: add --game kuhn")
+        return Strategy.uniform(load(game))
+    return Strategy.load(text, load(game) if game is not None else None)
+
+
+def _new_folder(game: str, algorithm: str, seed: int) -> Path:
+    """runs/<game>-<algorithm>-seed<n>, numbered on where that exists."""
+    clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
+    base = f"{clean}-{algorithm}-seed{seed}"
+    k = 1
+    while True:
+        folder = Path("runs") / (base if k == 1 else f"{base}-{k}")
+        if not folder.exists():
+            return folder
+        k += 1
+
+
+def _interruptible(folder: Path, work: Any) -> Any:
+    try:
+        return work()
+    except KeyboardInterrupt:
+        err.print(f"stopped; saved in {folder}. Go on with: counterplay solve --resume {folder}", markup=False)
+        raise typer.Exit(130) from None
+
+
+def _report_run(result: Any, folder: Path, as_json: bool) -> None:
+    from counterplay.evaluation.exact import expected_value
+
+    epsilon = result.exploitability
+    facts: dict[str, Any] = {
+        "game": result.game.name,
+        "algorithm": result.algorithm,
+        "options": result.parameters,
+        "seed": result.seed,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "iterations per second": result.iterations / max(result.seconds, 1e-9),
+        "exploitability": None if math.isnan(epsilon) else epsilon,
+        "values": expected_value(result.game, result.strategy).tolist(),
+        "stopped by": result.stopped_by,
+        "folder": str(folder),
+    }
+    if as_json:
+        print(json.dumps(facts))
+        return
+    out.print(
+        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
+        f"({facts['iterations per second']:,.0f} per second)",
+        markup=False,
+    )
+    measure = "exploitability b1 + b2" if result.game.n_players == 2 else "sum of gains by deviating"
+    out.print(f"{measure} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}", markup=False)
+    if result.game.n_infosets <= SHOWN_INFOSETS:
+        for row in result.strategy.table():
+            out.print(f"  {row}", markup=False)
+    out.print(f"saved in {folder}", markup=False)
+
+
+def _print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(facts))
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        text = f"{value:.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+        out.print(f"{name:<{width}}  {text}", markup=False)
+
+
+@contextmanager
+def _status(text: str) -> Iterator[None]:
+    """A spinner while something long is made, on a terminal only."""
+    if err.is_terminal:
+        with err.status(text):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def _bar(columns: tuple[Any, ...]) -> Iterator[Any]:
+    from rich.progress import Progress
+
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        yield bar
+
+
+@contextmanager
+def _progress(limits: dict[str, Any]) -> Iterator[Any]:
+    """A callback for `solve` that shows rate, time left and exploitability once a run takes longer than a moment."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+    started = time.monotonic()
+    with _bar(columns) as bar:
+        task: list[Any] = []
+
+        def show(progress: Any) -> None:
+            if time.monotonic() - started < SHOW_AFTER_SECONDS:
+                return
+            if not task:
+                task.append(bar.add_task("solving", total=1.0, note=""))
+            shares = [0.0]
+            if limits["iterations"]:
+                shares.append(progress.iterations / limits["iterations"])
+            if limits["seconds"]:
+                shares.append(progress.seconds / limits["seconds"])
+            rate = progress.iterations / max(progress.seconds, 1e-9)
+            quality = "" if math.isnan(progress.exploitability) else f"  exploitability {progress.exploitability:.2g}"
+            note = f"{progress.iterations:,} iterations  {rate:,.0f}/s{quality}"
+            bar.update(task[0], completed=min(max(shares), 1.0), note=note)
+
+        yield show
+
+
+@contextmanager
+def _share_progress(name: str) -> Iterator[Any]:
+    """A callback for experiments: the share done and what is running."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn(name), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with _bar(columns) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda share, what: bar.update(task, completed=share, description=what)
+
+
+def main() -> None:
+    """Entry point: user errors become one sentence and exit code 2."""
+    try:
+        app()
+    except CounterplayError as error:
+        err.print(f"error: {error}", markup=False)
+        sys.exit(2)
+    except MemoryError:
+        err.print("error: not enough memory for this game; take a smaller one", markup=False)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

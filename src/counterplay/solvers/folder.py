@@ -1,0 +1,98 @@
+"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from counterplay.base import files
+from counterplay.base.errors import BadFile, BadParameter
+from counterplay.solvers.base import Solver
+
+CONFIG_KEYS = ("game", "algorithm", "options", "seed", "fingerprint")
+
+
+class Measurement(NamedTuple):
+    """One line of `metrics.csv`. `exploitability` is b1 + b2, or NaN where it was not measured."""
+
+    iterations: int
+    seconds: float
+    nodes: int
+    exploitability: float
+
+
+def config_of(solver: Solver) -> dict[str, Any]:
+    """What a run is, without what it has learned."""
+    return {
+        "game": solver.game.name,
+        "algorithm": solver.name,
+        "options": solver.options,
+        "seed": solver.seed,
+        "fingerprint": solver.game.fingerprint,
+    }
+
+
+def holds_run(folder: Path) -> bool:
+    return (folder / "config.json").exists() or (folder / "checkpoint.npz").exists()
+
+
+def create(folder: Path, solver: Solver, version: str) -> None:
+    """Start a run folder; refuse to write over another run."""
+    if folder.exists() and not folder.is_dir():
+        raise BadParameter(f"{folder} is a file; a run needs a folder")
+    if holds_run(folder):
+        raise BadParameter(f"{folder} already holds a run; resume it or choose another folder")
+    files.write_json(folder / "config.json", {"counterplay": "run", "version": version, **config_of(solver)})
+
+
+def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
+    """Checkpoint, then what is read off it. A kill in between leaves an older strategy, never a broken one."""
+    header = {"config": config_of(solver), "seconds": seconds}
+    files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
+    files.write_text(folder / "metrics.csv", metrics_text(metrics))
+    solver.strategy().save(folder / "strategy.npz")
+
+
+def metrics_text(metrics: list[Measurement]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(Measurement._fields)
+    for row in metrics:
+        writer.writerow([row.iterations, f"{row.seconds:.6f}", row.nodes, repr(row.exploitability)])
+    return out.getvalue()
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a run folder, checked."""
+    if not folder.is_dir():
+        raise BadFile(f"{folder}: no such run folder")
+    path = folder / "config.json"
+    config = files.read_json(path)
+    if config.get("counterplay") != "run" or any(key not in config for key in CONFIG_KEYS):
+        raise BadFile(f"{path}: not the configuration of a Counterplay run")
+    return config
+
+
+def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
+    """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the checkpoint."""
+    path = folder / "checkpoint.npz"
+    if not path.exists():
+        raise BadFile(f"{folder}: the run was stopped before its first checkpoint; start it again in another folder")
+    arrays, header = files.read_arrays(path, "checkpoint")
+    if header.get("config") != config_of(solver):
+        raise BadFile(f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was changed")
+    solver.restore(arrays, str(path))
+    metrics = [row for row in _read_metrics(folder / "metrics.csv") if row.iterations <= solver.iterations]
+    return float(header.get("seconds", 0.0)), metrics
+
+
+def _read_metrics(path: Path) -> list[Measurement]:
+    try:
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        return [Measurement(int(r["iterations"]), float(r["seconds"]), int(r["nodes"]), float(r["exploitability"])) for r in rows]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadFile(f"{path}: damaged ({error})") from None

@@ -1,0 +1,277 @@
+"""`solve`: run a solver to an iteration count, a time limit or a target, measuring, checkpointing and resuming on the way."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.evaluation.exact import policy_exploitability
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.games.registry import load
+from counterplay.solvers import folder as run_folder
+from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.base import Solver, real
+from counterplay.solvers.folder import Measurement
+
+#: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
+CHUNK_SECONDS = 0.4
+CHECKPOINT_SECONDS = 15.0
+#: Without `measure_every`, measurements are spaced by this factor, and take at most this share of the time.
+MEASURE_FACTOR = 1.25
+MEASURE_SHARE = 0.1
+#: `solve` without any limit stops at this exploitability, or after this time.
+DEFAULT_TARGET = 1e-3
+DEFAULT_SECONDS = 60.0
+
+
+def version() -> str:
+    try:
+        return installed_version("counterplay")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands; given to callbacks."""
+
+    iterations: int
+    seconds: float
+    nodes: int
+    exploitability: float  # the last one measured, NaN if none
+    solver: Solver = field(repr=False)
+
+    def strategy(self) -> Strategy:
+        """The strategy learned so far."""
+        return self.solver.strategy()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `solve` gives back."""
+
+    game: Game
+    algorithm: str
+    parameters: dict[str, Any]
+    seed: int
+    iterations: int
+    seconds: float
+    strategy: Strategy = field(repr=False)
+    metrics: tuple[Measurement, ...] = field(repr=False)
+    stopped_by: str  # "iterations", "seconds", "target" or "callback"
+    version: str
+    _solver: Solver = field(repr=False)
+
+    @property
+    def exploitability(self) -> float:
+        """The last one measured (b1 + b2), NaN if none."""
+        return self.metrics[-1].exploitability if self.metrics else math.nan
+
+    def save(self, path: str | Path) -> None:
+        """Write a run folder that `resume` can go on from."""
+        folder = Path(path)
+        run_folder.create(folder, self._solver, self.version)
+        run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """When to stop and what to tell."""
+
+    iterations: int | None
+    seconds: float | None
+    target: float | None
+    measure_every: int | None
+    callback: Callable[[Progress], Any] | None
+    on_chunk: Callable[[Progress], None] | None
+
+
+def solve(
+    game: Game | str,
+    algorithm: str = "cfr+",
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    seed: int = 0,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+    folder: str | Path | None = None,
+    **options: Any,
+) -> Run:
+    """Look for an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at most `target` is reached.
+
+    `measure_every`: measure exploitability every so many iterations (default: ever more seldom). `callback` is called after
+    each measurement and stops the run by returning True; `on_chunk` is called several times a second. `folder`: keep
+    checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm.
+    """
+    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    solver = new_solver(load(game) if isinstance(game, str) else game, algorithm, seed, options)
+    if folder is not None:
+        run_folder.create(Path(folder), solver, version())
+    return _Loop(solver, limits, Path(folder) if folder is not None else None, 0.0, []).run()
+
+
+def resume(
+    folder: str | Path,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+    game: Game | None = None,
+) -> Run:
+    """Go on with the run in `folder` until it has `iterations` or `seconds` in total, or reaches `target`.
+
+    `game` is needed only for a game of your own.
+    """
+    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    path = Path(folder)
+    config = run_folder.read_config(path)
+    solver = new_solver(game or load(config["game"]), config["algorithm"], config["seed"], config["options"])
+    used, metrics = run_folder.restore(path, solver)
+    return _Loop(solver, limits, path, used, metrics).run()
+
+
+def _check_limits(
+    iterations: int | None,
+    seconds: float | None,
+    target: float | None,
+    measure_every: int | None,
+    callback: Callable[[Progress], Any] | None,
+    on_chunk: Callable[[Progress], None] | None,
+) -> _Limits:
+    for name, value in (("iterations", iterations), ("measure_every", measure_every)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
+    for name, limit in (("seconds", seconds), ("target", target)):
+        if limit is not None and real(limit, name) <= 0:
+            raise BadParameter(f"{name} must be above 0, not {limit!r}")
+    if iterations is None and seconds is None and target is None:
+        seconds, target = DEFAULT_SECONDS, DEFAULT_TARGET
+    return _Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+
+
+class _Loop:
+    """One call of `solve` or `resume`."""
+
+    def __init__(self, solver: Solver, limits: _Limits, folder: Path | None, used: float, metrics: list[Measurement]) -> None:
+        self.solver, self.limits, self.folder, self.metrics = solver, limits, folder, metrics
+        self.used = used  # seconds of solving, measuring left out
+        self.measuring = 0.0
+        self.chunk = 1
+        self.saved_at = time.monotonic()
+        last = metrics[-1].iterations if metrics else 0
+        self.next_measure = self._after(max(last, solver.iterations))
+
+    def run(self) -> Run:
+        self.solver.step(0)  # compile, outside the clock
+        with _stop_signals() as stopped:
+            reason = self._until_stopped(stopped)
+        if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
+            self._measure(final=True)
+        self._save()
+        if reason == "signal":
+            raise KeyboardInterrupt
+        solver = self.solver
+        return Run(
+            solver.game, solver.name, dict(solver.options), solver.seed, solver.iterations, self.used,
+            solver.strategy(), tuple(self.metrics), reason, version(), solver,
+        )  # fmt: skip
+
+    def _until_stopped(self, stopped: list[int]) -> str:
+        limits = self.limits
+        while True:
+            if stopped:
+                return "signal"
+            if limits.iterations is not None and self.solver.iterations >= limits.iterations:
+                return "iterations"
+            if limits.seconds is not None and self.used >= limits.seconds:
+                return "seconds"
+            self._step()
+            if self.solver.iterations >= self.next_measure:
+                self._measure()
+                self.next_measure = self._after(self.solver.iterations)
+                if limits.target is not None and self.metrics[-1].exploitability <= limits.target:
+                    return "target"
+                if limits.callback is not None and limits.callback(self._progress()) is True:
+                    return "callback"
+            if limits.on_chunk is not None:
+                limits.on_chunk(self._progress())
+            if self.folder is not None and time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
+                self._save()
+
+    def _step(self) -> None:
+        """One chunk of iterations, not past the next measurement or limit."""
+        done = self.solver.iterations
+        n = min(self.chunk, self.next_measure - done)
+        if self.limits.iterations is not None:
+            n = min(n, self.limits.iterations - done)
+        before = time.perf_counter()
+        self.solver.step(n)
+        took = time.perf_counter() - before
+        self.used += took
+        wanted = CHUNK_SECONDS
+        if self.limits.seconds is not None:
+            wanted = min(wanted, max(self.limits.seconds - self.used, 0.0))
+        if n == self.chunk or took > wanted:
+            growth = wanted / max(took, 1e-9) * n / self.chunk
+            self.chunk = max(1, int(self.chunk * min(growth, 4.0)))
+
+    def _after(self, iterations: int) -> int:
+        """The iteration of the next measurement."""
+        every = self.limits.measure_every
+        if every is not None:
+            return (iterations // every + 1) * every
+        return max(iterations + 1, int(iterations * MEASURE_FACTOR), 10)
+
+    def _measure(self, final: bool = False) -> None:
+        wanted = final or self.limits.measure_every is not None or self.limits.target is not None
+        epsilon = math.nan
+        if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.perfect_recall:
+            before = time.perf_counter()
+            epsilon = policy_exploitability(self.solver.game, self.solver.policy())
+            self.measuring += time.perf_counter() - before
+        self.metrics.append(Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon))
+
+    def _progress(self) -> Progress:
+        epsilon = next((row.exploitability for row in reversed(self.metrics) if not math.isnan(row.exploitability)), math.nan)
+        return Progress(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon, self.solver)
+
+    def _save(self) -> None:
+        if self.folder is not None:
+            try:
+                run_folder.save_progress(self.folder, self.solver, self.used, self.metrics)
+            except CounterplayError as error:
+                raise CounterplayError(f"{error}; the last good checkpoint is still in {self.folder}") from None
+            self.saved_at = time.monotonic()
+
+
+@contextmanager
+def _stop_signals() -> Iterator[list[int]]:
+    """Collect Ctrl-C and SIGTERM instead of being torn apart by them: a run stops between two chunks."""
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda got, _frame: received.append(got)) for number in signals]
+    try:
+        yield received
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)

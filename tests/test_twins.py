@@ -1,0 +1,161 @@
+"""Every kernel agrees with its naive twin on the same random numbers (tests/reference).
+
+Tolerance: 1e-12 relative to the largest entry of a table, since kernel and twin add and multiply in different orders.
+COUNTERPLAY_TEST_ITERATIONS caps the iterations of the samplers, for runs with the jit off.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import evaluation as naive
+from reference.cfr import CFR as NaiveCFR
+from reference.chance_sampling import ChanceSampling as NaiveChanceSampling
+from reference.common import Dice, from_slots, to_slots
+from reference.external_sampling import ExternalSampling as NaiveExternalSampling
+from reference.games import game_and_root
+from reference.mcts import TreeSearch as NaiveTreeSearch
+from reference.outcome_sampling import OutcomeSampling as NaiveOutcomeSampling
+
+from counterplay.evaluation.exact import best_response, expected_value, exploitability
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.solvers.base import Solver
+from counterplay.solvers.cfr import CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus
+from counterplay.solvers.chance import ChanceSampling
+from counterplay.solvers.external import ExternalSampling
+from counterplay.solvers.mccfr import OutcomeSampling
+from counterplay.solvers.mcts import TreeSearch
+
+CAP = int(os.environ.get("COUNTERPLAY_TEST_ITERATIONS", "1000000"))
+SAMPLED_GAMES = ("toy", "kuhn", "kuhn(players=3)", "leduc")
+FULL_WIDTH_GAMES = ("toy", "kuhn", "leduc(suits=False)")
+
+
+def assert_same(kernel: np.ndarray, twin: np.ndarray) -> None:
+    np.testing.assert_allclose(kernel, twin, rtol=0, atol=1e-12 * max(1.0, np.abs(twin).max()))
+
+
+def run_both(solver: Solver, twin: Any, iterations: int, seed: int) -> None:
+    """The same number of iterations of both, the kernel's in two calls."""
+    iterations = min(iterations, CAP)
+    solver.step(iterations // 3)
+    solver.step(iterations - iterations // 3)
+    dice = Dice(seed)
+    for t in range(1, iterations + 1):
+        twin.iterate(t, dice)
+    assert np.array_equal(solver.rng, dice.state)  # both drew equally often
+
+
+def assert_same_tables(solver: Solver, twin: Any, names: tuple[str, ...]) -> None:
+    for name in names:
+        assert_same(solver.tables()[name], to_slots(solver.game, getattr(twin, name)))
+
+
+def assert_same_policy(solver: Solver, weights: dict[Any, list[float]]) -> None:
+    expected = Strategy.from_weights(solver.game, to_slots(solver.game, weights))
+    np.testing.assert_allclose(solver.policy(), expected.probabilities, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("averaging", ["optimistic", "stochastic"])
+@pytest.mark.parametrize("epsilon", [0.6, 0.05])
+@pytest.mark.parametrize("name", SAMPLED_GAMES)
+def test_outcome_sampling(name: str, epsilon: float, averaging: str) -> None:
+    game, root = game_and_root(name)
+    solver = OutcomeSampling(game, seed=5, epsilon=epsilon, averaging=averaging)
+    twin = NaiveOutcomeSampling(root, epsilon, averaging)
+    run_both(solver, twin, 3000, seed=5)
+    assert_same_tables(solver, twin, ("regret", "strategy_sum"))
+    assert_same_policy(solver, twin.strategy_sum)
+    if averaging == "optimistic":
+        assert_same(solver.tables()["last_visit"], _per_infoset(game, twin.last_visit))
+
+
+@pytest.mark.parametrize("name", SAMPLED_GAMES)
+def test_external_sampling(name: str) -> None:
+    game, root = game_and_root(name)
+    solver, twin = ExternalSampling(game, seed=6), NaiveExternalSampling(root, game.n_players)
+    run_both(solver, twin, 1000, seed=6)
+    assert_same_tables(solver, twin, ("regret", "strategy_sum"))
+    assert_same_policy(solver, twin.strategy_sum)
+
+
+@pytest.mark.parametrize("name", SAMPLED_GAMES)
+def test_chance_sampling(name: str) -> None:
+    game, root = game_and_root(name)
+    solver, twin = ChanceSampling(game, seed=7), NaiveChanceSampling(root, game.n_players)
+    run_both(solver, twin, 500, seed=7)
+    assert_same_tables(solver, twin, ("regret", "strategy_sum"))
+    assert_same_policy(solver, twin.strategy_sum)
+
+
+@pytest.mark.parametrize("simulation", ["on-policy", "random", "call"])
+@pytest.mark.parametrize("name", SAMPLED_GAMES)
+def test_tree_search(name: str, simulation: str) -> None:
+    game, root = game_and_root(name)
+    if name == "toy" and simulation == "call":
+        pytest.skip("the toy game has no call")
+    solver, twin = TreeSearch(game, seed=8, c=1.7, simulation=simulation), NaiveTreeSearch(root, 1.7, simulation)
+    run_both(solver, twin, 3000, seed=8)
+    assert_same_tables(solver, twin, ("value", "visits"))
+    assert_same(solver.tables()["total"], _per_infoset(game, {key: sum(n) for key, n in twin.visits.items()}))
+    assert_same_policy(solver, twin.visits)
+    if simulation != "on-policy":
+        assert solver.tables()["in_tree"].sum() == len(twin.in_tree)
+
+
+VARIANTS = {
+    "cfr-simultaneous": (lambda game: CFR(game, 0), lambda root: NaiveCFR(root, "cfr", alternating=False)),
+    "cfr-alternating": (lambda game: CFR(game, 0, alternating=True), lambda root: NaiveCFR(root, "cfr")),
+    "cfr+": (lambda game: CFRPlus(game, 0), lambda root: NaiveCFR(root, "cfr+")),
+    "cfr+-simultaneous": (lambda game: CFRPlus(game, 0, alternating=False), lambda root: NaiveCFR(root, "cfr+", False)),
+    "dcfr": (lambda game: DiscountedCFR(game, 0), lambda root: NaiveCFR(root, "dcfr")),
+    "dcfr-other-powers": (lambda game: DiscountedCFR(game, 0, 2.0, -0.5, 1.0), lambda root: NaiveCFR(root, "dcfr", True, (2, -0.5, 1))),
+    "pcfr+": (lambda game: PredictiveCFRPlus(game, 0), lambda root: NaiveCFR(root, "pcfr+")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", FULL_WIDTH_GAMES)
+def test_full_width(name: str, variant: str) -> None:
+    """Average and current policy, and regrets, after 50 iterations (Leduc: 10, the twin being slow) to 1e-10."""
+    game, root = game_and_root(name)
+    make_solver, make_twin = VARIANTS[variant]
+    solver, twin = make_solver(game), make_twin(root)
+    iterations = 10 if name.startswith("leduc") else 50
+    solver.step(iterations // 3)
+    solver.step(iterations - iterations // 3)
+    for t in range(1, iterations + 1):
+        twin.iterate(t)
+    tables = solver.tables()
+    for field, expected in (("regret", twin.regret), ("strategy_sum", twin.strategy_sum), ("policy", twin.sigma)):
+        found = np.concatenate([tables[f"{field}1"], tables[f"{field}2"]])
+        np.testing.assert_allclose(found, to_slots(game, expected), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(solver.policy(), to_slots(game, twin.policy()), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", SAMPLED_GAMES)
+def test_evaluation(name: str) -> None:
+    """Value, best response and exploitability of a random profile; the response really earns its value."""
+    game, root = game_and_root(name)
+    strategy = Strategy.random(game, seed=9)
+    policy = from_slots(game, strategy.probabilities)
+    values = [naive.expected_value(root, policy, player) for player in range(game.n_players)]
+    np.testing.assert_allclose(expected_value(game, strategy), values, rtol=0, atol=1e-12)
+    gains = 0.0
+    for player in range(game.n_players):
+        best = naive.best_response([(root, 1.0)], policy, player)
+        gains += best - values[player]
+        response = best_response(game, strategy, player)
+        assert response.value == pytest.approx(best, abs=1e-12)
+        earned = naive.expected_value(root, from_slots(game, response.strategy.probabilities), player)
+        assert earned == pytest.approx(best, abs=1e-12)
+    assert exploitability(game, strategy) == pytest.approx(gains, abs=1e-11)
+
+
+def _per_infoset(game: Game, numbers: dict[Any, float]) -> np.ndarray:
+    owner, labels = game.tree.owner, game.labels.infoset
+    return np.array([numbers.get((int(owner[i]), labels[i]), 0) for i in range(game.n_infosets)])
