@@ -49,9 +49,7 @@ def main() -> None:
     report.line("# Measured speed and memory")
     report.line()
     report.line(f"{_machine()}. One thread. Contenders take turns {REPEATS} times; medians, and the range of the ratio.")
-    report.line(
-        "An iteration of OpenSpiel's outcome sampling plays one history for each player; ours plays one and updates both."
-    )
+    report.line("An iteration of OpenSpiel's outcome sampling plays a history for each player; ours plays one and updates both.")
     report.line("Written by `make benchmark`.")
     report.line()
     report.header(*openspiel.HEADER)
@@ -63,7 +61,7 @@ def main() -> None:
     goof = json.loads(answer)
     cfr = goof["cfr"]
     report.row(
-        f"build Goof(7), {goof['nodes']:,} nodes", f"{goof['build']:.1f} s, then {goof['sequence_form']:.1f} s to its sequence form",
+        f"build Goof(7), {goof['nodes']:,} nodes", f"{goof['build']:.1f} s, then {goof['sequence_form']:.1f} s (sequence form)",
         "<= 90 s", "yes" if goof["build"] + goof["sequence_form"] <= 90 else "NO",
     )  # fmt: skip
     report.row("peak memory of that", f"{goof['peak_gb']:.1f} GB", "<= 8 GB", "yes" if goof["peak_gb"] <= 8 else "NO")

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.display import err, out, print_facts, progress, report_run, status
 
 app = typer.Typer(
     help="Equilibria and robust counter-strategies in imperfect-information games.",
@@ -29,12 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
-
-SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
-SHOWN_INFOSETS = 24  # strategies up to this size are printed
-
+ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, mccfr, mccfr-external, mccfr-chance or mcts."
+OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 
 
@@ -47,7 +39,7 @@ def games(
     from counterplay.games.registry import load, specs
 
     if game is not None:
-        with _status(f"building {game}"):
+        with status(f"building {game}"):
             loaded = load(game)
             facts = {
                 "game": loaded.name,
@@ -59,7 +51,7 @@ def games(
                 "zero-sum": loaded.zero_sum,
                 "perfect recall": loaded.perfect_recall,
             }
-        _print_facts(facts, as_json)
+        print_facts(facts, as_json)
         return
     rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in specs().values()]
     rows.append(
@@ -72,7 +64,7 @@ def games(
     for row in rows:
         table.add_row(*row)
     out.print(table)
-    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'", markup=False)
+    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
 
 
 @app.command()
@@ -81,12 +73,8 @@ def solve(
     algorithm: Annotated[
         str, typer.Option("-a", "--algorithm", help="cfr, cfr+, dcfr, pcfr+, mccfr, mccfr-external, mccfr-chance or mcts.")
     ] = "cfr+",
-    iterations: Annotated[
-        int | None, typer.Option("-n", "--iterations", help="Stop after this many iterations in total.")
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option("-s", "--seconds", help="Stop after this many seconds of solving in total.")
-    ] = None,
+    iterations: Annotated[int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations in total.")] = None,
+    seconds: Annotated[float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")] = None,
     target: Annotated[float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     option: Annotated[
@@ -107,25 +95,25 @@ def solve(
         if game is not None or option or folder is not None:
             raise BadParameter("--resume takes the game, the options and the folder from the run; leave them out")
         folder = resume
-        with _status(f"loading {resume}"), _progress(limits) as show:
+        with status(f"loading {resume}"), progress(limits) as show:
             result = _interruptible(folder, lambda: runs.resume(resume, on_chunk=show, **limits))
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
         options = dict(_read_option(text) for text in option or [])
-        with _status(f"building {game}"):
+        with status(f"building {game}"):
             from counterplay.games.registry import load
 
             loaded = load(game)
             loaded.tree  # noqa: B018  built here, so that what follows is only solving
         folder = folder or _new_folder(loaded.name, algorithm, seed)
         target_folder = folder
-        with _progress(limits) as show:
+        with progress(limits) as show:
             result = _interruptible(
                 folder,
                 lambda: runs.solve(loaded, algorithm, seed=seed, folder=target_folder, on_chunk=show, **limits, **options),
             )
-    _report_run(result, folder, as_json)
+    report_run(result, folder, as_json)
 
 
 @app.command()
@@ -139,7 +127,7 @@ def evaluate(
     from counterplay.evaluation.exact import best_response, expected_value, exploitability
     from counterplay.evaluation.kuhn import kuhn_errors
 
-    with _status(f"evaluating {strategy}"):
+    with status(f"evaluating {strategy}"):
         profile = _read_strategy(strategy, game)
         loaded = profile.game
         facts: dict[str, Any] = {"game": loaded.name}
@@ -158,7 +146,7 @@ def evaluate(
             for player in range(loaded.n_players):
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
                 facts[f"value as player {player + 1} against {against}"] = value
-    _print_facts(facts, as_json)
+    print_facts(facts, as_json)
 
 
 @app.command()
@@ -174,20 +162,20 @@ def reproduce(
 
     if name is None:
         for experiment in experiments().values():
-            out.print(f"{experiment.name:<12} {experiment.title}", markup=False)
+            out.print(f"{experiment.name:<12} {experiment.title}")
         return
-    with _share_progress(name) as tell:
+    with share_progress(name) as tell:
         outcome = run_experiment(name, scale, folder, tell)
     if as_json:
         from dataclasses import asdict
 
         print(json.dumps(asdict(outcome)))
         return
-    out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)", markup=False)
+    out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)")
     for claim in outcome.claims:
-        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}", markup=False)
-        out.print(f"                 {claim.measured}", markup=False)
-    out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files), markup=False)
+        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}")
+        out.print(f"                 {claim.measured}")
+    out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -230,108 +218,8 @@ def _interruptible(folder: Path, work: Any) -> Any:
     try:
         return work()
     except KeyboardInterrupt:
-        err.print(f"stopped; saved in {folder}. Go on with: counterplay solve --resume {folder}", markup=False)
+        err.print(f"stopped; saved in {folder}. Go on with: counterplay solve --resume {folder}")
         raise typer.Exit(130) from None
-
-
-def _report_run(result: Any, folder: Path, as_json: bool) -> None:
-    from counterplay.evaluation.exact import expected_value
-
-    epsilon = result.exploitability
-    facts: dict[str, Any] = {
-        "game": result.game.name,
-        "algorithm": result.algorithm,
-        "options": result.parameters,
-        "seed": result.seed,
-        "iterations": result.iterations,
-        "seconds": result.seconds,
-        "iterations per second": result.iterations / max(result.seconds, 1e-9),
-        "exploitability": None if math.isnan(epsilon) else epsilon,
-        "values": expected_value(result.game, result.strategy).tolist(),
-        "stopped by": result.stopped_by,
-        "folder": str(folder),
-    }
-    if as_json:
-        print(json.dumps(facts))
-        return
-    out.print(
-        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
-        f"({facts['iterations per second']:,.0f} per second)",
-        markup=False,
-    )
-    measure = "exploitability b1 + b2" if result.game.n_players == 2 else "sum of gains by deviating"
-    out.print(f"{measure} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}", markup=False)
-    if result.game.n_infosets <= SHOWN_INFOSETS:
-        for row in result.strategy.table():
-            out.print(f"  {row}", markup=False)
-    out.print(f"saved in {folder}", markup=False)
-
-
-def _print_facts(facts: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(facts))
-        return
-    width = max(len(name) for name in facts)
-    for name, value in facts.items():
-        text = f"{value:.6g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
-        out.print(f"{name:<{width}}  {text}", markup=False)
-
-
-@contextmanager
-def _status(text: str) -> Iterator[None]:
-    """A spinner while something long is made, on a terminal only."""
-    if err.is_terminal:
-        with err.status(text):
-            yield
-    else:
-        yield
-
-
-@contextmanager
-def _bar(columns: tuple[Any, ...]) -> Iterator[Any]:
-    from rich.progress import Progress
-
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        yield bar
-
-
-@contextmanager
-def _progress(limits: dict[str, Any]) -> Iterator[Any]:
-    """A callback for `solve` that shows rate, time left and exploitability once a run takes longer than a moment."""
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-    started = time.monotonic()
-    with _bar(columns) as bar:
-        task: list[Any] = []
-
-        def show(progress: Any) -> None:
-            if time.monotonic() - started < SHOW_AFTER_SECONDS:
-                return
-            if not task:
-                task.append(bar.add_task("solving", total=1.0, note=""))
-            shares = [0.0]
-            if limits["iterations"]:
-                shares.append(progress.iterations / limits["iterations"])
-            if limits["seconds"]:
-                shares.append(progress.seconds / limits["seconds"])
-            rate = progress.iterations / max(progress.seconds, 1e-9)
-            quality = "" if math.isnan(progress.exploitability) else f"  exploitability {progress.exploitability:.2g}"
-            note = f"{progress.iterations:,} iterations  {rate:,.0f}/s{quality}"
-            bar.update(task[0], completed=min(max(shares), 1.0), note=note)
-
-        yield show
-
-
-@contextmanager
-def _share_progress(name: str) -> Iterator[Any]:
-    """A callback for experiments: the share done and what is running."""
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn(name), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with _bar(columns) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield lambda share, what: bar.update(task, completed=share, description=what)
 
 
 def main() -> None:
@@ -339,10 +227,10 @@ def main() -> None:
     try:
         app()
     except CounterplayError as error:
-        err.print(f"error: {error}", markup=False)
+        err.print(f"error: {error}")
         sys.exit(2)
     except MemoryError:
-        err.print("error: not enough memory for this game; take a smaller one", markup=False)
+        err.print("error: not enough memory for this game; take a smaller one")
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)

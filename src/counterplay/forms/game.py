@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
-from counterplay.forms.build import Labels, build_levels, build_states, label_levels
+from counterplay.forms.build import Labels
+from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
+from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
 
 

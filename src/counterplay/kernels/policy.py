@@ -7,7 +7,7 @@ import numpy as np
 from counterplay.kernels.jit import ONE, ZERO, jit
 
 
-@jit
+@jit(inline=True)
 def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int) -> None:
     """Eq 5: `out[offset : offset + count]` from `regret[first : first + count]`."""
     total = 0.0
@@ -25,7 +25,7 @@ def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray,
             out[offset + a] = share
 
 
-@jit
+@jit(inline=True)
 def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: float, u: float) -> tuple[int, float]:
     """Eq 8 inverted at `u` in [0, 1): the action, and the probability with which it is drawn."""
     explore = epsilon / count

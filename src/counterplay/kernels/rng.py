@@ -31,7 +31,7 @@ def new_state(seed: int, stream: int = 0) -> np.ndarray:
     return state
 
 
-@jit
+@jit(inline=True)
 def uniform(state: np.ndarray) -> float:
     """A number in [0, 1); changes `state`."""
     s0, s1, s2, s3 = state[_0], state[_1], state[_2], state[_3]

@@ -1,0 +1,114 @@
+"""From `StateRules` to a `HistoryTree`: one state at a time, breadth first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.base import memory
+from counterplay.base.errors import BadGame
+from counterplay.forms.build import Distributions, Labels, offsets
+from counterplay.forms.rules import CHANCE, TERMINAL, State, StateRules
+from counterplay.forms.tree import NO_ACTION, HistoryTree
+
+#: Peak memory while walking, per state (measured on Leduc).
+BYTES_PER_STATE = 1200
+
+
+@dataclass
+class _Walk:
+    """A breadth-first walk over states; lists grow by one entry per node or per information set."""
+
+    n_players: int
+    player: list[int] = field(default_factory=list)
+    table_row: list[int] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)  # how many
+    chance: Distributions = field(default_factory=Distributions)
+    outcomes: dict[tuple[float, ...], int] = field(default_factory=dict)
+    infosets: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    actions: list[tuple[str, ...]] = field(default_factory=list)  # per information set
+    passive: list[int] = field(default_factory=list)
+
+    def visit(self, state: State) -> list[State]:
+        """Record a state; its children."""
+        player = state.player()
+        if player == TERMINAL:
+            self._record(player, self._outcome(state), 0)
+            return []
+        actions = list(state.actions())
+        if not actions:
+            raise BadGame(f"no actions in a state that is not terminal: {state!r}")
+        if player == CHANCE:
+            self._record(player, self._distribution(state, len(actions)), len(actions))
+        elif 0 <= player < self.n_players:
+            self._record(player, self._infoset(state, player, actions), len(actions))
+        else:
+            raise BadGame(f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}")
+        return [state.child(action) for action in actions]
+
+    def _record(self, player: int, table_row: int, children: int) -> None:
+        self.player.append(player)
+        self.table_row.append(table_row)
+        self.children.append(children)
+
+    def _outcome(self, state: State) -> int:
+        payoffs = tuple(float(x) for x in state.payoffs())
+        if len(payoffs) != self.n_players or not np.all(np.isfinite(payoffs)):
+            raise BadGame(f"payoffs() must give {self.n_players} finite numbers, not {payoffs}")
+        return self.outcomes.setdefault(payoffs, len(self.outcomes))
+
+    def _distribution(self, state: State, n_actions: int) -> int:
+        probabilities = np.array(state.chance(), dtype=np.float64)
+        if probabilities.shape != (n_actions,):
+            raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
+        if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
+            raise BadGame(f"chance() gave probabilities that are negative or sum to {probabilities.sum():.9g}, not 1")
+        return self.chance.row(probabilities.tobytes(), probabilities)
+
+    def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
+        key = (player, state.infoset())
+        labels = tuple(str(action) for action in actions)
+        found = self.infosets.setdefault(key, len(self.infosets))
+        if found == len(self.actions):
+            self.actions.append(labels)
+            passive = state.passive() if hasattr(state, "passive") else None
+            self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
+        elif self.actions[found] != labels:
+            raise BadGame(f"information set {key[1]!r} of player {player + 1} has actions {self.actions[found]} and {labels}")
+        return found
+
+
+def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
+    """Walk all states of `rules` breadth first."""
+    walk = _Walk(rules.n_players)
+    limit = memory.available_bytes() // BYTES_PER_STATE
+    level = [rules.root()]
+    seen = 0
+    while level:
+        seen += len(level)
+        if seen > limit:
+            memory.require(seen * BYTES_PER_STATE, f"{name} with more than {seen:,} histories")
+        level = [below for state in level for below in walk.visit(state)]
+    if not walk.infosets:
+        raise BadGame(f"{name}: no player ever acts")
+    keys = list(walk.infosets)
+    order = sorted(range(len(keys)), key=lambda i: keys[i][0])  # stable: by player, then parents first
+    new_id = np.empty(len(order), dtype=np.int32)
+    new_id[order] = np.arange(len(order), dtype=np.int32)
+    player = np.array(walk.player, dtype=np.int8)
+    table_row = np.array(walk.table_row, dtype=np.int32)
+    table_row[player >= 0] = new_id[table_row[player >= 0]]
+    tree = HistoryTree(
+        player=player,
+        first_child=offsets(walk.children) + np.int32(1),
+        row=table_row,
+        first=offsets([len(walk.actions[i]) for i in order]),
+        owner=np.array([keys[i][0] for i in order], dtype=np.int8),
+        passive=np.array([walk.passive[i] for i in order], dtype=np.int16),
+        payoff=np.array(list(walk.outcomes), dtype=np.float64),
+        **walk.chance.arrays(),
+    )
+    return tree, Labels([str(keys[i][1]) for i in order], [label for i in order for label in walk.actions[i]])
