@@ -75,6 +75,12 @@ def test_sampler_never_takes_the_impossible(weights: list[float], epsilon: float
     assert p > 0
 
 
+def test_sampler_when_u_falls_behind_the_last_action() -> None:
+    """Probabilities that sum to less than one by rounding, and a last action that is never played."""
+    action, p = sampled([0.5, 0.5 - 2**-52, 0.0, 0.0], 0.0, 1 - 2**-53)
+    assert (action, p) == (1, 0.5 - 2**-52)
+
+
 @given(st.lists(st.integers(0, 64), min_size=1, max_size=3), st.integers(0, 16))
 @settings(max_examples=60, deadline=None)
 def test_sampler_is_exact_on_dyadic_numbers(cuts: list[int], sixteenths: int) -> None:

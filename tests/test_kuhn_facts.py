@@ -61,8 +61,11 @@ def test_errors_vanish_on_the_family(gamma: float) -> None:
 
 @given(share, share, share, share, share)
 def test_value_without_dominated_play(a: float, b: float, g: float, eta: float, xi: float) -> None:
-    """Hoehn 2006: EV1 = [η(-3α + γ) + ξ(-1 + 3β - γ) + α - β] / 6."""
-    value = (eta * (-3 * a + g) + xi * (-1 + 3 * b - g) + a - b) / 6
+    """EV1 = [ξ(-3α + γ) + η(-1 + 3β - γ) + α - β] / 6, summed by hand over the six deals.
+
+    Hoehn 2006 has the same formula with the names of η and ξ exchanged.
+    """
+    value = (xi * (-3 * a + g) + eta * (-1 + 3 * b - g) + a - b) / 6
     assert expected_value(KUHN, strategy(undominated(a, b, g, eta, xi)))[0] == pytest.approx(value, abs=1e-12)
 
 

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.display import err, out, print_facts, progress, report_run, status
+from counterplay.display import err, out, print_facts, progress, report_run, share_progress, status
 
 app = typer.Typer(
     help="Equilibria and robust counter-strategies in imperfect-information games.",

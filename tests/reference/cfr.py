@@ -14,7 +14,7 @@ class CFR:
         self.root, self.variant, self.alternating = root, variant, alternating
         self.alpha, self.beta, gamma = powers
         self.gamma = {"cfr": 0.0, "cfr+": 1.0, "dcfr": gamma, "pcfr+": 2.0}[variant]
-        self.regret, self.strategy_sum, self.sigma = table(), table(), {}
+        self.regret, self.strategy_sum, self.predicted, self.sigma = table(), table(), table(), {}
 
     def iterate(self, t: int) -> None:
         for turn in [(0,), (1,)] if self.alternating else [(0, 1)]:
@@ -55,7 +55,7 @@ class CFR:
         self.strategy_sum[key] = [s + t**self.gamma * own * p for s, p in zip(sums, self.sigma[key], strict=True)]
         self.regret[key] = total
         predicted = [r + m for r, m in zip(total, now, strict=True)] if self.variant == "pcfr+" else total
-        self.sigma[key] = regret_matching(predicted)
+        self.predicted[key], self.sigma[key] = predicted, regret_matching(predicted)
 
     def policy(self) -> Policy:
         return {key: normalised(sums) for key, sums in self.strategy_sum.items()}

@@ -36,7 +36,8 @@ class TreeSearch:
         untried = [a for a in range(node.count) if visits[a] == 0]
         if untried:  # an infinite bound
             return untried[dice.pick([1 / len(untried)] * len(untried))] if len(untried) > 1 else untried[0]
-        bounds = [value[a] + self.c * sqrt(log(sum(visits)) / visits[a]) for a in range(node.count)]
+        spread = self.c * sqrt(log(sum(visits)))  # divided by √n_a last, as in the kernel: ties are common and rounding decides
+        bounds = [value[a] + spread / sqrt(visits[a]) for a in range(node.count)]
         return bounds.index(max(bounds))
 
     def _simulate(self, node: Node, dice: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from functools import cached_property
 from typing import Any
 
@@ -65,12 +66,17 @@ class Game:
 
     @cached_property
     def infoset_of_label(self) -> dict[str, int]:
-        """Information set by label; a label that two players share is prefixed by `player 1: `, `player 2: `."""
+        """Information set by label. A label that several share is told apart by its player, or by its number."""
+        count = Counter(self.labels.infoset)
+        by_player = Counter(zip(self.tree.owner.tolist(), self.labels.infoset, strict=True))
         result: dict[str, int] = {}
-        names = self.labels.infoset
-        shared = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-        for i, name in enumerate(names):
-            result[f"player {self.tree.owner[i] + 1}: {name}" if name in shared else name] = i
+        for i, name in enumerate(self.labels.infoset):
+            owner = int(self.tree.owner[i])
+            if by_player[owner, name] > 1:
+                name = f"{name} #{i}"
+            elif count[name] > 1:
+                name = f"player {owner + 1}: {name}"
+            result[name] = i
         return result
 
     @property

@@ -18,8 +18,8 @@ _0, _1, _2, _3 = (index(k) for k in range(4))
 
 def new_state(seed: int, stream: int = 0) -> np.ndarray:
     """State `uint64[4]` for a seed; different streams of one seed are independent."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise BadParameter(f"seed must be a whole number of at least 0, not {seed!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _MASK:
+        raise BadParameter(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
     word = (int(seed) ^ (stream * 0xD1342543DE82EF95)) & _MASK
     state = np.empty(4, dtype=np.uint64)
     for k in range(4):  # splitmix64

@@ -27,9 +27,9 @@ class Solver(ABC):
 
     def __init__(self, game: Game, seed: int, **options: Any) -> None:
         self.game = game
+        self.rng = new_state(seed)
         self.seed = int(seed)
         self.options = options
-        self.rng = new_state(seed)
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
 
     @property

@@ -7,7 +7,8 @@ r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching, and
 The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the
 last regret is counted twice as a prediction, and whether players take turns within an iteration.
 CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021,
-quadratic averaging. Deviations: none.
+quadratic averaging. Deviations: none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
+authors work out the predicted values again with the children's new strategies.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter
 from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -152,7 +153,7 @@ class OutcomeSampling(Solver):
         super().__init__(game, seed, epsilon=epsilon, averaging=averaging)
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
-            probability(-1.0, "epsilon must be above 0 so that every history can be sampled; it")
+            raise BadParameter("epsilon must be above 0, so that every history can be sampled")
         self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
         self._path = new_path(game.depth, game.max_actions, game.n_players)
