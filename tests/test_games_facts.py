@@ -131,7 +131,7 @@ def test_leduc_is_the_same_game_with_suits_merged() -> None:
     merged, full = built("leduc(suits=False)"), built("leduc")
     for seed in range(3):
         short = Strategy.random(merged, seed)
-        table = {label: short.at(label.replace("s", "").replace("h", "")) for label in full.infoset_of_label}
+        table = {label: short.at(label.replace("s", "").replace("h", "")) for label in full.infoset_by_name}
         same = Strategy.from_table(full, table)
         np.testing.assert_allclose(expected_value(full, same), expected_value(merged, short), atol=1e-12)
         assert exploitability(full, same) == pytest.approx(exploitability(merged, short), abs=1e-12)

@@ -178,7 +178,7 @@ def test_not_zero_sum() -> None:
     """The prisoner's dilemma: defection is the one equilibrium."""
     game = load("open_spiel:matrix_pd")
     assert not game.zero_sum
-    both = {label: {"Defect": 1.0} for label in game.infoset_of_label}
+    both = {label: {"Defect": 1.0} for label in game.infoset_by_name}
     assert exploitability(game, Strategy.from_table(game, both)) == pytest.approx(0.0, abs=1e-12)
     assert exploitability(game, Strategy.uniform(game)) > 0.1
 

@@ -151,7 +151,7 @@ def payoffs(player: int, own: list[Pure], others: list[Pure]) -> np.ndarray:
 
 def is_dominated(infoset: str, action: str, without: Pure) -> bool:
     """Whether every strategy that comes to `infoset` and plays `action` there is weakly dominated by one that does not."""
-    player = int(KUHN.tree.owner[KUHN.infoset_of_label[infoset]])
+    player = int(KUHN.tree.owner[KUHN.infoset_by_name[infoset]])
     own, others = pure_strategies(player, without), pure_strategies(1 - player, without)
     value = payoffs(player, own, others)
     comes = [pure.get(infoset[0]) == "pass" or not infoset.endswith("pb") for pure in own]
@@ -167,7 +167,7 @@ def is_dominated(infoset: str, action: str, without: Pure) -> bool:
 
 def test_exactly_seven_actions_are_dominated() -> None:
     """Five in the game as it is, two more when those are gone, then no other."""
-    every = list(product(KUHN.infoset_of_label, ("pass", "bet")))
+    every = list(product(KUHN.infoset_by_name, ("pass", "bet")))
     assert {(i, a) for i, a in every if is_dominated(i, a, {})} == set(DOMINATED_AT_ONCE.items())
     left = [(i, a) for i, a in every if i not in DOMINATED_AT_ONCE]
     assert {(i, a) for i, a in left if is_dominated(i, a, DOMINATED_AT_ONCE)} == set(DOMINATED_THEN.items())

@@ -28,7 +28,7 @@ def kuhn() -> Game:
 
 def infosets(game: Game) -> tuple[int, int]:
     """I_1: player 1 holds the King and nothing happened. I_2: player 2 holds the Queen after a bet."""
-    return game.infoset_of_label["K"], game.infoset_of_label["Q b"]
+    return game.infoset_by_name["K"], game.infoset_by_name["Q b"]
 
 
 def end_node(game: Game) -> int:

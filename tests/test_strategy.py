@@ -28,7 +28,7 @@ def test_bad_numbers_are_refused() -> None:
 
     with pytest.raises(BadStrategy, match=r"negative probability -0.5 at information set 'J' of player 1"):
         Strategy(KUHN, changed(0, -0.5))
-    with pytest.raises(BadStrategy, match="nan at information set 'J b' of player 2"):
+    with pytest.raises(BadStrategy, match="nan is no probability, at information set 'J b' of player 2"):
         Strategy(KUHN, changed(23, np.nan))
     with pytest.raises(BadStrategy, match="inf"):
         Strategy(KUHN, changed(3, np.inf))
@@ -96,7 +96,7 @@ def test_a_table_makes_the_strategy_again(name: str) -> None:
 def test_every_label_finds_its_information_set(name: str) -> None:
     game = load(name)
     strategy = Strategy.random(game, 2)
-    again = Strategy.from_table(game, {label: strategy.at(label) for label in game.infoset_of_label})
+    again = Strategy.from_table(game, {label: strategy.at(label) for label in game.infoset_by_name})
     np.testing.assert_array_equal(again.probabilities, strategy.probabilities)
 
 

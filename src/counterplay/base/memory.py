@@ -11,14 +11,17 @@ from counterplay.base.errors import BadParameter, TooLarge
 LIMIT_VARIABLE = "COUNTERPLAY_MEMORY_GB"
 
 
-def available_bytes() -> int:
+def available_bytes() -> float:
     """Memory that can be used now: the environment's limit, the control group's, or the machine's."""
     limit = os.environ.get(LIMIT_VARIABLE)
     if limit:
         try:
-            return int(float(limit) * 1e9)
+            gigabytes = float(limit)
         except ValueError:
-            raise BadParameter(f"{LIMIT_VARIABLE} must be a number of gigabytes, not {limit!r}") from None
+            gigabytes = -1.0
+        if not gigabytes > 0:
+            raise BadParameter(f"{LIMIT_VARIABLE} must be a number of gigabytes above 0, not {limit!r}")
+        return gigabytes * 1e9
     candidates = [_machine_bytes()]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

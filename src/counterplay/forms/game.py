@@ -65,19 +65,24 @@ class Game:
         return labels
 
     @cached_property
-    def infoset_of_label(self) -> dict[str, int]:
-        """Information set by label. A label that several share is told apart by its player, or by its number."""
-        count = Counter(self.labels.infoset)
-        by_player = Counter(zip(self.tree.owner.tolist(), self.labels.infoset, strict=True))
-        result: dict[str, int] = {}
-        for i, name in enumerate(self.labels.infoset):
-            owner = int(self.tree.owner[i])
-            if by_player[owner, name] > 1:
-                name = f"{name} #{i}"
-            elif count[name] > 1:
-                name = f"player {owner + 1}: {name}"
-            result[name] = i
-        return result
+    def infoset_names(self) -> list[str]:
+        """Labels made unique: one that several share is told apart by its player, or by its number."""
+        labels, owners = self.labels.infoset, self.tree.owner.tolist()
+        count = Counter(labels)
+        by_player = Counter(zip(owners, labels, strict=True))
+        names = []
+        for i, (label, owner) in enumerate(zip(labels, owners, strict=True)):
+            if by_player[owner, label] > 1:
+                label = f"{label} #{i}"
+            elif count[label] > 1:
+                label = f"player {owner + 1}: {label}"
+            names.append(label)
+        return names
+
+    @cached_property
+    def infoset_by_name(self) -> dict[str, int]:
+        """Information set by its unique name."""
+        return {name: i for i, name in enumerate(self.infoset_names)}
 
     @property
     def n_players(self) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile, BadStrategy
+from counterplay.base.errors import BadFile, BadStrategy, CounterplayError
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import plan_from_policy
 from counterplay.kernels.policy import normalise
@@ -35,7 +35,8 @@ class Row(NamedTuple):
 
     def __str__(self) -> str:
         shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
-        return f"player {self.player}  {self.infoset:<12}  {shares}"
+        player = f"player {self.player}"
+        return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
 
 
 class Strategy:
@@ -65,8 +66,11 @@ class Strategy:
     @classmethod
     def from_weights(cls, game: Game, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
+        values = _numbers(game, weights)
+        if np.any(values < 0):
+            raise BadStrategy(f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
         probabilities = np.empty(game.n_slots)
-        normalise(np.ascontiguousarray(weights, dtype=np.float64), game.tree.first, probabilities)
+        normalise(values, game.tree.first, probabilities)
         return cls(game, probabilities)
 
     @classmethod
@@ -95,7 +99,7 @@ class Strategy:
         low, high = self.game.tree.first[i], self.game.tree.first[i + 1]
         labels = self.game.labels
         shares = dict(zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True))
-        return Row(int(self.game.tree.owner[i]) + 1, labels.infoset[i], shares)
+        return Row(int(self.game.tree.owner[i]) + 1, self.game.infoset_names[i], shares)
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -149,7 +153,10 @@ class Strategy:
         if game is None:
             if _find_game is None:
                 raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
-            game = _find_game(name)
+            try:
+                game = _find_game(name)
+            except CounterplayError as error:
+                raise BadFile(f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? Pass game=") from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
         if header.get("fingerprint") != game.fingerprint:
@@ -170,23 +177,29 @@ def check_same_game(game: Game, strategy: Strategy) -> None:
 
 def _infoset(game: Game, label: str) -> int:
     try:
-        return game.infoset_of_label[label]
+        return game.infoset_by_name[label]
     except KeyError:
-        known = list(game.infoset_of_label)
+        known = game.infoset_names
         some = ", ".join(repr(name) for name in known[:6]) + (", ..." if len(known) > 6 else "")
         raise BadStrategy(f"no information set {label!r} in {game.name}; there are {some}") from None
 
 
-def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
-    """A read-only float64 copy, or `BadStrategy`."""
+def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
+    """A float64 copy with one finite number per slot, or `BadStrategy`."""
     try:
-        values = np.array(probabilities, dtype=np.float64)
+        values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadStrategy("probabilities must be an array of numbers") from None
+        raise BadStrategy("a strategy is an array of numbers") from None
     if values.shape != (game.n_slots,):
         raise BadStrategy(f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}")
     if not np.all(np.isfinite(values)):
-        raise BadStrategy(f"probability {values[~np.isfinite(values)][0]} at {_where(game, ~np.isfinite(values))}")
+        raise BadStrategy(f"{values[~np.isfinite(values)][0]} is no probability, at {_where(game, ~np.isfinite(values))}")
+    return values
+
+
+def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
+    """A read-only float64 copy, or `BadStrategy`."""
+    values = _numbers(game, probabilities)
     if np.any(values < 0):
         raise BadStrategy(f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
     sums = np.add.reduceat(values, game.tree.first[:-1])

@@ -44,7 +44,7 @@ class OneCardPoker:
             [history == PP, history == BP, history == PBP, (history == BB) | (history == PBB)], [won, 1, -1, 2 * won], 0
         )
         outcome = np.searchsorted([-2, -1, 1, 2], gain).astype(np.int32)
-        passive = (history % 2).astype(np.int16)  # call a bet, else check
+        passive = np.isin(history, (B, PB)).astype(np.int16)  # call a bet, else check
         return Level(player, np.repeat(player[:, None] >= 0, 2, axis=1), card * 16 + history, outcome, passive)
 
     def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:

@@ -15,6 +15,7 @@ from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
 OPEN_SPIEL = "open_spiel:"
+LARGEST_NUMBER = 10**9
 
 
 @cache
@@ -57,14 +58,19 @@ def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     try:
         args = tuple(_literal(node) for node in tree.args)
         kwargs = {str(keyword.arg): _literal(keyword.value) for keyword in tree.keywords}
-    except ValueError:
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise problem from None
+    if len(kwargs) < len(tree.keywords):
+        raise problem
     return tree.func.id.lower(), args, kwargs
 
 
 def _literal(node: ast.expr) -> Any:
     """A literal; a bare word stands for itself, as in `first=monster`."""
-    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    value = node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise ValueError("no game has a parameter that large")
+    return value
 
 
 set_game_finder(load)

@@ -27,6 +27,7 @@ class GameSpec:
         except TypeError as error:
             raise BadParameter(f"{self.name}: {error}; write it like {' or '.join(self.examples)}") from None
         bound.apply_defaults()
+        rules = self.make(*bound.args, **bound.kwargs)
         parts = []
         for name, value in bound.arguments.items():
             default = signature.parameters[name].default
@@ -35,7 +36,7 @@ class GameSpec:
             elif value != default:
                 parts.append(f"{name}={value}")
         canonical = f"{self.name}({','.join(parts)})" if parts else self.name
-        return canonical, self.make(*bound.args, **bound.kwargs)
+        return canonical, rules
 
 
 def whole_number(value: Any, low: int, high: int, what: str) -> int:
