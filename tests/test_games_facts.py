@@ -80,8 +80,8 @@ VALUES: dict[str, tuple[Fraction | float, float]] = {
 
 #: b1 and b2 of the uniform profile, or only their sum, to six decimals.
 UNIFORM: dict[str, tuple[float | None, float | None, float]] = {
-    "kuhn": (0.5, 5 / 12, 11 / 12),  # Hoehn 2006
-    "ocp(100)": (None, None, 0.814394),  # computed apart from this package, as all below
+    "kuhn": (0.5, 5 / 12, 11 / 12),  # computed apart from this package, as all below
+    "ocp(100)": (None, None, 0.814394),
     "ocp(500)": (None, None, 0.812876),
     "bluff(1,1,3)": (0.592593, 0.518519, 1.111111),
     "bluff(1,1,4)": (0.683705, 0.626414, 1.310119),
@@ -121,7 +121,7 @@ def test_uniform_profile(name: str) -> None:
 
 
 def test_uniform_value_of_kuhn() -> None:
-    """Hoehn 2006: player 1 wins an eighth against play at random."""
+    """Player 1 steals a quarter of the pots and player 2 an eighth; showdowns even out."""
     game = built("kuhn")
     np.testing.assert_allclose(expected_value(game, Strategy.uniform(game)), [0.125, -0.125], atol=1e-12)
 

@@ -45,6 +45,7 @@ def equilibrium(gamma: float) -> dict[str, float]:
 
 
 @given(share)
+@settings(deadline=None)
 def test_the_family_is_in_equilibrium(gamma: float) -> None:
     profile = strategy(equilibrium(gamma))
     assert exploitability(KUHN, profile) == pytest.approx(0.0, abs=1e-12)
@@ -52,6 +53,7 @@ def test_the_family_is_in_equilibrium(gamma: float) -> None:
 
 
 @given(share)
+@settings(deadline=None)
 def test_errors_vanish_on_the_family(gamma: float) -> None:
     errors = kuhn_errors(strategy(equilibrium(gamma)))
     assert errors.squared == pytest.approx(0.0, abs=1e-24)
@@ -60,17 +62,15 @@ def test_errors_vanish_on_the_family(gamma: float) -> None:
 
 
 @given(share, share, share, share, share)
+@settings(deadline=None)
 def test_value_without_dominated_play(a: float, b: float, g: float, eta: float, xi: float) -> None:
-    """EV1 = [ξ(-3α + γ) + η(-1 + 3β - γ) + α - β] / 6, summed by hand over the six deals.
-
-    Hoehn 2006 has the same formula with the names of η and ξ exchanged.
-    """
+    """EV1 = [ξ(-3α + γ) + η(-1 + 3β - γ) + α - β] / 6, summed by hand over the six deals."""
     value = (xi * (-3 * a + g) + eta * (-1 + 3 * b - g) + a - b) / 6
     assert expected_value(KUHN, strategy(undominated(a, b, g, eta, xi)))[0] == pytest.approx(value, abs=1e-12)
 
 
 @given(any_weights)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_squared_error_is_the_least_over_the_family(weights: list[float]) -> None:
     profile = Strategy.from_weights(KUHN, np.array(weights))
     errors = kuhn_errors(profile)

@@ -20,6 +20,8 @@ FORMAT = 1
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data` so that a kill at any moment leaves either the old file or the new one."""
+    if not path.name:
+        raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +88,9 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str,
     if header["counterplay"] != kind:
         raise BadFile(f"{path}: holds a {header['counterplay']}, expected a {kind}")
     version = header.get("format")
-    if not isinstance(version, int) or version > FORMAT:
+    if type(version) is not int or version < 1:
+        raise BadFile(f"{path}: damaged (format {version!r})")
+    if version > FORMAT:
         raise BadFile(f"{path}: written by a newer version of Counterplay (format {version}, this one reads {FORMAT})")
     return arrays, header
 

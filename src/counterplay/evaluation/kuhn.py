@@ -16,10 +16,10 @@ from counterplay.forms.strategy import Strategy
 DOMINATED = {
     "J pb": "bet",  # player 1 calls with the worst card
     "K pb": "pass",  # player 1 folds the best card
-    "Q": "bet",  # player 1 bets Q first (weakly: passing and then calling does at least as well)
+    "Q": "bet",  # player 1 bets Q first (once the others are gone: only K calls, so passing and then calling does as well)
     "J b": "bet",  # player 2 calls with the worst card
     "K b": "pass",  # player 2 folds the best card
-    "Q p": "bet",  # player 2 bets Q after a pass (weakly)
+    "Q p": "bet",  # player 2 bets Q after a pass (once the others are gone)
     "K p": "pass",  # player 2 passes the best card
 }
 THIRD = 1.0 / 3.0

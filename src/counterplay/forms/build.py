@@ -31,8 +31,8 @@ class Distributions:
 
     def arrays(self) -> dict[str, np.ndarray]:
         cumulative = [np.cumsum(row) for row in self.rows]
-        for row in cumulative:
-            row[-1] = 1.0
+        for row, probabilities in zip(cumulative, self.rows, strict=True):
+            row[np.flatnonzero(probabilities)[-1] :] = 1.0  # whatever rounding did, what cannot happen is never drawn
         empty = [np.empty(0)]
         return {
             "chance_first": offsets([len(row) for row in self.rows]),

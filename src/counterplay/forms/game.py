@@ -134,10 +134,8 @@ class Game:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the numbering of slots does; kept in every file that holds slots."""
-        digest = hashlib.sha256(self.name.encode())
-        digest.update(self.tree.first.tobytes())
-        digest.update(self.tree.owner.tobytes())
-        digest.update(np.ascontiguousarray(self.tree.payoff).tobytes())
-        digest.update(np.int64(self.n_nodes).tobytes())
-        return digest.hexdigest()[:16]
+        """Changes when the rules or the numbering of slots do; kept in every file that holds slots."""
+        digest = hashlib.blake2b(self.name.encode(), digest_size=8)
+        for array in (self.tree.first, self.tree.owner, self.tree.row, self.tree.first_child, self.tree.payoff):
+            digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+        return digest.hexdigest()

@@ -43,7 +43,7 @@ class _Walk:
             raise BadGame(f"no actions in a state that is not terminal: {state!r}")
         if player == CHANCE:
             self._record(player, self._distribution(state, len(actions)), len(actions))
-        elif 0 <= player < self.n_players:
+        elif isinstance(player, int | np.integer) and 0 <= player < self.n_players:
             self._record(player, self._infoset(state, player, actions), len(actions))
         else:
             raise BadGame(f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}")
@@ -70,7 +70,11 @@ class _Walk:
 
     def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
         key = (player, state.infoset())
+        if not isinstance(key[1], Hashable):
+            raise BadGame(f"infoset() must give something hashable such as a string, not {key[1]!r}")
         labels = tuple(str(action) for action in actions)
+        if len(set(labels)) < len(labels):
+            raise BadGame(f"information set {key[1]!r} has two actions with the same label: {labels}")
         found = self.infosets.setdefault(key, len(self.infosets))
         if found == len(self.actions):
             self.actions.append(labels)

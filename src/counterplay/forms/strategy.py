@@ -79,6 +79,8 @@ class Strategy:
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
+            if not isinstance(shares, Mapping) or not all(isinstance(share, int | float) for share in shares.values()):
+                raise BadStrategy(f"at {label!r} give a probability for each action, such as {{'bet': 0.3, 'pass': 0.7}}")
             low, high = game.tree.first[infoset], game.tree.first[infoset + 1]
             actions = game.labels.action[low:high]
             strange = set(shares) - set(actions)
@@ -122,7 +124,7 @@ class Strategy:
         The result is the behaviour strategy with the same realisation weights; where neither plays to, it is this strategy.
         """
         check_same_game(self.game, other)
-        if not 0.0 <= weight <= 1.0:
+        if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
             raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
         probabilities = self.probabilities.copy()
         for player in range(self.game.n_players):
@@ -148,7 +150,7 @@ class Strategy:
             path = path / "strategy.npz"
         arrays, header = files.read_arrays(path, "strategy")
         name = header.get("game")
-        if not isinstance(name, str) or "probabilities" not in arrays:
+        if not isinstance(name, str) or "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
             raise BadFile(f"{path}: damaged (no game or no probabilities in it)")
         if game is None:
             if _find_game is None:
