@@ -137,5 +137,5 @@ class Game:
         """Changes when the rules or the numbering of slots do; kept in every file that holds slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         for array in (self.tree.first, self.tree.owner, self.tree.row, self.tree.first_child, self.tree.payoff):
-            digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+            digest.update(np.ascontiguousarray(array).ravel().data)
         return digest.hexdigest()
