@@ -14,6 +14,7 @@ from counterplay.solvers.algorithms import ALGORITHMS, options_of
 ENOUGH = {"mccfr": 400_000, "mccfr-external": 20_000, "mccfr-chance": 5_000, "mcts": 400_000}
 # MCTS gives no guarantee; C on the scale of Leduc's payoffs (13) makes it explore enough to be reasonable.
 OPTIONS = {"mcts": {"c": 13.0}}
+SOLVED_AT_ONCE = {"lp"}  # one iteration does everything
 SAMPLED = [name for name, solver in ALGORITHMS.items() if solver.sampled]
 
 
@@ -26,7 +27,7 @@ def test_improves_and_gives_probabilities(name: str) -> None:
     game = cp.load("leduc")
     uniform = cp.exploitability(game, cp.Strategy.uniform(game))
     run = _solve("leduc", name, ENOUGH.get(name, 200))
-    assert run.iterations == ENOUGH.get(name, 200)
+    assert run.iterations == (1 if name in SOLVED_AT_ONCE else ENOUGH.get(name, 200))
     sums = np.add.reduceat(run.strategy.probabilities, run.game.tree.first[:-1])
     np.testing.assert_allclose(sums, 1.0, atol=1e-12)
     assert cp.exploitability(game, run.strategy) < 0.5 * uniform
@@ -37,9 +38,9 @@ def test_improves_and_gives_probabilities(name: str) -> None:
 def test_same_seed_same_bits_however_it_is_cut(name: str, tmp_path: Path) -> None:
     whole = _solve("leduc", name, 3000, measure_every=3000)
     cut = _solve("leduc", name, 1234, measure_every=77, folder=tmp_path / "run")
-    assert cut.iterations == 1234
+    assert cut.iterations == (1 if name in SOLVED_AT_ONCE else 1234)
     resumed = cp.resume(tmp_path / "run", iterations=3000)
-    assert resumed.iterations == 3000
+    assert resumed.iterations == (1 if name in SOLVED_AT_ONCE else 3000)
     for key, array in whole._solver.arrays().items():
         assert np.array_equal(array, resumed._solver.arrays()[key]), key
     saved = cp.Strategy.load(tmp_path / "run")
@@ -62,7 +63,7 @@ def test_sampling_solvers_take_more_players(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(ALGORITHMS) - set(SAMPLED)))
 def test_full_width_solvers_refuse_more_players(name: str) -> None:
-    with pytest.raises(cp.CounterplayError, match="two players"):
+    with pytest.raises(cp.CounterplayError, match="two.player"):
         cp.solve("kuhn(players=3)", name, iterations=1)
 
 

@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.registry import load as load
+    from counterplay.responses.confidence import confidence as confidence
+    from counterplay.responses.frontier import Frontier as Frontier
+    from counterplay.responses.frontier import frontier as frontier
+    from counterplay.responses.respond import Response as Response
+    from counterplay.responses.respond import respond as respond
+    from counterplay.responses.resume import resume_response as resume_response
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
     from counterplay.solvers.run import solve as solve
     from counterplay.solvers.run import version as version
+    from counterplay.solvers.value import game_value as game_value
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
@@ -40,6 +47,13 @@ _WHERE = {
     "CHANCE": "forms.tree",
     "TERMINAL": "forms.tree",
     "load": "games.registry",
+    "Frontier": "responses.frontier",
+    "Response": "responses.respond",
+    "confidence": "responses.confidence",
+    "frontier": "responses.frontier",
+    "game_value": "solvers.value",
+    "respond": "responses.respond",
+    "resume_response": "responses.resume",
     "Run": "solvers.run",
     "resume": "solvers.run",
     "solve": "solvers.run",

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import best_reply, gradient, plan_from_policy, tree_gradient, tree_value, treeplex
+from counterplay.forms.sequence import SequenceForm, best_reply, gradient, plan_from_policy, tree_gradient, tree_value, treeplex
 from counterplay.forms.strategy import Strategy, check_same_game
 
 
@@ -66,6 +66,21 @@ def policy_exploitability(game: Game, policy: np.ndarray) -> float:
     if game.n_players == 2 and game.zero_sum:
         return best
     return best - float(expected_value(game, Strategy(game, policy)).sum())
+
+
+def form_exploitability(form: SequenceForm, policy: np.ndarray) -> float:
+    """b_1 + b_2 in a two-player form such as a restricted game, best responses keeping to its floors. Zero at its equilibrium."""
+    slots = int(form.one.first[-1])
+    plans = []
+    for side, own in ((form.one, policy[:slots]), (form.two, policy[slots:])):
+        plans.append(np.empty(side.n_sequences))
+        plan_from_policy(side, own, plans[-1])
+    total = 0.0
+    for side, plan in ((form.one, plans[1]), (form.two, plans[0])):
+        payoff = np.empty(side.n_sequences)
+        gradient(side, plan, payoff)
+        total += best_reply(side, payoff, np.empty(len(payoff) - 1))
+    return total
 
 
 def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) -> float:

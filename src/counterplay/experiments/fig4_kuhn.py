@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.evaluation.exact import exploitability
 from counterplay.evaluation.kuhn import kuhn_errors
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
-from counterplay.experiments.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.games.registry import load
 from counterplay.solvers.run import Progress, solve
 

@@ -1,6 +1,6 @@
 """What a sampling kernel may ask of a form, and how Numba picks the answer.
 
-A kernel is written once against the five questions below. Each form answers them with plain functions (`@answers`); inside a
+A kernel is written once against the questions below. Each form answers them with plain functions (`@answers`); inside a
 kernel Numba chooses by the type of the form's tuple at compile time, and with the jit off Python does. Chance is hidden:
 `start` and `child` draw it on-policy and return the next node where a player acts or the game is over, so that its probability
 cancels in every sampled quantity.
@@ -26,6 +26,11 @@ def answers(question: Callable[..., Any], form: type) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def new_hand(form: Any) -> Any:
+    """Scratch for what chance dealt in one game; called outside kernels."""
+    return _ANSWERS["new_hand", type(form)](form)
 
 
 def start(form: Any, hand: Any, rng: Any) -> Any:

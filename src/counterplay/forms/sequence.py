@@ -16,12 +16,15 @@ from counterplay.base.errors import BadGame, BadParameter
 from counterplay.forms.tree import CHANCE, TERMINAL, HistoryTree
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 
+NO_FLOOR = np.empty(0)
+
 
 class Treeplex(NamedTuple):
-    """Decisions of one player: m information sets, s + 1 sequences. Parents come first."""
+    """Decisions of one player: m information sets, s slots, s + 1 sequences. Parents come first."""
 
     parent: np.ndarray  # int32[m]: the sequence that leads to the information set
     first: np.ndarray  # int32[m + 1]: its first slot, counted from the player's first; sequence = slot + 1
+    floor: np.ndarray = NO_FLOOR  # float64[s] or empty: least behaviour probability of each action (data-biased responses)
 
 
 class Side(NamedTuple):
@@ -32,6 +35,7 @@ class Side(NamedTuple):
     row: np.ndarray  # int64[s + 2]: entries of sequence q are row[q] .. row[q + 1] - 1
     column: np.ndarray  # int32[entries]: sequence of the other player
     value: np.ndarray  # float64[entries]: payoff times chance
+    floor: np.ndarray = NO_FLOOR  # as in Treeplex
 
     @property
     def n_sequences(self) -> int:
@@ -132,7 +136,8 @@ def _merge_entries(row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarr
         side.row[q + 1] = max(side.row[q + 1], side.row[q])
 
 
-def _side(plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int) -> Side:
+def side_from_entries(plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int) -> Side:
+    """One player's side from payoff entries in any order; equal places are added up."""
     n_rows, n = int(plex.first[-1]) + 1, len(row_of)
     by_column = np.empty(n, dtype=np.int32)
     order = np.empty(n, dtype=np.int32)
@@ -144,6 +149,7 @@ def _side(plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: n
         row=np.zeros(n_rows + 1, dtype=np.int64),
         column=np.empty(n, dtype=np.int32),
         value=np.empty(n, dtype=np.float64),
+        floor=plex.floor,
     )
     _merge_entries(row_of, column_of, value_of, order, side)
     filled = int(side.row[-1])
@@ -170,7 +176,7 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
         value = weight * tree.payoff[outcome, me]
         keep = np.flatnonzero(value)
         n_columns = int(plexes[other].first[-1]) + 1
-        sides.append(_side(plexes[me], sequences[me][keep], sequences[other][keep], value[keep], n_columns))
+        sides.append(side_from_entries(plexes[me], sequences[me][keep], sequences[other][keep], value[keep], n_columns))
     return SequenceForm(*sides)
 
 
@@ -197,17 +203,24 @@ def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray
 @jit
 def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) -> float:
     """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy` with it. The value of the game."""
+    bound = len(plex.floor) > 0
     i = index(len(plex.parent))
     while i > ZERO:
         i -= ONE
         low, high = index(plex.first[i]), index(plex.first[i + ONE])
         best = low
+        free = 1.0
+        value = 0.0
         for slot in range(low, high):
             policy[slot] = 0.0
+            if bound:
+                policy[slot] = plex.floor[slot]
+                free -= plex.floor[slot]
+                value += plex.floor[slot] * payoff[slot + ONE]
             if payoff[slot + ONE] > payoff[best + ONE]:
                 best = slot
-        policy[best] = 1.0
-        payoff[index(plex.parent[i])] += payoff[best + ONE]
+        policy[best] += free
+        payoff[index(plex.parent[i])] += value + free * payoff[best + ONE]
     return float(payoff[0])
 
 

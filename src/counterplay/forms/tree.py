@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import answers, child, infoset_at, player_at, start, utility
+from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 
@@ -66,7 +66,7 @@ def parents(tree: HistoryTree, nodes: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _draw(form: HistoryTree, node: int, rng: np.ndarray) -> int:
+def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     """A child of chance node `node`, by its probability."""
     row = index(form.row[node])
     low = index(form.chance_first[row])
@@ -85,11 +85,16 @@ def _draw(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     return first + below
 
 
+@answers(new_hand, HistoryTree)
+def _new_hand(form: Any) -> Any:
+    return np.empty(0, dtype=np.int32)
+
+
 @answers(start, HistoryTree)
 def _start(form: Any, hand: Any, rng: Any) -> Any:
     node = ZERO
     while form.player[node] == CHANCE:
-        node = _draw(form, node, rng)
+        node = draw_chance(form, node, rng)
     return node
 
 
@@ -97,7 +102,7 @@ def _start(form: Any, hand: Any, rng: Any) -> Any:
 def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
     below = index(form.first_child[node]) + action
     while form.player[below] == CHANCE:
-        below = _draw(form, below, rng)
+        below = draw_chance(form, below, rng)
     return below
 
 

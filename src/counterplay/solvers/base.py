@@ -6,12 +6,14 @@ All state is in `arrays()`, so that saving is writing them and resuming is copyi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from counterplay.base.errors import BadFile, BadParameter
+from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.policy import normalise
@@ -31,6 +33,13 @@ class Solver(ABC):
         self.seed = int(seed)
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
+        self.setting: dict[str, Any] = {}  # what else makes this run what it is, such as a response's model
+        self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
+
+    @property
+    def finished(self) -> bool:
+        """Whether more iterations would change nothing."""
+        return False
 
     @property
     def iterations(self) -> int:

@@ -40,7 +40,7 @@ class Half(NamedTuple):
 
     regret: np.ndarray  # float64[s]
     strategy_sum: np.ndarray  # float64[s]: weighted sum of plans, without the empty sequence
-    policy: np.ndarray  # float64[s]
+    policy: np.ndarray  # float64[s]: behaviour, never below the side's floor
     plan: np.ndarray  # float64[s + 1]
     predicted: np.ndarray  # float64[s]: regret plus its prediction; empty unless predictive
     payoff: np.ndarray  # float64[s + 1]: scratch
@@ -60,6 +60,7 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
     weight = float(t) ** variant.gamma
     keep_positive = _kept(t, variant.alpha)
     keep_negative = _kept(t, variant.beta)
+    bound = len(side.floor) > 0
     source = half.predicted if variant.predictive else half.regret
     i = index(len(side.parent))
     while i > ZERO:  # children first
@@ -69,6 +70,13 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
         for slot in range(low, high):
             value += half.policy[slot] * half.payoff[slot + ONE]
         half.payoff[index(side.parent[i])] += value
+        free = 1.0
+        if bound:  # regret concerns the free part of the behaviour only
+            fixed = 0.0
+            for slot in range(low, high):
+                free -= side.floor[slot]
+                fixed += side.floor[slot] * half.payoff[slot + ONE]
+            value = (value - fixed) / free if free > 0.0 else value
         for slot in range(low, high):
             regret = half.payoff[slot + ONE] - value
             total = half.regret[slot] + regret
@@ -78,6 +86,9 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
                 half.predicted[slot] = total + regret
             half.strategy_sum[slot] += weight * half.plan[slot + ONE]
         regret_matching(source, low, high - low, half.policy, low)
+        if bound:
+            for slot in range(low, high):
+                half.policy[slot] = side.floor[slot] + free * half.policy[slot]
     plan_from_policy(side, half.policy, half.plan)
 
 
@@ -100,7 +111,7 @@ class FullWidth(Solver):
 
     sampled = False
 
-    def __init__(self, game: Game, seed: int, variant: Variant, **options: Any) -> None:
+    def __init__(self, game: Game, seed: int, form: SequenceForm | None, variant: Variant, **options: Any) -> None:
         super().__init__(game, seed, **options)
         if game.n_players != 2:
             raise BadParameter(
@@ -108,7 +119,7 @@ class FullWidth(Solver):
                 "take mccfr, mccfr-external, mccfr-chance or mcts"
             )
         self._variant = variant
-        self._form = game.sequence_form
+        self._form = form or game.sequence_form
         self._halves = (_new_half(self._form.one, variant.predictive), _new_half(self._form.two, variant.predictive))
 
     def tables(self) -> dict[str, np.ndarray]:
@@ -126,10 +137,14 @@ class FullWidth(Solver):
 def _new_half(side: Side, predictive: bool) -> Half:
     n_slots = int(side.first[-1])
     counts = np.diff(side.first)
+    policy = np.repeat(1.0 / counts, counts)
+    if len(side.floor):
+        free = 1.0 - np.add.reduceat(side.floor, side.first[:-1])
+        policy = side.floor + np.repeat(free, counts) * policy
     half = Half(
         regret=np.zeros(n_slots),
         strategy_sum=np.zeros(n_slots),
-        policy=np.repeat(1.0 / counts, counts),
+        policy=policy,
         plan=np.empty(n_slots + 1),
         predicted=np.zeros(n_slots if predictive else 0),
         payoff=np.empty(n_slots + 1),
@@ -150,9 +165,9 @@ class CFR(FullWidth):
     name = "cfr"
     summary = "counterfactual regret minimisation, full width"
 
-    def __init__(self, game: Game, seed: int, alternating: bool = False) -> None:
+    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = False) -> None:
         variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, variant, alternating=alternating)
+        super().__init__(game, seed, form, variant, alternating=alternating)
 
 
 class CFRPlus(FullWidth):
@@ -161,9 +176,9 @@ class CFRPlus(FullWidth):
     name = "cfr+"
     summary = "CFR+: regret matching+, linear averaging"
 
-    def __init__(self, game: Game, seed: int, alternating: bool = True) -> None:
+    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = True) -> None:
         variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, variant, alternating=alternating)
+        super().__init__(game, seed, form, variant, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
@@ -172,9 +187,18 @@ class DiscountedCFR(FullWidth):
     name = "dcfr"
     summary = "discounted CFR"
 
-    def __init__(self, game: Game, seed: int, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> None:
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None = None,
+        *,
+        alpha: float = 1.5,
+        beta: float = 0.0,
+        gamma: float = 2.0,
+    ) -> None:
         variant = Variant(real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True)
-        super().__init__(game, seed, variant, alpha=alpha, beta=beta, gamma=gamma)
+        super().__init__(game, seed, form, variant, alpha=alpha, beta=beta, gamma=gamma)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -183,5 +207,5 @@ class PredictiveCFRPlus(FullWidth):
     name = "pcfr+"
     summary = "predictive CFR+, quadratic averaging"
 
-    def __init__(self, game: Game, seed: int) -> None:
-        super().__init__(game, seed, Variant(np.inf, -np.inf, 2.0, True, True))
+    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None) -> None:
+        super().__init__(game, seed, form, Variant(np.inf, -np.inf, 2.0, True, True))

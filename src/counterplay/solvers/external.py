@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
@@ -127,11 +127,12 @@ class ExternalSampling(Solver):
     name = "mccfr-external"
     summary = "external-sampling MCCFR"
 
-    def __init__(self, game: Game, seed: int) -> None:
+    def __init__(self, game: Game, seed: int, form: Any = None) -> None:
         super().__init__(game, seed)
         self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
         self._stack = new_stack(game.depth, game.max_actions)
-        self._hand = np.empty(0, dtype=np.int32)
+        self._form = form if form is not None else game.tree
+        self._hand = new_hand(self._form)
 
     def tables(self) -> dict[str, np.ndarray]:
         return self._tables._asdict()
@@ -140,4 +141,4 @@ class ExternalSampling(Solver):
         return self._tables.strategy_sum
 
     def _run(self, n: int) -> int:
-        return int(external_sampling(self.game.tree, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n))
+        return int(external_sampling(self._form, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n))

@@ -31,6 +31,7 @@ def config_of(solver: Solver) -> dict[str, Any]:
         "options": solver.options,
         "seed": solver.seed,
         "fingerprint": solver.game.fingerprint,
+        **solver.setting,
     }
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
@@ -149,7 +149,7 @@ class OutcomeSampling(Solver):
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
 
-    def __init__(self, game: Game, seed: int, epsilon: float = 0.6, averaging: str = "optimistic") -> None:
+    def __init__(self, game: Game, seed: int, form: Any = None, *, epsilon: float = 0.6, averaging: str = "optimistic") -> None:
         super().__init__(game, seed, epsilon=epsilon, averaging=averaging)
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
@@ -157,7 +157,8 @@ class OutcomeSampling(Solver):
         self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
         self._path = new_path(game.depth, game.max_actions, game.n_players)
-        self._hand = np.empty(0, dtype=np.int32)
+        self._form = form if form is not None else game.tree
+        self._hand = new_hand(self._form)
 
     def tables(self) -> dict[str, np.ndarray]:
         return self._tables._asdict()
@@ -167,5 +168,5 @@ class OutcomeSampling(Solver):
 
     def _run(self, n: int) -> int:
         return int(outcome_sampling(
-            self.game.tree, self._hand, self._tables, self._path, self.rng, self.iterations, n, self._epsilon, self._optimistic
+            self._form, self._hand, self._tables, self._path, self.rng, self.iterations, n, self._epsilon, self._optimistic
         ))  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -114,7 +114,7 @@ class TreeSearch(Solver):
     name = "mcts"
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
-    def __init__(self, game: Game, seed: int, c: float = 2.0, simulation: str = "on-policy") -> None:
+    def __init__(self, game: Game, seed: int, form: Any = None, *, c: float = 2.0, simulation: str = "on-policy") -> None:
         super().__init__(game, seed, c=c, simulation=simulation)
         self._c = real(c, "c")
         if self._c < 0:
@@ -132,7 +132,8 @@ class TreeSearch(Solver):
         self._path = Path(
             np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int8)
         )
-        self._hand = np.empty(0, dtype=np.int32)
+        self._form = form if form is not None else game.tree
+        self._hand = new_hand(self._form)
 
     def tables(self) -> dict[str, np.ndarray]:
         return self._tables._asdict()
@@ -141,4 +142,4 @@ class TreeSearch(Solver):
         return self._tables.visits.astype(np.float64)
 
     def _run(self, n: int) -> int:
-        return int(tree_search(self.game.tree, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation))
+        return int(tree_search(self._form, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation))

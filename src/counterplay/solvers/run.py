@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -69,7 +68,7 @@ class Run:
     seconds: float
     strategy: Strategy = field(repr=False)
     metrics: tuple[Measurement, ...] = field(repr=False)
-    stopped_by: str  # "iterations", "seconds", "target" or "callback"
+    stopped_by: str  # "iterations", "seconds", "target", "callback" or "solved"
     version: str
     _solver: Solver = field(repr=False)
 
@@ -119,9 +118,29 @@ def solve(
     """
     limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     solver = new_solver(load(game) if isinstance(game, str) else game, algorithm, seed, options)
-    if folder is not None:
-        run_folder.create(Path(folder), solver, version())
-    return _Loop(solver, limits, Path(folder) if folder is not None else None, 0.0, []).run()
+    return _start(solver, limits, folder)
+
+
+def run_solver(
+    solver: Solver,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+    folder: str | Path | None = None,
+) -> Run:
+    """`solve` for a solver that is already made, such as one on a restricted game."""
+    return _start(solver, _check_limits(iterations, seconds, target, measure_every, callback, on_chunk), folder)
+
+
+def _start(solver: Solver, limits: _Limits, folder: str | Path | None) -> Run:
+    path = Path(folder) if folder is not None else None
+    if path is not None:
+        run_folder.create(path, solver, version())
+    return _Loop(solver, limits, path, 0.0, []).run()
 
 
 def resume(
@@ -139,12 +158,32 @@ def resume(
 
     `game` is needed only for a game of your own.
     """
-    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
     config = run_folder.read_config(path)
+    if "response" in config:
+        raise BadParameter(f"{path} holds a response; go on with resume_response")
     solver = new_solver(game or load(config["game"]), config["algorithm"], config["seed"], config["options"])
-    used, metrics = run_folder.restore(path, solver)
-    return _Loop(solver, limits, path, used, metrics).run()
+    return resume_solver(
+        path, solver, iterations=iterations, seconds=seconds, target=target, measure_every=measure_every, callback=callback,
+        on_chunk=on_chunk,
+    )  # fmt: skip
+
+
+def resume_solver(
+    folder: Path,
+    solver: Solver,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+) -> Run:
+    """`resume` for a solver that is already made as it was at the start of the run in `folder`."""
+    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    used, metrics = run_folder.restore(folder, solver)
+    return _Loop(solver, limits, folder, used, metrics).run()
 
 
 def _check_limits(
@@ -198,6 +237,8 @@ class _Loop:
         while True:
             if stopped:
                 return "signal"
+            if self.solver.finished:
+                return "solved"
             if limits.iterations is not None and self.solver.iterations >= limits.iterations:
                 return "iterations"
             if limits.seconds is not None and self.used >= limits.seconds:
@@ -244,7 +285,7 @@ class _Loop:
         epsilon = math.nan
         if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.perfect_recall:
             before = time.perf_counter()
-            epsilon = policy_exploitability(self.solver.game, self.solver.policy())
+            epsilon = self.solver.measure(self.solver.policy())
             self.measuring += time.perf_counter() - before
         self.metrics.append(Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon))
 

@@ -1,0 +1,39 @@
+"""Run folders of responses: those of `solve`, with `model.npz` and `trust.npz` beside, without which none could be resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.base import files
+from counterplay.base.errors import BadFile, BadParameter
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.solvers import folder as run_folder
+
+
+def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
+    """A response in both seats has a folder for each."""
+    return folder / f"seat{seat + 1}" if player is None else folder
+
+
+def save_model(folder: Path, model: Strategy, trust: np.ndarray) -> None:
+    if run_folder.holds_run(folder):
+        raise BadParameter(f"{folder} already holds a run; resume it or choose another folder")
+    model.save(folder / "model.npz")
+    files.write_arrays(folder / "trust.npz", "trust", {"p": trust}, {})
+
+
+def read_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strategy, np.ndarray]:
+    """Configuration, model and p per information set of the response in `folder`."""
+    config = run_folder.read_config(folder)
+    if "response" not in config:
+        raise BadFile(f"{folder}: a run of `solve`, not of `respond`")
+    model = Strategy.load(folder / "model.npz", game)
+    arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
+    trust = arrays.get("p")
+    if trust is None or trust.shape != (model.game.n_infosets,):
+        raise BadFile(f"{folder / 'trust.npz'}: does not fit {model.game.name}")
+    return config, model, trust

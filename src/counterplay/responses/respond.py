@@ -1,0 +1,213 @@
+"""`respond`: win the most from an opponent who plays like `model`, while risking little against one who does not.
+
+Section 4, Algorithm 2 and footnote 9. Four algorithms, each a transform of a form (`forms/restricted.py`) and a solver as engine:
+
+| name | transform | engines |
+|---|---|---|
+| rnr | with probability p the opponent follows the model throughout | cfr+ (default), cfr, dcfr, pcfr+, egt, lp |
+| mcrnr | the same, sampled: Algorithm 2 | mccfr (default), mccfr-external, mccfr-chance, mcts |
+| dbr | at each of his information sets the opponent follows the model with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
+| mcdbr | the same, sampled; what the paper calls MCRNR in hold'em | as mcrnr |
+
+Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a model that never plays an
+action needs no support for it; the unrestricted subtree explores it), and one run restricts one player.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter, unknown
+from counterplay.evaluation.exact import best_response, expected_value, form_exploitability
+from counterplay.forms.game import Game
+from counterplay.forms.restricted import (
+    data_biased_sequence_form,
+    data_biased_tree,
+    restricted_sequence_form,
+    restricted_tree,
+)
+from counterplay.forms.sequence import player_infosets
+from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games.registry import load
+from counterplay.responses.folder import save_model, seat_folder
+from counterplay.solvers.algorithms import ALGORITHMS, new_solver
+from counterplay.solvers.base import Solver, probability
+from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, run_solver
+
+DEFAULT_TARGET = 2e-5  # of the payoff range
+DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
+
+
+@dataclass(frozen=True)
+class Response:
+    """A counter-strategy and what it is worth on the original game."""
+
+    game: Game
+    algorithm: str
+    engine: str
+    player: int | None  # who responds; None: both seats
+    p: float | None  # None: an array per information set
+    strategy: Strategy = field(repr=False)  # the responder(s) as computed; in one seat the other player is the model
+    exploitation: float  # payoff of the responder against the model, summed over seats for both
+    worst_case: float  # least payoff of the responder against anybody, summed over seats for both
+    runs: tuple[Run, ...] = field(repr=False)
+
+    @property
+    def seconds(self) -> float:
+        return sum(run.seconds for run in self.runs)
+
+    @property
+    def iterations(self) -> int:
+        return max(run.iterations for run in self.runs)
+
+
+def respond(
+    game: Game | str,
+    model: Strategy,
+    player: int | None = None,
+    p: float | np.ndarray = 0.75,
+    algorithm: str = "rnr",
+    *,
+    engine: str | None = None,
+    max_exploitability: float | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    seed: int = 0,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+    folder: str | Path | None = None,
+    **options: Any,
+) -> Response:
+    """A robust response to `model`. `player` responds (0 or 1); None computes both seats and returns a profile.
+
+    `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per information set (see
+    `confidence`). With `max_exploitability` p is searched instead: win the most while risking at most that much per game (below
+    the value of the game; for both seats b1 + b2). `target` is the exploitability of the restricted game at which to stop. The
+    other arguments are as in `solve`. A `folder` can be gone on with by `resume_response`.
+    """
+    game = load(game) if isinstance(game, str) else game
+    check_response(game, model, algorithm)
+    if max_exploitability is not None:
+        from counterplay.responses.frontier import safest_best
+
+        if folder is not None:
+            raise BadParameter("max_exploitability tries many values of p; give p to keep a run folder")
+        bounds = {"iterations": iterations, "seconds": seconds, "target": target}
+        return safest_best(game, model, player, max_exploitability, algorithm, engine, seed, bounds, on_chunk, options)
+    if iterations is None and seconds is None and target is None:
+        seconds, target = DEFAULT_SECONDS, default_target(game)
+    limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target, "measure_every": measure_every}
+    runs = []
+    for seat in (0, 1) if player is None else (player,):
+        solver = response_solver(game, model, seat, p, algorithm, engine, seed, options)
+        where = None if folder is None else seat_folder(Path(folder), seat, player)
+        if where is not None:
+            save_model(where, model, trust_array(game, p, algorithm))
+        runs.append(run_solver(solver, callback=callback, on_chunk=on_chunk, folder=where, **limits))
+    return assemble(game, model, player, p, algorithm, runs)
+
+
+def default_target(game: Game) -> float:
+    """Exploitability of a restricted game that is good enough when nobody says otherwise."""
+    return DEFAULT_TARGET * float(game.tree.payoff.max() - game.tree.payoff.min())
+
+
+def check_response(game: Game, model: Strategy, algorithm: str) -> None:
+    """Whether there is anything to respond to."""
+    if algorithm not in DEFAULT_ENGINE:
+        raise unknown("response algorithm", algorithm, DEFAULT_ENGINE)
+    check_same_game(game, model)
+    if game.n_players != 2:
+        raise BadParameter(f"robust responses are for two players, and {game.name} has {game.n_players}")
+    if not game.zero_sum:
+        raise BadParameter(f"robust responses are for zero-sum games, and {game.name} is none")
+
+
+def response_solver(
+    game: Game,
+    model: Strategy,
+    player: int,
+    p: float | np.ndarray,
+    algorithm: str,
+    engine: str | None,
+    seed: int,
+    options: dict[str, Any],
+) -> Solver:
+    """The engine on the restricted game in which the opponent of `player` is tied to `model`."""
+    game.check_player(player)
+    engine = engine or DEFAULT_ENGINE[algorithm]
+    if engine not in ALGORITHMS:
+        raise unknown("engine", engine, ALGORITHMS)
+    sampling = algorithm.startswith("mc")
+    if ALGORITHMS[engine].sampled != sampling:
+        fitting = [name for name, solver in ALGORITHMS.items() if solver.sampled == sampling]
+        raise BadParameter(f"{algorithm} needs one of the engines {', '.join(fitting)}, not {engine}")
+    restricted = 1 - player
+    trust = trust_array(game, p, algorithm)
+    low, high = player_infosets(game.tree, restricted)
+    fixed, slots = model.probabilities, game.slots(restricted)
+    if algorithm.endswith("rnr"):
+        full = restricted_sequence_form(game.sequence_form, model.plan(restricted), restricted, float(trust[0]))
+        form: Any = restricted_tree(game.tree, fixed, restricted, float(trust[0])) if sampling else full
+        floor = np.zeros(slots.stop - slots.start)
+    else:
+        full = data_biased_sequence_form(game.sequence_form, fixed[slots], restricted, trust[low:high])
+        form = data_biased_tree(game.tree, fixed, restricted, trust) if sampling else full
+        floor = full[restricted].floor
+
+    def measure(policy: np.ndarray) -> float:
+        if sampling:  # the tables hold the free part of the restricted player's behaviour
+            free = 1.0 - np.add.reduceat(floor, full[restricted].first[:-1])
+            policy = policy.copy()
+            policy[slots] = floor + np.repeat(free, np.diff(full[restricted].first)) * policy[slots]
+        return form_exploitability(full, policy)
+
+    solver = new_solver(game, engine, seed, options, form)
+    solver.measure = measure
+    solver.setting = {
+        "response": algorithm,
+        "player": player,
+        "p": float(trust[0]) if np.ndim(p) == 0 else hashlib.sha256(trust.tobytes()).hexdigest()[:16],
+        "model": hashlib.sha256(fixed.tobytes()).hexdigest()[:16],
+    }
+    return solver
+
+
+def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray:
+    """float64[information sets]: p everywhere, or the array that was given."""
+    if np.ndim(p) == 0:
+        return np.full(game.n_infosets, probability(p, "p"))
+    if algorithm.endswith("rnr"):
+        raise BadParameter(f"{algorithm} takes one number p; an array per information set is for dbr and mcdbr")
+    trust = np.asarray(p, dtype=np.float64)
+    if trust.shape != (game.n_infosets,):
+        raise BadParameter(f"p needs one number for each of the {game.n_infosets} information sets; got shape {trust.shape}")
+    if not np.all((trust >= 0.0) & (trust <= 1.0)):
+        raise BadParameter("p must be from 0 to 1 at every information set")
+    return trust
+
+
+def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndarray, algorithm: str, runs: list[Run]) -> Response:
+    """Score finished runs, one per seat, on the original game."""
+    seats = (0, 1) if player is None else (player,)
+    strategy, exploitation, worst_case = model, 0.0, 0.0
+    for seat, run in zip(seats, runs, strict=True):
+        gain, least = score(game, model, run.strategy, seat)
+        strategy = strategy.replace(run.strategy, seat)
+        exploitation, worst_case = exploitation + gain, worst_case + least
+    number = float(p) if np.ndim(p) == 0 else None
+    return Response(game, algorithm, runs[0].algorithm, player, number, strategy, exploitation, worst_case, tuple(runs))
+
+
+def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
+    """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
+    gain = float(expected_value(game, model.replace(response, player))[player])
+    return gain, -best_response(game, response, 1 - player).value

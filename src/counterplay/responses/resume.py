@@ -1,0 +1,41 @@
+"""`resume_response`: go on with a response that was stopped, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadFile
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.responses.folder import read_model, save_model
+from counterplay.responses.respond import Response, assemble, response_solver
+from counterplay.solvers import folder as run_folder
+from counterplay.solvers.run import Run, resume_solver, run_solver
+
+
+def resume_response(folder: str | Path, *, game: Game | None = None, **limits: Any) -> Response:
+    """Go on with the response in `folder`; limits as in `resume`. A seat that was never started is started."""
+    path = Path(folder)
+    both = (path / "seat1").is_dir()
+    if not both and not run_folder.holds_run(path):
+        raise BadFile(f"{path}: no such run folder")
+    config, model, trust = read_model(path / "seat1" if both else path, game)
+    p = config["p"] if isinstance(config["p"], float | int) else trust
+    seats = (0, 1) if both else (config["player"],)
+    runs = [_go_on(path / f"seat{seat + 1}" if both else path, config, model, p, trust, seat, limits) for seat in seats]
+    return assemble(model.game, model, None if both else config["player"], p, config["response"], runs)
+
+
+def _go_on(
+    folder: Path, config: dict[str, Any], model: Strategy, p: Any, trust: np.ndarray, seat: int, limits: dict[str, Any]
+) -> Run:
+    solver = response_solver(
+        model.game, model, seat, p, config["response"], config["algorithm"], config["seed"], config["options"]
+    )
+    if run_folder.holds_run(folder):
+        return resume_solver(folder, solver, **limits)
+    save_model(folder, model, trust)
+    return run_solver(solver, folder=folder, **limits)

@@ -1,0 +1,131 @@
+"""The sequence-form linear program (Section 3.1; Koller, Megiddo & von Stengel 1996), solved exactly by HiGHS.
+
+For each player in turn: his plan x maximises the least payoff that the other can hold him to,
+
+    maximise  c_0 + Σ_J V_J  over root information sets J of the other, where c = A'x
+    V_J <= Q_Ja = c_Ja + Σ V_J' over the children J' of sequence Ja        for every action a of J
+    x_0 = 1,  Σ_a x_Ia = x_parent(I),  x >= 0.
+
+Where a player has a floor under his probabilities (data-biased responses): his plan has x_Ia >= floor_Ia x_parent(I); as the
+other, V_J = Σ_a floor_Ja Q_Ja + (1 - Σ_a floor_Ja) m_J with m_J <= Q_Ja. Restricted Nash responses need nothing new: their
+modified game is a sequence form. Deviations: none. One "iteration" solves everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.forms.game import Game
+from counterplay.forms.sequence import SequenceForm, Side
+from counterplay.solvers.base import Solver, one_of
+
+METHODS = ("highs", "highs-ds", "highs-ipm")
+
+
+def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
+    """The most a player can make sure of, and a plan that does: float, float64[his sequences]."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, coo_array, csr_array
+
+    n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
+    # c = A'x, one row per sequence of the other
+    own_row = np.repeat(np.arange(n_x), np.diff(mine.row))
+    payoff = coo_array((mine.value, (mine.column, own_row)), shape=(other.n_sequences, n_x)).tocsr()
+    children = coo_array((np.ones(n_other), (other.parent, np.arange(n_other))), shape=(other.n_sequences, n_other)).tocsr()
+    owner = _slot_owner(other)  # one row per slot of the other: its information set
+    floors = len(other.floor) > 0
+    n_m = n_other if floors else 0
+    # m_J (or V_J itself without floors) - Q_Ja <= 0; columns x, V, m
+    blocks = [-payoff[1:], -children[1:]]
+    if floors:
+        blocks.append(owner)
+    else:
+        blocks[1] = blocks[1] + owner
+    upper = [blocks]
+    if len(mine.floor):  # floor_Ia x_parent(I) - x_Ia <= 0
+        bound = csr_array((mine.floor, (np.arange(n_x - 1), np.repeat(mine.parent, np.diff(mine.first)))), shape=(n_x - 1, n_x))
+        lower = bound - csr_array((np.ones(n_x - 1), (np.arange(n_x - 1), np.arange(1, n_x))), shape=(n_x - 1, n_x))
+        upper.append([lower, None] + ([None] if floors else []))
+    # the plan adds up, and starts with one
+    own_slot = _slot_owner(mine).T
+    add_up = csr_array((np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)) - _shift(own_slot, n_x)
+    start = csr_array(([1.0], ([0], [0])), shape=(1, n_x))
+    equal = [[start, csr_array((1, n_other))] + ([csr_array((1, n_m))] if floors else [])]
+    equal.append([add_up, None] + ([None] if floors else []))
+    if floors:  # V_J - Σ floor Q - free m_J = 0
+        weight = csr_array((other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor)))))
+        total = (weight @ owner).T
+        free = 1.0 - np.asarray(total.sum(axis=1)).ravel()
+        identity = csr_array((np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
+        m_part = csr_array((-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
+        equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
+    objective = -np.concatenate([payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)])
+    a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
+    b_eq = np.zeros(a_eq.shape[0])
+    b_eq[0] = 1.0
+    bounds = np.array([(0.0, np.inf)] * n_x + [(-np.inf, np.inf)] * (n_other + n_m))
+    answer = linprog(objective, A_ub=a_ub, b_ub=np.zeros(a_ub.shape[0]), A_eq=a_eq, b_eq=b_eq, bounds=bounds, method=method)
+    if answer.status != 0:
+        raise CounterplayError(f"the linear program was not solved: {answer.message}")
+    return -float(answer.fun), np.maximum(answer.x[:n_x], 0.0)
+
+
+def _slot_owner(side: Side) -> Any:
+    """Sparse float64[slots, information sets]: 1 where the slot belongs to the information set."""
+    from scipy.sparse import csr_array
+
+    n_slots, n = int(side.first[-1]), len(side.parent)
+    return csr_array((np.ones(n_slots), (np.arange(n_slots), np.repeat(np.arange(n), np.diff(side.first)))), shape=(n_slots, n))
+
+
+def _shift(matrix: Any, n_columns: int) -> Any:
+    """A column in front: slots become sequences."""
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([csr_array((matrix.shape[0], n_columns - matrix.shape[1])), matrix], format="csr")
+
+
+class LinearProgram(Solver):
+    """`method`: of HiGHS: highs (its choice), highs-ds (simplex) or highs-ipm (interior point)."""
+
+    name = "lp"
+    summary = "the sequence-form linear program, exact"
+    sampled = False
+
+    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, method: str = "highs") -> None:
+        super().__init__(game, seed, method=method)
+        if game.n_players != 2 or not game.zero_sum:
+            raise BadParameter(f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling solver")
+        self._method = one_of(method, METHODS, "method")
+        self._form = form or game.sequence_form
+        self._weights = np.zeros(game.n_slots)
+        self._values = np.zeros(2)
+
+    @property
+    def finished(self) -> bool:
+        return self.iterations > 0
+
+    @property
+    def values(self) -> np.ndarray:
+        """What each player can make sure of."""
+        return self._values
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return {"weights": self._weights, "values": self._values}
+
+    def weights(self) -> np.ndarray:
+        return self._weights
+
+    def _run(self, n: int) -> int:
+        if n == 0 or self.finished:
+            return 0
+        sides = (self._form.one, self._form.two)
+        plans = []
+        for player in (0, 1):
+            self._values[player], plan = safest_plan(sides[player], sides[1 - player], self._method)
+            plans.append(plan[1:])
+        self._weights[:] = np.concatenate(plans)
+        return self.game.n_nodes
