@@ -1,11 +1,10 @@
-"""The command line: `counterplay games | solve | evaluate | reproduce`.
+"""The command line: `counterplay games | solve | respond | frontier | evaluate | reproduce`.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from counterplay import cli_responses
 from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
 from counterplay.display import err, out, print_facts, progress, report_run, share_progress, status
 
 app = typer.Typer(
@@ -25,9 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, mccfr, mccfr-external, mccfr-chance or mcts."
+ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."
 OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 
 
 @app.command()
@@ -71,7 +71,8 @@ def games(
 def solve(
     game: Annotated[str | None, typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`.")] = None,
     algorithm: Annotated[
-        str, typer.Option("-a", "--algorithm", help="cfr, cfr+, dcfr, pcfr+, mccfr, mccfr-external, mccfr-chance or mcts.")
+        str,
+        typer.Option("-a", "--algorithm", help="cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."),
     ] = "cfr+",
     iterations: Annotated[int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations in total.")] = None,
     seconds: Annotated[float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")] = None,
@@ -96,21 +97,22 @@ def solve(
             raise BadParameter("--resume takes the game, the options and the folder from the run; leave them out")
         folder = resume
         with status(f"loading {resume}"), progress(limits) as show:
-            result = _interruptible(folder, lambda: runs.resume(resume, on_chunk=show, **limits))
+            result = interruptible(folder, "solve", lambda: runs.resume(resume, on_chunk=show, **limits))
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
-        options = dict(_read_option(text) for text in option or [])
+        options = read_options(option)
         with status(f"building {game}"):
             from counterplay.games.registry import load
 
             loaded = load(game)
             loaded.tree  # noqa: B018  built here, so that what follows is only solving
-        folder = folder or _new_folder(loaded.name, algorithm, seed)
+        folder = folder or new_folder(loaded.name, algorithm, seed)
         target_folder = folder
         with progress(limits) as show:
-            result = _interruptible(
+            result = interruptible(
                 folder,
+                "solve",
                 lambda: runs.solve(loaded, algorithm, seed=seed, folder=target_folder, on_chunk=show, **limits, **options),
             )
     report_run(result, folder, as_json)
@@ -128,7 +130,7 @@ def evaluate(
     from counterplay.evaluation.kuhn import kuhn_errors
 
     with status(f"evaluating {strategy}"):
-        profile = _read_strategy(strategy, game)
+        profile = read_strategy(strategy, game)
         loaded = profile.game
         facts: dict[str, Any] = {"game": loaded.name}
         for player, value in enumerate(expected_value(loaded, profile), 1):
@@ -142,7 +144,7 @@ def evaluate(
             errors = kuhn_errors(profile)
             facts |= {"SQR-E": errors.squared, "DOM-E": errors.dominated, "nearest equilibrium gamma": errors.gamma}
         if against is not None:
-            other = _read_strategy(against, loaded.name)
+            other = read_strategy(against, loaded.name)
             for player in range(loaded.n_players):
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
                 facts[f"value as player {player + 1} against {against}"] = value
@@ -178,48 +180,8 @@ def reproduce(
     out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def _read_option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadParameter(f"write an option as name=value, such as epsilon=0.6, not {text!r}")
-    try:
-        return name.strip(), ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return name.strip(), value.strip()
-
-
-def _read_strategy(text: str, game: str | None) -> Any:
-    from counterplay.forms.strategy import Strategy
-    from counterplay.games.registry import load
-
-    if text == "uniform":
-        if game is None:
-            raise BadParameter("uniform needs to know the game: add --game kuhn")
-        return Strategy.uniform(load(game))
-    return Strategy.load(text, load(game) if game is not None else None)
-
-
-def _new_folder(game: str, algorithm: str, seed: int) -> Path:
-    """runs/<game>-<algorithm>-seed<n>, numbered on where that exists."""
-    clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
-    base = f"{clean}-{algorithm}-seed{seed}"
-    k = 1
-    while True:
-        folder = Path("runs") / (base if k == 1 else f"{base}-{k}")
-        if not folder.exists():
-            return folder
-        k += 1
-
-
-def _interruptible(folder: Path, work: Any) -> Any:
-    try:
-        return work()
-    except KeyboardInterrupt:
-        err.print(f"stopped; saved in {folder}. Go on with: counterplay solve --resume {folder}")
-        raise typer.Exit(130) from None
+app.command()(cli_responses.respond)
+app.command()(cli_responses.frontier)
 
 
 def main() -> None:
