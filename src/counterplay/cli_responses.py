@@ -37,13 +37,9 @@ def respond(
     engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
     iterations: Annotated[int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations.")] = None,
     seconds: Annotated[float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")] = None,
-    target: Annotated[
-        float | None, typer.Option("-t", "--target", help="Stop at this exploitability of the restricted game.")
-    ] = None,
+    target: Annotated[float | None, typer.Option("-t", "--target", help="Stop at this gap of the restricted game.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
-    option: Annotated[
-        list[str] | None, typer.Option("-o", "--option", help="An option of the engine, such as epsilon=0.6.")
-    ] = None,
+    option: Annotated[list[str] | None, typer.Option("-o", "--option", help="An option of the engine, as epsilon=0.6.")] = None,
     folder: Annotated[Path | None, typer.Option("--out", help="Run folder to create (default: a new one under runs/).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the response in this folder.")] = None,
     as_json: AsJson = False,
@@ -71,7 +67,7 @@ def respond(
     with status(f"loading {model}"):
         opponent = read_strategy(model, game)
         name = opponent.game.name
-    arguments = {"engine": engine, "seed": seed, **limits, **options}
+    arguments: dict[str, Any] = {"engine": engine, "seed": seed, **limits, **options}
     with progress(limits) as show:
         if max_exploitability is not None:
             response = compute(

@@ -1,7 +1,8 @@
 """The exploitation-exploitability curve of a model (Section 4.3.1, Figure 6), and the best response within a limit on risk.
 
 A restricted Nash response at p maximises p · (payoff against the model) + (1 - p) · (worst case), so the points for p in [0, 1]
-bound from above everything that can be won at a given risk; mixing an equilibrium with a best response gives only the straight line below.
+bound from above everything that can be won at a given risk; mixing an equilibrium with a best response gives only the
+straight line below.
 """
 
 from __future__ import annotations
