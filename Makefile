@@ -23,6 +23,8 @@ $(VENV)/.dev: $(VENV)/.core
 
 reproduce: $(VENV)/.core
 	$(BIN)/counterplay reproduce fig4-kuhn --scale $(SCALE)
+	$(BIN)/counterplay reproduce fig6 --scale $(SCALE)
+	$(BIN)/counterplay reproduce fig7 --scale $(SCALE)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

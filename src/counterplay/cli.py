@@ -70,10 +70,7 @@ def games(
 @app.command()
 def solve(
     game: Annotated[str | None, typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`.")] = None,
-    algorithm: Annotated[
-        str,
-        typer.Option("-a", "--algorithm", help="cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."),
-    ] = "cfr+",
+    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "cfr+",
     iterations: Annotated[int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations in total.")] = None,
     seconds: Annotated[float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")] = None,
     target: Annotated[float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")] = None,

@@ -1,8 +1,8 @@
 """The excessive gap technique on the sequence form (Section 3.1; Hoda, Gilpin, Peña & Sandholm 2010; Nesterov 2005).
 
-Each player k maximises his own payoff over his treeplex, and -x'By = x'Ay since the game is zero-sum. With prox functions d_k ≥ 0
-and smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The excessive
-gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤ μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps it.
+Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With prox functions d_k ≥ 0 and
+smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The
+excessive gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤ μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps it.
 
 Prox: the dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I / x(p_I) a behaviour over n actions,
     entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,    β_I = 1 + max_a Σ_{J below a} β_J.
@@ -12,10 +12,12 @@ Its conjugate is a pass children first: v_a = g_a + values of the information se
 Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply` (behaviour `reply_policy`),
 x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and y⁺ → `next`. μ1, μ2, k → `schedule`.
 
-Deviations. (1) The first μ come from a search instead of operator norms: μ_k = m / D_k with the smallest m = 2^j (times the scale
-of the payoffs) whose initial point satisfies the condition. (2) The condition is tested at every step, which the theory makes
+Deviations. (1) The first μ come from a search instead of operator norms: μ_k = m / D_k with the smallest m = 2^j times the largest
+payoff, j ≥ -20, whose initial point satisfies the condition. (2) The condition is tested at every step, which the theory makes
 needless; where it fails for τ = 2 / (k + 3), τ is halved and k goes on from there (k ← 2k + 3). Theory: small τ never fail, so k
-stays within a factor of the iterations and the bound falls as 1/T. (3) "Holds" allows rounding: `ROUNDING` times the scale.
+stays within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by rounding, `ROUNDING` times the
+largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ) Aŷ: μ ∇d(x̂) and Ay differ by what is constant on the
+treeplex, and no logarithm of a vanishing probability is needed.
 """
 
 from __future__ import annotations
@@ -52,6 +54,35 @@ class Half(NamedTuple):
 
 
 @jit
+def _copy(source: np.ndarray, out: np.ndarray) -> None:
+    for q in range(index(len(out))):
+        out[q] = source[q]
+
+
+@jit
+def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
+    """out = (1 - τ) old + τ new."""
+    for q in range(index(len(out))):
+        out[q] = (1.0 - tau) * old[q] + tau * new[q]
+
+
+@jit
+def most_below(side: Side, own: np.ndarray, total: np.ndarray, below: np.ndarray) -> float:
+    """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum below the empty sequence."""
+    for q in range(index(len(below))):
+        below[q] = 0.0
+    i = index(len(side.parent))
+    while i > ZERO:  # children first
+        i -= ONE
+        most = 0.0
+        for slot in range(index(side.first[i]), index(side.first[i + ONE])):
+            most = max(most, below[slot + ONE])
+        total[i] = own[i] + most
+        below[index(side.parent[i])] += total[i]
+    return float(below[0])
+
+
+@jit
 def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
     """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high - 1. Fills `policy` there."""
     most = payoff[low + ONE]
@@ -76,8 +107,8 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
     for slot in range(low, high):  # Π does not notice that the largest v is subtracted
         policy[slot] = share + (payoff[slot + ONE] - most) / weight
     cut = share - 1.0  # no action so far below the best is played
-    kept, before = ZERO, ONE
-    while kept != before:
+    kept, before = high - low + ONE, high - low + ONE + ONE
+    while kept < before:
         before, kept, total = kept, ZERO, 0.0
         for slot in range(low, high):
             if policy[slot] > cut:
@@ -92,18 +123,19 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 
 @jit
-def smoothed_reply(side: Side, beta: np.ndarray, mu: float, euclidean: bool, payoff: np.ndarray, policy: np.ndarray) -> float:
-    """max_x x'payoff - μ d(x). Fills `policy` with the maximiser's behaviour; `payoff` becomes smoothed values, children first."""
+def smoothed_reply(side: Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray) -> float:
+    """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work` with smoothed values."""
+    _copy(payoff, half.work)
     i = index(len(side.parent))
-    while i > ZERO:
+    while i > ZERO:  # children first
         i -= ONE
         low, high = index(side.first[i]), index(side.first[i + ONE])
         if euclidean:
-            value = _project(payoff, low, high, mu * beta[i], policy)
+            value = _project(half.work, low, high, mu * half.beta[i], half.policy)
         else:
-            value = _softmax(payoff, low, high, mu * beta[i], policy)
-        payoff[index(side.parent[i])] += value
-    return float(payoff[0])
+            value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
+        half.work[index(side.parent[i])] += value
+    return float(half.work[0])
 
 
 @jit
@@ -121,81 +153,50 @@ def add_prox_gradient(side: Side, beta: np.ndarray, mu: float, policy: np.ndarra
 
 
 @jit
-def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
-    """out = (1 - τ) old + τ new."""
-    for q in range(index(len(out))):
-        out[q] = (1.0 - tau) * old[q] + tau * new[q]
-
-
-@jit
-def _copy(source: np.ndarray, out: np.ndarray) -> None:
-    for q in range(index(len(out))):
-        out[q] = source[q]
-
-
-@jit
-def _smoothed_value(side: Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray) -> float:
-    """V against the plan that gives `payoff`. Fills `half.policy`; `half.work` is lost."""
-    _copy(payoff, half.work)
-    return float(smoothed_reply(side, half.beta, mu, euclidean, half.work, half.policy))
-
-
-@jit
 def try_decrease(side: Side, other: Side, me: Half, you: Half, mu: float, mu_other: float, tau: float, euclidean: bool) -> float:
     """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in `me.reply`. Its V1 + V2."""
     _mix(tau, me.plan, me.reply, me.next)  # x̃ = (1 - τ) x + τ x̂
     gradient(other, me.next, you.work)
-    smoothed_reply(other, you.beta, mu_other, euclidean, you.work, you.policy)
+    smoothed_reply(other, you, mu_other, euclidean, you.work)
     plan_from_policy(other, you.policy, you.next)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
     gradient(side, you.next, me.work)
     _mix(tau, me.payoff, me.work, me.next_payoff)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
-    for q in range(index(len(me.work))):  # μ ∇d(x̂) = Ay up to what is constant on the treeplex where x̂ > 0: entropy
+    for q in range(index(len(me.work))):  # deviation (4)
         me.work[q] = scale * me.work[q] + (0.0 if euclidean else me.payoff[q])
     if euclidean:
         add_prox_gradient(side, me.beta, mu, me.reply_policy, me.work)
-    smoothed_reply(side, me.beta, mu, euclidean, me.work, me.policy)
+    smoothed_reply(side, me, mu, euclidean, me.work)
     plan_from_policy(side, me.policy, me.work)  # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
     _mix(tau, me.plan, me.work, me.next)  # x⁺ = (1 - τ) x + τ x̆
     _mix(tau, you.plan, you.next, you.next)  # y⁺ = (1 - τ) y + τ ŷ
     gradient(other, me.next, you.next_payoff)
-    value = _smoothed_value(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff)
-    return value + float(_smoothed_value(other, you, mu_other, euclidean, you.next_payoff))
-
-
-@jit
-def decrease(
-    side: Side, other: Side, me: Half, you: Half, schedule: np.ndarray, mine: int, slack: float, euclidean: bool
-) -> None:
-    """One iteration: lower `schedule[mine]`, the μ of `me`. Changes the plans and payoffs of both, and `schedule`."""
-    mu, mu_other = schedule[mine], schedule[1 - mine]
-    _smoothed_value(side, me, mu, euclidean, me.payoff)  # x̂ = argmax x'Ay - μ1 d1(x)
-    _copy(me.policy, me.reply_policy)
-    plan_from_policy(side, me.reply_policy, me.reply)
-    while True:
-        tau = 2.0 / (schedule[2] + 3.0)
-        if tau < SHORTEST_STEP:
-            return
-        if try_decrease(side, other, me, you, mu, mu_other, tau, euclidean) <= slack:  # the excessive gap condition
-            break
-        schedule[2] = 2.0 * schedule[2] + 3.0
-    schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
-    schedule[2] += 1.0
-    for half in (me, you):
-        _copy(half.next, half.plan)
-        _copy(half.next_payoff, half.payoff)
+    value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff)
+    return value + float(smoothed_reply(other, you, mu_other, euclidean, you.next_payoff))
 
 
 @jit
 def egt_iterations(
     form: SequenceForm, one: Half, two: Half, schedule: np.ndarray, slack: float, euclidean: bool, done: int, n: int
 ) -> None:
-    """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones."""
+    """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones. Changes plans, payoffs and `schedule`."""
     for t in range(done, done + n):
-        if t % 2 == 0:
-            decrease(form.one, form.two, one, two, schedule, 0, slack, euclidean)
-        else:
-            decrease(form.two, form.one, two, one, schedule, 1, slack, euclidean)
+        mine = t % 2
+        side, other, me, you = (form.one, form.two, one, two) if mine == 0 else (form.two, form.one, two, one)
+        mu, mu_other = schedule[mine], schedule[1 - mine]
+        smoothed_reply(side, me, mu, euclidean, me.payoff)
+        _copy(me.policy, me.reply_policy)
+        plan_from_policy(side, me.reply_policy, me.reply)  # x̂ = argmax x'Ay - μ1 d1(x)
+        tau = 2.0 / (schedule[2] + 3.0)
+        while tau >= SHORTEST_STEP and try_decrease(side, other, me, you, mu, mu_other, tau, euclidean) > slack:
+            schedule[2] = 2.0 * schedule[2] + 3.0  # the excessive gap condition fails: deviation (2)
+            tau *= 0.5
+        if tau >= SHORTEST_STEP:
+            schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
+            schedule[2] += 1.0
+            for half in (me, you):
+                _copy(half.next, half.plan)
+                _copy(half.next_payoff, half.payoff)
 
 
 class ExcessiveGap(Solver):
@@ -209,11 +210,9 @@ class ExcessiveGap(Solver):
         super().__init__(game, seed, prox=prox)
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
         self._form = _checked_form(game, form)
-        self._halves = tuple(_new_half(side) for side in self._form)
-        self._largest = tuple(
-            _largest_prox(side, half.beta, self._euclidean) for side, half in zip(self._form, self._halves, strict=True)
-        )
-        scale = max(float(np.abs(side.value).max(initial=0.0)) for side in self._form) or 1.0
+        self._halves = (_new_half(self._form.one), _new_half(self._form.two))
+        self._largest = [_largest_prox(*pair, self._euclidean) for pair in zip(self._form, self._halves, strict=True)]
+        scale = float(np.abs(game.tree.payoff).max()) or 1.0
         self._slack = ROUNDING * scale
         self._schedule = np.zeros(3)  # μ1, μ2, k
         bound = 2.0**-20 * scale
@@ -228,13 +227,13 @@ class ExcessiveGap(Solver):
         counts = np.diff(one.first)
         plan_from_policy(one, np.repeat(1.0 / counts, counts), mine.plan)  # the centre, argmin d1
         gradient(two, mine.plan, yours.work)
-        smoothed_reply(two, yours.beta, mu2, self._euclidean, yours.work, yours.policy)
+        smoothed_reply(two, yours, mu2, self._euclidean, yours.work)
         plan_from_policy(two, yours.policy, yours.plan)  # y = argmax -x'Ay - μ2 d2(y)
         gradient(one, yours.plan, mine.payoff)
-        value = _smoothed_value(one, mine, mu1, self._euclidean, mine.payoff)
+        value = smoothed_reply(one, mine, mu1, self._euclidean, mine.payoff)
         plan_from_policy(one, mine.policy, mine.plan)  # x = the Bregman step from the centre, where ∇d1 = 0
         gradient(two, mine.plan, yours.payoff)
-        return value + _smoothed_value(two, yours, mu2, self._euclidean, yours.payoff)
+        return value + smoothed_reply(two, yours, mu2, self._euclidean, yours.payoff)
 
     @property
     def bound(self) -> float:
@@ -244,7 +243,7 @@ class ExcessiveGap(Solver):
     def excess(self) -> float:
         """V1(y) + V2(x), at most 0 up to rounding."""
         values = [
-            _smoothed_value(side, half, mu, self._euclidean, half.payoff)
+            smoothed_reply(side, half, mu, self._euclidean, half.payoff)
             for side, half, mu in zip(self._form, self._halves, self._schedule[:2], strict=True)
         ]
         return sum(values)
@@ -286,20 +285,13 @@ def _opposed(form: SequenceForm) -> bool:
 
 def _new_half(side: Side) -> Half:
     n_slots, n_infosets = int(side.first[-1]), len(side.parent)
-    beta = np.empty(n_infosets)
-    below = np.zeros(n_slots + 1)  # Σ β of the information sets right below a sequence
-    for i in reversed(range(n_infosets)):
-        beta[i] = 1.0 + below[side.first[i] + 1 : side.first[i + 1] + 1].max()
-        below[side.parent[i]] += beta[i]
-    plans = [np.empty(n_slots + 1) for _ in range(6)]
-    return Half(beta, plans[0], plans[1], plans[2], np.empty(n_slots), plans[3], plans[4], plans[5], np.empty(n_slots))
+    half = Half(np.empty(n_infosets), *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)))
+    most_below(side, np.ones(n_infosets), half.beta, half.work)
+    return half
 
 
-def _largest_prox(side: Side, beta: np.ndarray, euclidean: bool) -> float:
-    """D = max d: β_I max ω, attained by pure actions, plus the most below any action; children first."""
+def _largest_prox(side: Side, half: Half, euclidean: bool) -> float:
+    """D = max d; pure actions attain the maximum of ω."""
     n = np.diff(side.first)
-    own = beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
-    below = np.zeros(int(side.first[-1]) + 1)
-    for i in reversed(range(len(own))):
-        below[side.parent[i]] += own[i] + below[side.first[i] + 1 : side.first[i + 1] + 1].max()
-    return float(below[0])
+    own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
+    return float(most_below(side, own, np.empty(len(n)), half.work))
