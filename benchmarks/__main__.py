@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import openspiel, startup
+from benchmarks import openspiel, responses, startup
 from benchmarks.measure import REPEATS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -55,6 +55,10 @@ def main() -> None:
     report.header(*openspiel.HEADER)
     for row in openspiel.rows():
         report.row(*row)
+    report.line()
+    report.header(*responses.HEADER)
+    for cells in responses.rows():
+        report.row(*cells)
     report.line()
     report.header("work", "measured", "asked for", "reached")
     answer = subprocess.run([sys.executable, "-m", "benchmarks.goof7"], check=True, capture_output=True, text=True).stdout

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support_lp import lp_value
 from support_response_lp import dbr_value, most_within, rnr_value
@@ -14,10 +16,12 @@ import counterplay as cp
 GAMES = ("kuhn", "ocp(4)", "bluff(1,1,3)", "goofspiel(3)", "goofspiel(4)")
 SEATS = (0, 1)
 EXACT = 1e-9
-#: HiGHS stops at residuals of 1e-7; in exploitation and worst case they are divided by p, 1 - p or the step between two p.
+#: Residuals of a value come back in exploitation and worst case divided by p, 1 - p or the step between two p: 0.01 or more here.
 BLURRED = 1e-6
-few = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=4, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
+#: In hundredths: HiGHS takes for zero what is below 1e-7, and a tiny p makes payoffs of that size that matter.
+trusts = st.integers(0, 100).map(lambda k: k / 100)
 
 
 @pytest.fixture(scope="module", params=GAMES)
@@ -62,7 +66,7 @@ def test_ends_of_the_range(game: cp.Game, player: int, seed: int) -> None:
 
 
 @few
-@given(seed=seeds, ps=st.lists(st.floats(0.0, 1.0), min_size=3, max_size=5, unique=True))
+@given(seed=seeds, ps=st.lists(trusts, min_size=3, max_size=5, unique=True))
 @pytest.mark.parametrize("player", SEATS)
 def test_along_p(game: cp.Game, player: int, seed: int, ps: list[float]) -> None:
     """V is convex. Exploitation never falls and the worst case never rises, whichever optimal strategies are found.
@@ -76,17 +80,16 @@ def test_along_p(game: cp.Game, player: int, seed: int, ps: list[float]) -> None
     values = [value_of(response) for response in found]
     for response, p, value in zip(found, ps, values, strict=True):
         assert blend(response, p) == pytest.approx(value, abs=EXACT)
-    for low, middle, high in zip(range(len(ps)), range(1, len(ps)), range(2, len(ps)), strict=False):
-        share = (ps[middle] - ps[low]) / (ps[high] - ps[low])
-        assert values[middle] <= (1.0 - share) * values[low] + share * values[high] + EXACT
-    for first, second, p, q in zip(found, found[1:], ps, ps[1:], strict=False):
-        blur = BLURRED if min(q - p, 1.0 - p) > 1e-3 else np.inf
-        assert second.exploitation >= first.exploitation - blur
-        assert second.worst_case <= first.worst_case + blur
+    for k in range(1, len(ps) - 1):
+        share = (ps[k] - ps[k - 1]) / (ps[k + 1] - ps[k - 1])
+        assert values[k] <= (1.0 - share) * values[k - 1] + share * values[k + 1] + EXACT
+    for first, second in pairwise(found):
+        assert second.exploitation >= first.exploitation - BLURRED
+        assert second.worst_case <= first.worst_case + BLURRED
 
 
 @few
-@given(seed=seeds, p=st.floats(0.0, 1.0), share=st.floats(0.0, 1.0))
+@given(seed=seeds, p=trusts, share=st.floats(0.0, 1.0))
 @pytest.mark.parametrize("player", SEATS)
 def test_nothing_beats_the_response(game: cp.Game, player: int, seed: int, p: float, share: float) -> None:
     """No mixture of an equilibrium and a best response, and no other strategy, is worth more in the restricted game."""
@@ -101,7 +104,7 @@ def test_nothing_beats_the_response(game: cp.Game, player: int, seed: int, p: fl
 
 
 @few
-@given(seed=seeds, p=st.floats(0.01, 0.99))
+@given(seed=seeds, p=trusts.filter(lambda p: 0.0 < p < 1.0))
 @pytest.mark.parametrize("player", SEATS)
 def test_safe_best_response(game: cp.Game, player: int, seed: int, p: float) -> None:
     """A response wins the most among all strategies that risk no more (the theorem of Johanson et al.), hence lies above the line."""
@@ -123,13 +126,13 @@ def test_against_an_equilibrium_there_is_nothing_to_win(game: cp.Game, player: i
 
 
 @few
-@given(seed=seeds, p=st.floats(0.0, 1.0))
+@given(seed=seeds, p=trusts)
 @pytest.mark.parametrize("player", SEATS)
 def test_agrees_with_the_other_program(game: cp.Game, player: int, seed: int, p: float) -> None:
     """The same values from programs over the restricted player's plan; a random Pconf with zeros and ones for DBR."""
     model = cp.Strategy.random(game, seed)
     draw = np.random.default_rng(seed)
-    some = np.clip(draw.uniform(-0.3, 1.3, game.n_infosets), 0.0, 1.0)
+    some = np.clip(draw.uniform(-0.3, 1.3, game.n_infosets).round(2), 0.0, 1.0)
     assert value_of(exact(game, model, player, p)) == pytest.approx(rnr_value(game, model, player, p), abs=EXACT)
     value = value_of(exact(game, model, player, some, "dbr"))
     assert value == pytest.approx(dbr_value(game, model, player, some), abs=EXACT)
@@ -151,7 +154,7 @@ def test_arrays_at_the_ends(game: cp.Game, player: int) -> None:
 
 
 @few
-@given(seed=seeds, p=st.floats(0.0, 1.0))
+@given(seed=seeds, p=trusts)
 @pytest.mark.parametrize("name", ["kuhn", "ocp(4)"])
 def test_one_coin_or_many(name: str, seed: int, p: float) -> None:
     """Player 2 acts once on any path, so that a coin per game and a coin per information set are the same."""

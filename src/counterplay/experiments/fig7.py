@@ -1,9 +1,10 @@
 """Figure 7: how fast RNR and MCRNR converge, against nodes touched and against seconds.
 
-As in the caption: models are run until their exploitability is at most 0.1; each point is two runs, one per restricted seat; the y
-axis is b1(σ2) + b2(σ1) of the two responses, which need not go to zero when p > 0. RNR is counted as the paper had it, a walk of the
-whole tree per iteration, on the left, and runs as this project has it, on the sequence form, in the middle. The right column shows
-the exploitability of the restricted game itself, which does go to zero. The paper does not say which p; here p = 0.5.
+As in the caption: models are run until their exploitability is at most 0.1; each point is two runs, one per restricted seat;
+the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go to zero when p > 0. RNR is counted as the paper had it,
+a walk of the whole tree per iteration, on the left, and runs as this project has it, on the sequence form, in the middle.
+The right column shows the exploitability of the restricted game itself, which does go to zero. The paper does not say which
+p; here p = 0.5.
 """
 
 from __future__ import annotations
@@ -121,8 +122,8 @@ def _claims(traces: list[Trace]) -> list[Claim]:
     return [
         Claim(
             "Per node touched MCRNR is ahead of RNR, above all early.",
-            "at a hundredth of the largest common number of nodes, MCRNR (outcome sampling) has a smaller median gap than RNR (CFR) "
-            "in every game",
+            "at a hundredth of the largest common number of nodes, MCRNR (outcome sampling) has a smaller median gap "
+            "than RNR (CFR) in every game",
             "gap of MCRNR over gap of RNR, " + text(nodes),
             all(first < 1 for first, _ in nodes.values()),
         ),

@@ -10,6 +10,7 @@ from counterplay.forms.game import Game
 from counterplay.solvers.base import Solver
 from counterplay.solvers.cfr import CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus
 from counterplay.solvers.chance import ChanceSampling
+from counterplay.solvers.egt import ExcessiveGap
 from counterplay.solvers.external import ExternalSampling
 from counterplay.solvers.lp import LinearProgram
 from counterplay.solvers.mccfr import OutcomeSampling
@@ -27,6 +28,7 @@ ALGORITHMS: dict[str, type[Any]] = {
         ChanceSampling,
         TreeSearch,
         LinearProgram,
+        ExcessiveGap,
     )
 }
 

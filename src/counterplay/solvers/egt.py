@@ -1,8 +1,9 @@
 """The excessive gap technique on the sequence form (Section 3.1; Hoda, Gilpin, Peña & Sandholm 2010; Nesterov 2005).
 
 Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With prox functions d_k ≥ 0 and
-smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The
-excessive gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤ μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps it.
+smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The excessive
+gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤ μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps the
+condition.
 
 Prox: the dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I / x(p_I) a behaviour over n actions,
     entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,    β_I = 1 + max_a Σ_{J below a} β_J.
@@ -12,12 +13,12 @@ Its conjugate is a pass children first: v_a = g_a + values of the information se
 Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply` (behaviour `reply_policy`),
 x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and y⁺ → `next`. μ1, μ2, k → `schedule`.
 
-Deviations. (1) The first μ come from a search instead of operator norms: μ_k = m / D_k with the smallest m = 2^j times the largest
-payoff, j ≥ -20, whose initial point satisfies the condition. (2) The condition is tested at every step, which the theory makes
-needless; where it fails for τ = 2 / (k + 3), τ is halved and k goes on from there (k ← 2k + 3). Theory: small τ never fail, so k
-stays within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by rounding, `ROUNDING` times the
-largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ) Aŷ: μ ∇d(x̂) and Ay differ by what is constant on the
-treeplex, and no logarithm of a vanishing probability is needed.
+Deviations. (1) The first μ come from a search, not from operator norms: μ_k = m / D_k with the smallest m = 2^j times the
+largest payoff, j ≥ -20, whose initial point satisfies the condition. (2) The condition is tested at every step, which the
+theory makes needless; where it fails for τ = 2 / (k + 3), τ is halved and k goes on from there (k ← 2k + 3). Small τ never
+fail in theory, so k stays within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by
+rounding, `ROUNDING` times the largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ) Aŷ: μ ∇d(x̂) and Ay differ
+by what is constant on the treeplex, and no logarithm of a vanishing probability is needed.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 @jit
 def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """The same for Euclidean ω: b = Π(1/n + v / weight), found by dropping negative actions until none is left (Michelot 1986)."""
+    """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is negative (Michelot 1986)."""
     share = 1.0 / float(high - low)
     most = payoff[low + ONE]
     for slot in range(low, high):

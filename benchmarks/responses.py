@@ -1,0 +1,31 @@
+"""What a robust response costs: an iteration of mcrnr beside one of mccfr, and one of rnr beside one of cfr, on the same game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.measure import side_by_side
+from counterplay import Strategy, load
+from counterplay.responses.respond import response_solver
+from counterplay.solvers.algorithms import new_solver
+
+GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)", "ocp(100)")
+MOST = 1.3  # an iteration of a response may cost so many of the plain solver
+HEADER = ("response against plain solver", "iterations /s", "plain /s", "cost ratio (range)", "asked for", "reached")
+
+
+def rows() -> Iterator[tuple[str, ...]]:
+    for response, plain in (("mcrnr", "mccfr"), ("mcdbr", "mccfr"), ("rnr", "cfr"), ("dbr", "cfr")):
+        for name in GAMES:
+            game = load(name)
+            model = Strategy.random(game, 1)
+            ours = response_solver(game, model, 0, 0.75, response, plain, 0, {})
+            base = new_solver(game, plain, 0, {})
+            mine, theirs = side_by_side(ours.step, base.step)
+            costs = sorted(b / a for a, b in zip(mine.values, theirs.values, strict=True))
+            ratio = costs[len(costs) // 2]
+            asked, reached = (f"<= {MOST}", "yes" if ratio <= MOST else "NO") if response in ("mcrnr", "rnr") else ("", "")
+            yield (
+                f"{response} / {plain}, {name}", f"{mine.median:,.0f}", f"{theirs.median:,.0f}",
+                f"{ratio:.2f} ({costs[0]:.2f}-{costs[-1]:.2f})", asked, reached,
+            )  # fmt: skip
