@@ -26,12 +26,12 @@ ROUNDING = 1e-9
 FULL = {"cfr": (2000, 2e-2), "cfr+": (1000, 5e-4), "dcfr": (1000, 5e-4), "pcfr+": (1000, 5e-4)}
 
 #: Sampled engines: options, iterations in small games and in Leduc. Standard deviations fall with 1/sqrt(t); the gap of
-#: the uniform pair is 0.2 to 0.6 of the range in all of these games, and 0.02 is far from anything but convergence.
+#: the uniform pair is 0.12 to 0.7 of the range in these games, and 0.02 is far from anything but convergence.
 SAMPLED: dict[str, tuple[str, dict[str, Any], int, int]] = {
-    "optimistic": ("mccfr", {}, 1_000_000, 6_000_000),
-    "stochastic": ("mccfr", {"averaging": "stochastic"}, 1_000_000, 6_000_000),
-    "external": ("mccfr-external", {}, 100_000, 300_000),
-    "chance": ("mccfr-chance", {}, 20_000, 60_000),
+    "optimistic": ("mccfr", {}, 2_000_000, 3_000_000),
+    "stochastic": ("mccfr", {"averaging": "stochastic"}, 2_000_000, 3_000_000),
+    "external": ("mccfr-external", {}, 200_000, 200_000),
+    "chance": ("mccfr-chance", {}, 40_000, 40_000),
 }
 SAMPLED_GAP = 0.02
 
@@ -57,7 +57,9 @@ def least_biased(game: cp.Game, model: cp.Strategy, player: int, strategy: cp.St
     side = game.sequence_form[1 - player]
     plan, fixed = strategy.plan(player), model.probabilities[game.slots(1 - player)]
     pconf = trust[game.tree.owner == 1 - player]
-    worth = np.array([side.value[low:high] @ plan[side.column[low:high]] for low, high in zip(side.row, side.row[1:], strict=False)])
+    worth = np.array(
+        [side.value[low:high] @ plan[side.column[low:high]] for low, high in zip(side.row, side.row[1:], strict=False)]
+    )
     for i in reversed(range(len(side.parent))):
         slots = np.arange(side.first[i], side.first[i + 1])
         here = pconf[i] * (fixed[slots] @ worth[slots + 1]) + (1.0 - pconf[i]) * worth[slots + 1].max()

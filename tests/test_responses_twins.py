@@ -73,7 +73,7 @@ def test_sampled(name: str, engine: str, p: Any, player: int) -> None:
     """Coins, chance, the model's actions and the players' are drawn in the same order, and tables are the same."""
     game, _ = game_and_root(name)
     trust = some_confidence(game) if p == "array" else p
-    algorithm, iterations = "mcdbr" if p == "array" else "mcrnr", 40 if name == LEDUC else 300
+    algorithm, iterations = "mcdbr" if p == "array" else "mcrnr", 30 if name == LEDUC else 150
     kernel, options, make, names = SAMPLED[engine]
     model = model_with_zeros(game)
     solver = response_solver(game, model, player, trust, algorithm, kernel, 9, options)
@@ -120,7 +120,7 @@ def test_a_coin_before_each_information_set(name: str, alternating: bool, player
 
     The restricted player has no perfect recall there (he forgets which actions were the model's), and only the twin takes such a
     game. His regrets at I are those of the treeplex with floors times the chance that coins and model let him get to I and be
-    free, a constant that regret matching does not see; but the twin cannot average for him, so that only the responder is compared.
+    free, a constant that regret matching does not see; but the twin cannot average for him, so only the responder is compared.
     """
     game, _ = game_and_root(name)
     model, trust = cp.Strategy.random(game, 4), some_confidence(game)

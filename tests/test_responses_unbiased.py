@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 def case(name: str, restricted: int, p: Any) -> Case:
-    """`p` "array": DBR with zeros, ones and values between; "constant": DBR with 0.3; else RNR. The model never plays some actions."""
+    """`p` "array": DBR with zeros, ones and values between; "constant": DBR with 0.3; else RNR. The model has zeros."""
     game, _ = game_and_root(name)
     weights = 1.0 + np.arange(game.n_slots) * 5 % 7
     weights[game.tree.first[:-1:2]] = 0.0
@@ -60,7 +60,7 @@ def case(name: str, restricted: int, p: Any) -> Case:
 
 
 def kernel_path(this: Case, policy: Policy, steps: tuple[tuple[Node, int], ...]) -> tuple[Path, int, int, float]:
-    """The history as the kernel's `Path`: path, terminal node in the original tree, decisions, π^σ'(z) of free decisions alone."""
+    """The history as the kernel's `Path`: path, terminal node in the original tree, decisions, π^σ'(z) of those decisions."""
     game, tree = this.game, this.game.tree
     path, sampling = new_path(game.depth, game.max_actions, 2), explored(policy)
     infoset_of = {(int(tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)}
@@ -166,7 +166,9 @@ def test_stochastic_averaging(name: str, restricted: int, p: Any) -> None:
         """π_i(I) σ(I, a) per slot."""
         behaviour = policy if this.confidence is None else blended(this, policy)
         strategy = cp.Strategy(game, to_slots(game, behaviour))
-        reach = [strategy.plan(player)[np.repeat(side.parent, np.diff(side.first))] for player, side in enumerate(game.sequence_form)]
+        reach = [
+            strategy.plan(player)[np.repeat(side.parent, np.diff(side.first))] for player, side in enumerate(game.sequence_form)
+        ]
         return np.concatenate(reach) * to_slots(game, policy)
 
     uneven, even = (expected_update(this, values, False)[1] for values in (regret, flat))

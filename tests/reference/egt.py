@@ -1,4 +1,4 @@
-"""The excessive gap technique (Hoda et al. 2010) over dicts: a sequence is its last (information set, action), () the empty one."""
+"""The excessive gap technique (Hoda et al. 2010) over dicts. A sequence is its last (information set, action), or ()."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .common import Key, Node
 
 Plex = dict[Key, tuple[Any, int]]  # information set -> (sequence above it, actions), parents first
 Numbers = dict[Any, float]  # per sequence
+Behaviour = dict[Key, np.ndarray]
 
 
 def unfold(root: Node) -> tuple[tuple[Plex, Plex], list[tuple[Any, Any, float]]]:
@@ -59,29 +60,31 @@ class Prox:
             return float(sum(p * np.log(p) for p in b if p > 0) + np.log(len(b)))
         return float(0.5 * ((b - 1 / len(b)) ** 2).sum())
 
-    def maximise(self, payoff: Numbers, mu: float) -> tuple[float, dict[Key, np.ndarray]]:
-        """max_x x'payoff - μ d(x), and the behaviour that attains it."""
-        value, behaviour = defaultdict(float, payoff), {}
+    def maximise(self, payoff: Numbers, mu: float) -> tuple[float, Behaviour, Behaviour]:
+        """max_x x'payoff - μ d(x), the behaviour that attains it and ω' there (from logarithms, since b may vanish)."""
+        value, behaviour, slope = defaultdict(float, payoff), {}, {}
         for key, (above, n) in reversed(self.plex.items()):
             v, weight = np.array([value[key, a] for a in range(n)]), mu * self.beta[key]
-            powers = np.exp((v - v.max()) / weight)
-            b = powers / powers.sum() if self.entropy else project(1 / n + v / weight)
-            behaviour[key] = b
-            value[above] += b @ v - weight * self.omega(b)
-        return value[()], behaviour
+            if self.entropy:
+                logs = (v - v.max()) / weight
+                logs -= np.log(np.exp(logs).sum())
+                behaviour[key], slope[key] = np.exp(logs), logs + 1.0
+            else:
+                behaviour[key] = project(1 / n + (v - v.max()) / weight)
+                slope[key] = behaviour[key] - 1 / n
+            value[above] += behaviour[key] @ v - weight * self.omega(behaviour[key])
+        return value[()], behaviour, slope
 
-    def gradient(self, behaviour: dict[Key, np.ndarray]) -> Numbers:
+    def gradient(self, behaviour: Behaviour, slope: Behaviour) -> Numbers:
         """∇d at the plan with this behaviour."""
         out: Numbers = defaultdict(float)
         for key, (above, n) in self.plex.items():
-            b = behaviour[key]
-            slope = np.log(b) + 1.0 if self.entropy else b - 1 / n
             for a in range(n):
-                out[key, a] += self.beta[key] * slope[a]
-            out[above] += self.beta[key] * (self.omega(b) - b @ slope)
+                out[key, a] += self.beta[key] * slope[key][a]
+            out[above] += self.beta[key] * (self.omega(behaviour[key]) - behaviour[key] @ slope[key])
         return out
 
-    def plan(self, behaviour: dict[Key, np.ndarray]) -> Numbers:
+    def plan(self, behaviour: Behaviour) -> Numbers:
         plan = {(): 1.0}
         for key, (above, n) in self.plex.items():
             plan.update({(key, a): plan[above] * behaviour[key][a] for a in range(n)})
@@ -124,11 +127,11 @@ class ExcessiveGap:
     def iterate(self, t: int, slack: float) -> None:
         me = (t - 1) % 2
         prox, mu, x, y = self.prox[me], self.mu[me], self.point[me], self.point[1 - me]
-        hat = prox.maximise(self.payoffs(me, y), mu)[1]
+        _, hat, slope_hat = prox.maximise(self.payoffs(me, y), mu)
         while True:
             tau = 2 / (self.k + 3)
             y_hat = self.reply(1 - me, mix(tau, x, prox.plan(hat)))
-            push, slope = self.payoffs(me, y_hat), prox.gradient(hat)
+            push, slope = self.payoffs(me, y_hat), prox.gradient(hat, slope_hat)
             step = {q: slope[q] + tau / ((1 - tau) * mu) * push[q] for q in x}
             point, smoothing = [y, y], list(self.mu)
             point[me] = mix(tau, x, prox.plan(prox.maximise(step, 1.0)[1]))

@@ -27,7 +27,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
@@ -277,6 +276,8 @@ def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
 
 def _opposed(form: SequenceForm) -> bool:
     """Whether player 2's payoffs are player 1's, negated and transposed."""
+    from scipy.sparse import csr_array  # slow to load, and seldom needed
+
     one, two = (
         csr_array((side.value, side.column, side.row), shape=(side.n_sequences, other.n_sequences))
         for side, other in zip(form, reversed(form), strict=True)

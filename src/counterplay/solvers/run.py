@@ -218,8 +218,8 @@ class _Loop:
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
-        self.solver.step(0)  # compile, outside the clock
         with _stop_signals() as stopped:
+            self.solver.step(0)  # compile, outside the clock
             reason = self._until_stopped(stopped)
         if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
             self._measure(final=True)

@@ -1,0 +1,108 @@
+"""Boards up to a renaming of suits: 1,755 flops, 16,432 turns and 134,459 rivers, the order of dealing forgotten.
+
+A board is four masks of 13 bits. Sorted, they name its class; the order of sorting is the renaming that turns its cards into
+those of the class's representative.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+
+SIZES = {3: 1_755, 4: 16_432, 5: 134_459}
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFTS = (np.uint64(13), np.uint64(26), np.uint64(39))
+
+
+class Boards(NamedTuple):
+    """All classes of boards of one size: b of them. A hash table of h slots finds a class by its sorted masks."""
+
+    masks: np.ndarray  # uint16[b, 4]: of the representative, largest first
+    weight: np.ndarray  # int64[b]: boards in the class
+    key: np.ndarray  # uint64[h]: sorted masks, or 0
+    row: np.ndarray  # int32[h]: the class
+    shift: np.uint64  # 64 - log2 h
+
+
+@cache
+def boards(size: int) -> Boards:
+    """Classes of boards of 3, 4 or 5 cards."""
+    by_count: dict[int, list[int]] = {n: [] for n in range(size + 1)}
+    for mask in range(1 << 13):
+        if mask.bit_count() <= size:
+            by_count[mask.bit_count()].append(mask)
+    found: list[tuple[int, ...]] = []
+    for counts in combinations_with_replacement(range(size, -1, -1), 4):
+        if sum(counts) == size:
+            found += _with_counts(counts, by_count)
+    masks = np.array(sorted(found), dtype=np.uint16)
+    weight = np.array([_renamings(tuple(int(m) for m in row)) for row in masks], dtype=np.int64)
+    bits = int(np.ceil(np.log2(4 * len(masks))))
+    table = Boards(masks, weight, np.zeros(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.int32), np.uint64(64 - bits))
+    _fill(table)
+    return table
+
+
+def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> list[tuple[int, ...]]:
+    """Sorted masks with these numbers of cards; equal numbers are taken in falling order of the masks."""
+    partial: list[tuple[int, ...]] = [()]
+    for k, count in enumerate(counts):
+        partial = [
+            (*row, mask) for row in partial for mask in by_count[count] if k == 0 or counts[k - 1] != count or mask <= row[-1]
+        ]
+    return [tuple(sorted(row, reverse=True)) for row in partial]
+
+
+def _renamings(masks: tuple[int, ...]) -> int:
+    """How many different boards the class has: 24 over the product of factorials of equal masks."""
+    total = 24
+    for mask in set(masks):
+        total //= (1, 1, 2, 6, 24)[masks.count(mask)]
+    return total
+
+
+@jit(inline=True)
+def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Four masks, largest first, as one number."""
+    return index(a) << _SHIFTS[2] | index(b) << _SHIFTS[1] | index(c) << _SHIFTS[0] | index(d)
+
+
+@jit
+def _fill(table: Boards) -> None:
+    """Put every class into the hash table."""
+    last = index(len(table.key)) - ONE
+    for k in range(index(len(table.masks))):
+        key = _key(table.masks[k, 0], table.masks[k, 1], table.masks[k, 2], table.masks[k, 3])
+        place = (key * _MULTIPLIER) >> table.shift
+        while table.key[place] != ZERO:
+            place = (place + ONE) & last
+        table.key[place] = key
+        table.row[place] = k
+
+
+@jit
+def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
+    """The class of the board with these suit masks (int64[4]); fills `suit_to[s]` with what suit s is called in the class."""
+    order0, order1, order2, order3 = 0, 1, 2, 3
+    if masks[order0] < masks[order1]:
+        order0, order1 = order1, order0
+    if masks[order2] < masks[order3]:
+        order2, order3 = order3, order2
+    if masks[order0] < masks[order2]:
+        order0, order2 = order2, order0
+    if masks[order1] < masks[order3]:
+        order1, order3 = order3, order1
+    if masks[order1] < masks[order2]:
+        order1, order2 = order2, order1
+    suit_to[order0], suit_to[order1], suit_to[order2], suit_to[order3] = 0, 1, 2, 3
+    key = _key(masks[order0], masks[order1], masks[order2], masks[order3])
+    last = index(len(table.key)) - ONE
+    place = (key * _MULTIPLIER) >> table.shift
+    while table.key[place] != key:
+        place = (place + ONE) & last
+    return int(table.row[place])

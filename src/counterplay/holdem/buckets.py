@@ -1,0 +1,72 @@
+"""Card buckets: what a strategy sees of its cards (Section 3.1, 3.3.2). Only the current one counts; earlier ones are forgotten.
+
+Equal width, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole numbers, so a border is where it
+should be. Equal frequency: each bucket holds the same share of all deals.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.holdem.boards import boards
+from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
+from counterplay.holdem.tables import Strengths
+
+KINDS = ("width", "frequency")
+
+
+class Buckets(NamedTuple):
+    """Buckets of every holding; on the river by way of its count, which saves a table of 134,459 boards."""
+
+    preflop: np.ndarray  # uint16[1326]
+    flop: np.ndarray  # uint16[1755, 1326]
+    turn: np.ndarray  # uint16[16432, 1326]
+    river: np.ndarray  # uint16[1981]: bucket of a river count
+    river_count: np.ndarray  # uint16[134459, 1326]: of the table, mapped
+
+
+def make_buckets(strengths: Strengths, n: int, kind: str) -> Buckets:
+    """N buckets a round."""
+    river_counts = np.arange(RIVER_TOTAL + 1)
+    if kind == "width":
+        return Buckets(
+            _by_width(strengths.preflop, n, PREFLOP_TOTAL),
+            _by_width(strengths.flop, n, FLOP_TOTAL),
+            _by_width(strengths.turn, n, TURN_TOTAL),
+            _by_width(river_counts, n, RIVER_TOTAL),
+            strengths.river,
+        )
+    if kind != "frequency":
+        raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    river_deals = np.zeros(RIVER_TOTAL + 1)
+    for row, weight in zip(strengths.river, boards(5).weight, strict=True):
+        river_deals += weight * np.bincount(row, minlength=RIVER_TOTAL + 1)
+    river_deals[0] = 0.0  # impossible holdings are counted there; the few hands that lose to everything stay in the first bucket
+    return Buckets(
+        _by_frequency(strengths.preflop, np.ones(len(strengths.preflop)), n),
+        _by_frequency(strengths.flop, np.repeat(boards(3).weight, strengths.flop.shape[1]), n),
+        _by_frequency(strengths.turn, np.repeat(boards(4).weight, strengths.turn.shape[1]), n),
+        _by_frequency(river_counts, river_deals, n),
+        strengths.river,
+    )
+
+
+def _by_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
+    """floor(n · count / total), the best hand in the last bucket."""
+    wide = np.asarray(counts, dtype=np.float64 if total * n >= 2**63 else np.int64)
+    return np.minimum(wide * n // total, n - 1).astype(np.uint16)
+
+
+def _by_frequency(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
+    """Borders where the cumulated weight passes k / n; entries of no strength (a card on the board) do not count."""
+    flat = np.asarray(counts).reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
+    share /= share[-1]
+    values, first = np.unique(flat[order], return_index=True)
+    before = np.concatenate([[0.0], share])[first]  # share of weaker hands
+    bucket_of_value = np.minimum((before * n).astype(np.int64), n - 1)
+    return bucket_of_value[np.searchsorted(values, flat)].astype(np.uint16).reshape(np.shape(counts))
