@@ -1,1 +1,7 @@
-"""Shared by all tests: the compiled code of the suite lives in its own cache (named after the sources, as for users)."""
+"""Shared by all tests."""
+
+from hypothesis import settings
+
+# The first example of a property may compile a kernel, which takes as long as it takes.
+settings.register_profile("counterplay", deadline=None)
+settings.load_profile("counterplay")

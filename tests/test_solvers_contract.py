@@ -63,7 +63,7 @@ def test_sampling_solvers_take_more_players(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(ALGORITHMS) - set(SAMPLED)))
 def test_full_width_solvers_refuse_more_players(name: str) -> None:
-    with pytest.raises(cp.CounterplayError, match="two.player"):
+    with pytest.raises(cp.CounterplayError, match=r"two.player"):
         cp.solve("kuhn(players=3)", name, iterations=1)
 
 

@@ -219,6 +219,7 @@ def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) ->
                 value += plex.floor[slot] * payoff[slot + ONE]
             if payoff[slot + ONE] > payoff[best + ONE]:
                 best = slot
+        free = max(free, 0.0)  # rounding
         policy[best] += free
         payoff[index(plex.parent[i])] += value + free * payoff[best + ONE]
     return float(payoff[0])

@@ -16,7 +16,10 @@ def confidence(counts: np.ndarray, kind: str = "0-10-linear", p_max: float = 1.0
     1-step: p_max once seen. 10-step: p_max once seen ten times. 0-10-linear: p_max · min(n, 10) / 10.
     s-curve: p_max · n / (s + n).
     """
-    n = np.asarray(counts, dtype=np.float64)
+    try:
+        n = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter("counts must be one non-negative number per information set") from None
     if n.ndim != 1 or not np.all(np.isfinite(n)) or np.any(n < 0):
         raise BadParameter("counts must be one non-negative number per information set")
     probability(p_max, "p_max")

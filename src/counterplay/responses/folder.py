@@ -19,9 +19,14 @@ def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
     return folder / f"seat{seat + 1}" if player is None else folder
 
 
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds a run of `solve`, or a response in one seat or in both."""
+    for place in (folder, folder / "seat1", folder / "seat2"):
+        if run_folder.holds_run(place):
+            raise BadParameter(f"{place} already holds a run; resume it or choose another folder")
+
+
 def save_model(folder: Path, model: Strategy, trust: np.ndarray) -> None:
-    if run_folder.holds_run(folder):
-        raise BadParameter(f"{folder} already holds a run; resume it or choose another folder")
     model.save(folder / "model.npz")
     files.write_arrays(folder / "trust.npz", "trust", {"p": trust}, {})
 
@@ -31,9 +36,12 @@ def read_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strateg
     config = run_folder.read_config(folder)
     if "response" not in config:
         raise BadFile(f"{folder}: a run of `solve`, not of `respond`")
+    number = type(config.get("p")) in (int, float)
+    if type(config["response"]) is not str or config.get("player") not in (0, 1) or not (number or type(config.get("p")) is str):
+        raise BadFile(f"{folder / 'config.json'}: damaged")
     model = Strategy.load(folder / "model.npz", game)
     arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
     trust = arrays.get("p")
-    if trust is None or trust.shape != (model.game.n_infosets,):
+    if trust is None or trust.shape != (model.game.n_infosets,) or trust.dtype != np.float64:
         raise BadFile(f"{folder / 'trust.npz'}: does not fit {model.game.name}")
     return config, model, trust

@@ -22,7 +22,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.responses.respond import Response, assemble, check_response, default_target, respond
-from counterplay.solvers.base import real
+from counterplay.solvers.base import probability, real
 from counterplay.solvers.run import DEFAULT_SECONDS, Progress
 from counterplay.solvers.value import game_value
 
@@ -123,10 +123,10 @@ def frontier(
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed."""
     game = load(game) if isinstance(game, str) else game
     check_response(game, model, algorithm)
-    if len(ps) == 0:
-        raise BadParameter("ps is empty; give at least one p")
+    if not isinstance(ps, Sequence | np.ndarray) or isinstance(ps, str) or len(ps) == 0:
+        raise BadParameter(f"ps must be a list of numbers from 0 to 1, not {ps!r}")
     points = []
-    for k, p in enumerate(sorted(ps)):
+    for k, p in enumerate(sorted(probability(p, "p") for p in ps)):
         tell(k / len(ps), f"p = {p:g}")
         points.append(as_point(respond(game, model, player, p, algorithm, **arguments)))
     tell(1.0, "done")

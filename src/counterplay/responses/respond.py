@@ -35,7 +35,7 @@ from counterplay.forms.restricted import (
 from counterplay.forms.sequence import player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games.registry import load
-from counterplay.responses.folder import save_model, seat_folder
+from counterplay.responses.folder import check_free, save_model, seat_folder
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, run_solver
@@ -105,6 +105,8 @@ def respond(
     if iterations is None and seconds is None and target is None:
         seconds, target = DEFAULT_SECONDS, default_target(game)
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target, "measure_every": measure_every}
+    if folder is not None:
+        check_free(Path(folder))
     runs = []
     for seat in (0, 1) if player is None else (player,):
         solver = response_solver(game, model, seat, p, algorithm, engine, seed, options)
@@ -165,7 +167,7 @@ def response_solver(
 
     def measure(policy: np.ndarray) -> float:
         if sampling:  # the tables hold the free part of the restricted player's behaviour
-            free = 1.0 - np.add.reduceat(floor, full[restricted].first[:-1])
+            free = np.maximum(1.0 - np.add.reduceat(floor, full[restricted].first[:-1]), 0.0)
             policy = policy.copy()
             policy[slots] = floor + np.repeat(free, np.diff(full[restricted].first)) * policy[slots]
         return form_exploitability(full, policy)
@@ -187,7 +189,10 @@ def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray
         return np.full(game.n_infosets, probability(p, "p"))
     if algorithm.endswith("rnr"):
         raise BadParameter(f"{algorithm} takes one number p; an array per information set is for dbr and mcdbr")
-    trust = np.asarray(p, dtype=np.float64)
+    try:
+        trust = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter("p must be a number, or one number per information set") from None
     if trust.shape != (game.n_infosets,):
         raise BadParameter(f"p needs one number for each of the {game.n_infosets} information sets; got shape {trust.shape}")
     if not np.all((trust >= 0.0) & (trust <= 1.0)):

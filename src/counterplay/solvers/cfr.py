@@ -76,6 +76,7 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
             for slot in range(low, high):
                 free -= side.floor[slot]
                 fixed += side.floor[slot] * half.payoff[slot + ONE]
+            free = max(free, 0.0)  # rounding
             value = (value - fixed) / free if free > 0.0 else value
         for slot in range(low, high):
             regret = half.payoff[slot + ONE] - value
@@ -139,7 +140,7 @@ def _new_half(side: Side, predictive: bool) -> Half:
     counts = np.diff(side.first)
     policy = np.repeat(1.0 / counts, counts)
     if len(side.floor):
-        free = 1.0 - np.add.reduceat(side.floor, side.first[:-1])
+        free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
         policy = side.floor + np.repeat(free, counts) * policy
     half = Half(
         regret=np.zeros(n_slots),

@@ -11,7 +11,7 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, BadParameter
 from counterplay.solvers.base import Solver
 
-CONFIG_KEYS = ("game", "algorithm", "options", "seed", "fingerprint")
+CONFIG_KEYS = {"game": str, "algorithm": str, "options": dict, "seed": int, "fingerprint": str}
 
 
 class Measurement(NamedTuple):
@@ -71,8 +71,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise BadFile(f"{folder}: no such run folder")
     path = folder / "config.json"
     config = files.read_json(path)
-    if config.get("counterplay") != "run" or any(key not in config for key in CONFIG_KEYS):
-        raise BadFile(f"{path}: not the configuration of a Counterplay run")
+    if config.get("counterplay") != "run" or any(type(config.get(key)) is not kind for key, kind in CONFIG_KEYS.items()):
+        raise BadFile(f"{path}: not the configuration of a Counterplay run, or a damaged one")
     return config
 
 

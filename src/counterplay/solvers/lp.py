@@ -58,7 +58,7 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
     if floors:  # V_J - Σ floor Q - free m_J = 0
         weight = csr_array((other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor)))))
         total = (weight @ owner).T
-        free = 1.0 - np.asarray(total.sum(axis=1)).ravel()
+        free = np.maximum(1.0 - np.asarray(total.sum(axis=1)).ravel(), 0.0)
         identity = csr_array((np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
         m_part = csr_array((-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
         equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
