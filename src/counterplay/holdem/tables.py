@@ -68,7 +68,7 @@ def read_tables(folder: Path) -> Strengths | None:
             if array.shape != shape or array.dtype != kind or _checksum(array) != manifest.get(name):
                 return None
             found[name] = array
-    except (CounterplayError, OSError, ValueError, EOFError):
+    except Exception:  # a damaged header can fail in many ways inside numpy; whatever it was, the table is not whole
         return None
     return Strengths(**found)
 
