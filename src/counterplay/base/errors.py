@@ -34,9 +34,9 @@ class BadGame(CounterplayError):
     """Rules that break the contract of a game (no actions, chance that does not sum to one, ...)."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
     """An `UnknownName` with the closest known name as a suggestion."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     return UnknownName(f"unknown {kind} {name!r}{hint} Known {kind}s: {', '.join(names)}")

@@ -16,6 +16,7 @@ from counterplay.kernels.jit import ONE, ZERO, index, jit
 
 SIZES = {3: 1_755, 4: 16_432, 5: 134_459}
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_HIGH = np.uint64(40)
 _SHIFTS = (np.uint64(13), np.uint64(26), np.uint64(39))
 
 
@@ -26,7 +27,6 @@ class Boards(NamedTuple):
     weight: np.ndarray  # int64[b]: boards in the class
     key: np.ndarray  # uint64[h]: sorted masks, or 0
     row: np.ndarray  # int32[h]: the class
-    shift: np.uint64  # 64 - log2 h
 
 
 @cache
@@ -42,10 +42,15 @@ def boards(size: int) -> Boards:
             found += _with_counts(counts, by_count)
     masks = np.array(sorted(found), dtype=np.uint16)
     weight = np.array([_renamings(tuple(int(m) for m in row)) for row in masks], dtype=np.int64)
+    return Boards(masks, weight, *fill_hash(masks))
+
+
+def fill_hash(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hash table over rows of sorted masks: keys (uint64[h], 0 where empty) and rows (int32[h])."""
     bits = int(np.ceil(np.log2(4 * len(masks))))
-    table = Boards(masks, weight, np.zeros(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.int32), np.uint64(64 - bits))
-    _fill(table)
-    return table
+    key, row = np.zeros(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.int32)
+    _fill(masks, key, row)
+    return key, row
 
 
 def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> list[tuple[int, ...]]:
@@ -66,23 +71,30 @@ def _renamings(masks: tuple[int, ...]) -> int:
     return total
 
 
-@jit(inline=True)
+@jit
 def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
     """Four masks, largest first, as one number."""
     return index(a) << _SHIFTS[2] | index(b) << _SHIFTS[1] | index(c) << _SHIFTS[0] | index(d)
 
 
 @jit
-def _fill(table: Boards) -> None:
-    """Put every class into the hash table."""
-    last = index(len(table.key)) - ONE
-    for k in range(index(len(table.masks))):
-        key = _key(table.masks[k, 0], table.masks[k, 1], table.masks[k, 2], table.masks[k, 3])
-        place = (key * _MULTIPLIER) >> table.shift
-        while table.key[place] != ZERO:
-            place = (place + ONE) & last
-        table.key[place] = key
-        table.row[place] = k
+def hash_place(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Where these masks, largest first, stand in a hash table, or the empty slot where they would."""
+    key = _key(a, b, c, d)
+    last = index(len(keys)) - ONE
+    place = ((key * _MULTIPLIER) >> _HIGH) & last
+    while keys[place] != key and keys[place] != ZERO:
+        place = (place + ONE) & last
+    return place
+
+
+@jit
+def _fill(masks: np.ndarray, keys: np.ndarray, rows: np.ndarray) -> None:
+    """Put every row of `masks` into the hash table."""
+    for k in range(len(masks)):
+        place = hash_place(keys, masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
+        keys[place] = _key(masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
+        rows[place] = k
 
 
 @jit
@@ -100,9 +112,4 @@ def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
     if masks[order1] < masks[order2]:
         order1, order2 = order2, order1
     suit_to[order0], suit_to[order1], suit_to[order2], suit_to[order3] = 0, 1, 2, 3
-    key = _key(masks[order0], masks[order1], masks[order2], masks[order3])
-    last = index(len(table.key)) - ONE
-    place = (key * _MULTIPLIER) >> table.shift
-    while table.key[place] != key:
-        place = (place + ONE) & last
-    return int(table.row[place])
+    return int(table.row[hash_place(table.key, masks[order0], masks[order1], masks[order2], masks[order3])])

@@ -121,10 +121,12 @@ def frontier(
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed."""
-    game = load(game) if isinstance(game, str) else game
+    game = game if isinstance(game, Game) else load(game)
     check_response(game, model, algorithm)
     if not isinstance(ps, Sequence | np.ndarray) or isinstance(ps, str) or len(ps) == 0:
         raise BadParameter(f"ps must be a list of numbers from 0 to 1, not {ps!r}")
+    if arguments.get("folder") is not None:
+        raise BadParameter("a frontier is many runs; give a folder to respond instead")
     points = []
     for k, p in enumerate(sorted(probability(p, "p") for p in ps)):
         tell(k / len(ps), f"p = {p:g}")

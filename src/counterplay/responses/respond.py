@@ -93,9 +93,11 @@ def respond(
     the value of the game; for both seats b1 + b2). `target` is the exploitability of the restricted game at which to stop. The
     other arguments are as in `solve`. A `folder` can be gone on with by `resume_response`.
     """
-    game = load(game) if isinstance(game, str) else game
+    game = game if isinstance(game, Game) else load(game)
     check_response(game, model, algorithm)
     if max_exploitability is not None:
+        if callback is not None or measure_every is not None:
+            raise BadParameter("max_exploitability tries many values of p; callback and measure_every are for one")
         from counterplay.responses.frontier import safest_best
 
         if folder is not None:
@@ -124,7 +126,7 @@ def default_target(game: Game) -> float:
 
 def check_response(game: Game, model: Strategy, algorithm: str) -> None:
     """Whether there is anything to respond to."""
-    if algorithm not in DEFAULT_ENGINE:
+    if not isinstance(algorithm, str) or algorithm not in DEFAULT_ENGINE:
         raise unknown("response algorithm", algorithm, DEFAULT_ENGINE)
     check_same_game(game, model)
     if game.n_players != 2:
@@ -146,7 +148,7 @@ def response_solver(
     """The engine on the restricted game in which the opponent of `player` is tied to `model`."""
     game.check_player(player)
     engine = engine or DEFAULT_ENGINE[algorithm]
-    if engine not in ALGORITHMS:
+    if not isinstance(engine, str) or engine not in ALGORITHMS:
         raise unknown("engine", engine, ALGORITHMS)
     sampling = algorithm.startswith("mc")
     if ALGORITHMS[engine].sampled != sampling:
@@ -185,12 +187,15 @@ def response_solver(
 
 def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray:
     """float64[information sets]: p everywhere, or the array that was given."""
-    if np.ndim(p) == 0:
+    if isinstance(p, int | float | np.number | str) or p is None:
         return np.full(game.n_infosets, probability(p, "p"))
     if algorithm.endswith("rnr"):
         raise BadParameter(f"{algorithm} takes one number p; an array per information set is for dbr and mcdbr")
     try:
-        trust = np.asarray(p, dtype=np.float64)
+        trust = np.asarray(p)
+        if trust.dtype.kind not in "fiu":
+            raise ValueError("not real numbers")
+        trust = trust.astype(np.float64)
     except (TypeError, ValueError):
         raise BadParameter("p must be a number, or one number per information set") from None
     if trust.shape != (game.n_infosets,):

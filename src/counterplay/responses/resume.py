@@ -10,15 +10,17 @@ import numpy as np
 from counterplay.base.errors import BadFile
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.games.registry import load
 from counterplay.responses.folder import read_model, save_model
 from counterplay.responses.respond import Response, assemble, response_solver
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.run import Run, resume_solver, run_solver
 
 
-def resume_response(folder: str | Path, *, game: Game | None = None, **limits: Any) -> Response:
+def resume_response(folder: str | Path, *, game: Game | str | None = None, **limits: Any) -> Response:
     """Go on with the response in `folder`; limits as in `resume`. A seat that was never started is started."""
     path = Path(folder)
+    game = game if game is None or isinstance(game, Game) else load(game)
     both = (path / "seat1").is_dir()
     if not both and not run_folder.holds_run(path):
         raise BadFile(f"{path}: no such run folder")
@@ -35,7 +37,8 @@ def _go_on(
     solver = response_solver(
         model.game, model, seat, p, config["response"], config["algorithm"], config["seed"], config["options"]
     )
-    if run_folder.holds_run(folder):
+    if (folder / "checkpoint.npz").exists():
         return resume_solver(folder, solver, **limits)
+    (folder / "config.json").unlink(missing_ok=True)  # a seat that was stopped before its first checkpoint starts again
     save_model(folder, model, trust)
     return run_solver(solver, folder=folder, **limits)

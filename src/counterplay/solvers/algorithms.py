@@ -35,7 +35,7 @@ ALGORITHMS: dict[str, type[Any]] = {
 
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
-    if algorithm not in ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
     parameters = list(inspect.signature(ALGORITHMS[algorithm]).parameters.values())[3:]  # after game, seed and form
     return {parameter.name: parameter.default for parameter in parameters}

@@ -22,6 +22,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side
 from counterplay.solvers.base import Solver, one_of
 
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
@@ -67,7 +68,9 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
     b_eq = np.zeros(a_eq.shape[0])
     b_eq[0] = 1.0
     bounds = np.array([(0.0, np.inf)] * n_x + [(-np.inf, np.inf)] * (n_other + n_m))
-    answer = linprog(objective, A_ub=a_ub, b_ub=np.zeros(a_ub.shape[0]), A_eq=a_eq, b_eq=b_eq, bounds=bounds, method=method)
+    answer = linprog(
+        objective, A_ub=a_ub, b_ub=np.zeros(a_ub.shape[0]), A_eq=a_eq, b_eq=b_eq, bounds=bounds, method=method, options=TOLERANCES
+    )
     if answer.status != 0:
         raise CounterplayError(f"the linear program was not solved: {answer.message}")
     return -float(answer.fun), np.maximum(answer.x[:n_x], 0.0)

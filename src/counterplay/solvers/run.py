@@ -117,7 +117,7 @@ def solve(
     checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm.
     """
     limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    solver = new_solver(load(game) if isinstance(game, str) else game, algorithm, seed, options)
+    solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
     return _start(solver, limits, folder)
 
 

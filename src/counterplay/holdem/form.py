@@ -1,0 +1,205 @@
+"""`BettingGame`: hold'em as a form for sampling kernels.
+
+All cards are dealt at the start; buckets are looked up when a round is reached. An information set is a decision of the
+betting tree and the acting player's bucket: `decision · buckets + bucket`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
+from counterplay.holdem.betting import NO_FOLD, BettingTree
+from counterplay.holdem.boards import SIZES, boards, fill_hash, hash_place
+from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.evaluator import strength_of_masks
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.rng import uniform
+
+# Places in `hand` (int64): the deck with the dealt cards in front, then what was looked up.
+N_DEALT = 9  # player 1's two cards, player 2's two, five of the board
+BUCKET = 52  # hand[BUCKET + 2 * round + player], or UNKNOWN
+SHOWDOWN = 60  # +1, 0 or -1: who wins at a showdown, for player 1; or UNKNOWN
+MASK = 61  # four suit masks, scratch
+SUIT = 65  # four new names of suits, scratch
+HAND_SIZE = 69
+UNKNOWN = -9
+
+
+class BettingGame(NamedTuple):
+    """n public nodes, m information sets, h hash slots for the classes of flops, turns and rivers together."""
+
+    player: np.ndarray  # int8[n]
+    first_child: np.ndarray  # int32[n + 1]
+    round: np.ndarray  # int8[n]
+    decision: np.ndarray  # int32[n]
+    folded: np.ndarray  # int8[n]
+    stake: np.ndarray  # float64[n]
+    key: np.ndarray  # uint64[h]
+    board: np.ndarray  # int32[h]: flops first, then turns, then rivers
+    preflop: np.ndarray  # uint16[1326]: buckets
+    early: np.ndarray  # uint16[18187, 1326]: buckets on flops and turns
+    river: np.ndarray  # uint16[1981]: bucket of a river count
+    river_count: np.ndarray  # uint16[134459, 1326]
+    first: np.ndarray  # int32[m + 1]
+    owner: np.ndarray  # int8[m]
+    passive: np.ndarray  # int16[m]
+    n_buckets: int
+
+    @property
+    def n_nodes(self) -> int:
+        """Public nodes: betting sequences."""
+        return len(self.player)
+
+    @property
+    def n_infosets(self) -> int:
+        return len(self.owner)
+
+    @property
+    def n_slots(self) -> int:
+        return int(self.first[-1])
+
+
+def betting_game(tree: BettingTree, buckets: Buckets, n_buckets: int) -> BettingGame:
+    """The form for n buckets a round."""
+    counts = np.repeat(tree.action_count, n_buckets)
+    first = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=first[1:])
+    key, row = fill_hash(np.concatenate([boards(size).masks for size in SIZES]))
+    return BettingGame(
+        tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake, key, row, buckets.preflop,
+        np.concatenate([buckets.flop, buckets.turn]), buckets.river, buckets.river_count, first,
+        np.repeat(tree.player[tree.node], n_buckets), np.repeat(tree.passive, n_buckets), n_buckets,
+    )  # fmt: skip
+
+
+@answers(new_hand, BettingGame)
+def _new_hand(form: Any) -> Any:
+    hand = np.full(HAND_SIZE, UNKNOWN, dtype=np.int64)
+    hand[:52] = np.arange(52)
+    return hand
+
+
+@jit
+def deal(hand: np.ndarray, rng: np.ndarray) -> None:
+    """Nine random cards to the front of the deck, whatever order the rest is in; nothing looked up yet."""
+    for k in range(index(N_DEALT)):
+        left = index(52) - k
+        other = k + min(index(uniform(rng) * left), left - ONE)
+        hand[k], hand[other] = hand[other], hand[k]
+    for k in range(index(BUCKET), index(MASK)):
+        hand[k] = UNKNOWN
+
+
+@jit
+def _set_masks(hand: np.ndarray, low: int, high: int) -> None:
+    """Add the cards in places low .. high - 1 to the suit masks."""
+    for k in range(index(low), index(high)):
+        hand[index(MASK) + index(hand[k] & 3)] |= 1 << (hand[k] >> 2)
+
+
+@jit
+def _clear_masks(hand: np.ndarray) -> None:
+    for suit in range(index(4)):
+        hand[index(MASK) + suit] = 0
+
+
+@jit
+def _board_class(key: np.ndarray, row: np.ndarray, hand: np.ndarray) -> int:
+    """The class of the board in the suit masks; fills the new names of suits."""
+    a, b, c, d = hand[MASK] << 2, (hand[MASK + 1] << 2) + 1, (hand[MASK + 2] << 2) + 2, (hand[MASK + 3] << 2) + 3
+    a, b = max(a, b), min(a, b)  # sorted by mask, the suit along with it
+    c, d = max(c, d), min(c, d)
+    a, c = max(a, c), min(a, c)
+    b, d = max(b, d), min(b, d)
+    b, c = max(b, c), min(b, c)
+    hand[index(SUIT) + index(a & 3)] = 0
+    hand[index(SUIT) + index(b & 3)] = 1
+    hand[index(SUIT) + index(c & 3)] = 2
+    hand[index(SUIT) + index(d & 3)] = 3
+    return int(row[hash_place(key, a >> 2, b >> 2, c >> 2, d >> 2)])
+
+
+@jit
+def _pair(hand: np.ndarray, player: int, renamed: bool) -> int:
+    """Number of a player's holding, its suits renamed as in the class of the board."""
+    a, b = hand[index(2 * player)], hand[index(2 * player + 1)]
+    if renamed:
+        a = (a & ~3) | hand[index(SUIT) + index(a & 3)]
+        b = (b & ~3) | hand[index(SUIT) + index(b & 3)]
+    a, b = min(a, b), max(a, b)
+    return int(b * (b - 1) // 2 + a)
+
+
+@jit
+def _look_up(form: Any, hand: np.ndarray, rounds: Any) -> None:
+    """Fill both players' buckets of a round."""
+    board = 0
+    if rounds > 0:
+        _clear_masks(hand)
+        _set_masks(hand, 4, 6 + rounds)
+        board = _board_class(form.key, form.board, hand)
+    for player in range(2):
+        pair = index(_pair(hand, player, rounds > 0))
+        if rounds == 0:
+            bucket = form.preflop[pair]
+        elif rounds < 3:
+            bucket = form.early[index(board), pair]
+        else:
+            bucket = form.river[index(form.river_count[index(board - len(form.early)), pair])]
+        hand[index(BUCKET + 2 * rounds + player)] = bucket
+
+
+@jit
+def _compare(hand: np.ndarray) -> None:
+    """Who wins at a showdown, by the real cards."""
+    first = 0
+    for player in range(2):
+        _clear_masks(hand)
+        _set_masks(hand, 4, 9)
+        _set_masks(hand, 2 * player, 2 * player + 2)
+        value = strength_of_masks(hand[MASK], hand[MASK + 1], hand[MASK + 2], hand[MASK + 3])
+        if player == 0:
+            first = value
+        else:
+            hand[index(SHOWDOWN)] = (1 if first > value else 0) - (1 if first < value else 0)
+
+
+@answers(start, BettingGame)
+def _start(form: Any, hand: Any, rng: Any) -> Any:
+    deal(hand, rng)
+    return ZERO
+
+
+@answers(child, BettingGame)
+def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
+    return index(form.first_child[node]) + action
+
+
+@answers(player_at, BettingGame)
+def _player_at(form: Any, hand: Any, node: Any) -> Any:
+    return form.player[node]
+
+
+@answers(infoset_at, BettingGame)
+def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
+    rounds = np.int64(form.round[node])
+    place = index(BUCKET + 2 * rounds + form.player[node])
+    if hand[place] == UNKNOWN:
+        _look_up(form, hand, rounds)
+    return index(form.decision[node]) * index(form.n_buckets) + index(hand[place])
+
+
+@answers(utility, BettingGame)
+def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
+    stake = form.stake[node]
+    folded = form.folded[node]
+    if folded != NO_FOLD:
+        won = -1 if folded == player else 1
+    else:
+        if hand[index(SHOWDOWN)] == UNKNOWN:
+            _compare(hand)
+        won = hand[index(SHOWDOWN)] if player == 0 else -hand[index(SHOWDOWN)]
+    return stake * won
