@@ -38,7 +38,7 @@ from counterplay.games.registry import load
 from counterplay.responses.folder import check_free, save_model, seat_folder
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, run_solver
+from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, check_limits, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
 DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
@@ -106,7 +106,7 @@ def respond(
         return safest_best(game, model, player, max_exploitability, algorithm, engine, seed, bounds, on_chunk, options)
     if iterations is None and seconds is None and target is None:
         seconds, target = DEFAULT_SECONDS, default_target(game)
-    limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target, "measure_every": measure_every}
+    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     if folder is not None:
         check_free(Path(folder))
     runs = []
@@ -115,7 +115,7 @@ def respond(
         where = None if folder is None else seat_folder(Path(folder), seat, player)
         if where is not None:
             save_model(where, model, trust_array(game, p, algorithm))
-        runs.append(run_solver(solver, callback=callback, on_chunk=on_chunk, folder=where, **limits))
+        runs.append(run_solver(solver, limits, where))
     return assemble(game, model, player, p, algorithm, runs)
 
 

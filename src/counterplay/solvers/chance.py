@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
-from counterplay.solvers.base import Solver
+from counterplay.solvers.base import SamplingSolver
 
 
 class Tables(NamedTuple):
@@ -129,26 +129,18 @@ def chance_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, r
     return int(touched)
 
 
-class ChanceSampling(Solver):
+class ChanceSampling(SamplingSolver):
     """No options."""
 
     name = "mccfr-chance"
     summary = "chance-sampled CFR"
 
     def __init__(self, game: Game, seed: int, form: Any = None) -> None:
-        super().__init__(game, seed)
+        super().__init__(game, seed, form)
         self._tables = Tables(
             np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
         )
         self._stack = new_stack(game.depth, game.max_actions, game.n_players)
-        self._form = form if form is not None else game.tree
-        self._hand = new_hand(self._form)
-
-    def tables(self) -> dict[str, np.ndarray]:
-        return self._tables._asdict()
-
-    def weights(self) -> np.ndarray:
-        return self._tables.strategy_sum
 
     def _run(self, n: int) -> int:
         return int(chance_sampling(self._form, self._hand, self._tables, self._stack, self.rng, self.iterations, n))

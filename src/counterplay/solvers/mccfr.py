@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.base import Solver, one_of, probability
+from counterplay.solvers.base import SamplingSolver, one_of, probability
 
 
 class Tables(NamedTuple):
@@ -143,28 +143,20 @@ def outcome_sampling(
     return int(touched)
 
 
-class OutcomeSampling(Solver):
+class OutcomeSampling(SamplingSolver):
     """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or "stochastic"."""
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
 
     def __init__(self, game: Game, seed: int, form: Any = None, *, epsilon: float = 0.6, averaging: str = "optimistic") -> None:
-        super().__init__(game, seed, epsilon=epsilon, averaging=averaging)
+        super().__init__(game, seed, form, epsilon=epsilon, averaging=averaging)
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
             raise BadParameter("epsilon must be above 0, so that every history can be sampled")
         self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
         self._path = new_path(game.depth, game.max_actions, game.n_players)
-        self._form = form if form is not None else game.tree
-        self._hand = new_hand(self._form)
-
-    def tables(self) -> dict[str, np.ndarray]:
-        return self._tables._asdict()
-
-    def weights(self) -> np.ndarray:
-        return self._tables.strategy_sum
 
     def _run(self, n: int) -> int:
         return int(outcome_sampling(

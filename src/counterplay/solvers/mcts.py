@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.base import Solver, one_of, real
+from counterplay.solvers.base import SamplingSolver, one_of, real
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
@@ -108,14 +108,14 @@ def tree_search(
     return int(touched)
 
 
-class TreeSearch(Solver):
+class TreeSearch(SamplingSolver):
     """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or call."""
 
     name = "mcts"
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
     def __init__(self, game: Game, seed: int, form: Any = None, *, c: float = 2.0, simulation: str = "on-policy") -> None:
-        super().__init__(game, seed, c=c, simulation=simulation)
+        super().__init__(game, seed, form, c=c, simulation=simulation)
         self._c = real(c, "c")
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
@@ -132,14 +132,10 @@ class TreeSearch(Solver):
         self._path = Path(
             np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int8)
         )
-        self._form = form if form is not None else game.tree
-        self._hand = new_hand(self._form)
-
-    def tables(self) -> dict[str, np.ndarray]:
-        return self._tables._asdict()
 
     def weights(self) -> np.ndarray:
-        return self._tables.visits.astype(np.float64)
+        visits: np.ndarray = self._tables.visits
+        return visits.astype(np.float64)
 
     def _run(self, n: int) -> int:
         return int(tree_search(self._form, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation))

@@ -85,8 +85,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class _Limits:
-    """When to stop and what to tell."""
+class Limits:
+    """When to stop and whom to tell; `check_limits` makes one."""
 
     iterations: int | None
     seconds: float | None
@@ -116,27 +116,13 @@ def solve(
     each measurement and stops the run by returning True; `on_chunk` is called several times a second. `folder`: keep
     checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm.
     """
-    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
-    return _start(solver, limits, folder)
+    return run_solver(solver, limits, folder)
 
 
-def run_solver(
-    solver: Solver,
-    *,
-    iterations: int | None = None,
-    seconds: float | None = None,
-    target: float | None = None,
-    measure_every: int | None = None,
-    callback: Callable[[Progress], Any] | None = None,
-    on_chunk: Callable[[Progress], None] | None = None,
-    folder: str | Path | None = None,
-) -> Run:
+def run_solver(solver: Solver, limits: Limits, folder: str | Path | None = None) -> Run:
     """`solve` for a solver that is already made, such as one on a restricted game."""
-    return _start(solver, _check_limits(iterations, seconds, target, measure_every, callback, on_chunk), folder)
-
-
-def _start(solver: Solver, limits: _Limits, folder: str | Path | None) -> Run:
     path = Path(folder) if folder is not None else None
     if path is not None:
         run_folder.create(path, solver, version())
@@ -158,42 +144,30 @@ def resume(
 
     `game` is needed only for a game of your own.
     """
+    limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
     config = run_folder.read_config(path)
     if "response" in config:
         raise BadParameter(f"{path} holds a response; go on with resume_response")
     solver = new_solver(game or load(config["game"]), config["algorithm"], config["seed"], config["options"])
-    return resume_solver(
-        path, solver, iterations=iterations, seconds=seconds, target=target, measure_every=measure_every, callback=callback,
-        on_chunk=on_chunk,
-    )  # fmt: skip
+    return resume_solver(path, solver, limits)
 
 
-def resume_solver(
-    folder: Path,
-    solver: Solver,
-    *,
+def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
+    """`resume` for a solver that is already made as it was at the start of the run in `folder`."""
+    used, metrics = run_folder.restore(folder, solver)
+    return _Loop(solver, limits, folder, used, metrics).run()
+
+
+def check_limits(
     iterations: int | None = None,
     seconds: float | None = None,
     target: float | None = None,
     measure_every: int | None = None,
     callback: Callable[[Progress], Any] | None = None,
     on_chunk: Callable[[Progress], None] | None = None,
-) -> Run:
-    """`resume` for a solver that is already made as it was at the start of the run in `folder`."""
-    limits = _check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    used, metrics = run_folder.restore(folder, solver)
-    return _Loop(solver, limits, folder, used, metrics).run()
-
-
-def _check_limits(
-    iterations: int | None,
-    seconds: float | None,
-    target: float | None,
-    measure_every: int | None,
-    callback: Callable[[Progress], Any] | None,
-    on_chunk: Callable[[Progress], None] | None,
-) -> _Limits:
+) -> Limits:
+    """Limits as given, or `BadParameter`; without any, the defaults."""
     for name, value in (("iterations", iterations), ("measure_every", measure_every)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
@@ -202,13 +176,13 @@ def _check_limits(
             raise BadParameter(f"{name} must be above 0, not {limit!r}")
     if iterations is None and seconds is None and target is None:
         seconds, target = DEFAULT_SECONDS, DEFAULT_TARGET
-    return _Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    return Limits(iterations, seconds, target, measure_every, callback, on_chunk)
 
 
 class _Loop:
     """One call of `solve` or `resume`."""
 
-    def __init__(self, solver: Solver, limits: _Limits, folder: Path | None, used: float, metrics: list[Measurement]) -> None:
+    def __init__(self, solver: Solver, limits: Limits, folder: Path | None, used: float, metrics: list[Measurement]) -> None:
         self.solver, self.limits, self.folder, self.metrics = solver, limits, folder, metrics
         self.used = used  # seconds of solving, measuring left out
         self.measuring = 0.0
