@@ -86,7 +86,7 @@ class Frontier:
         from counterplay.base.plotting import new_figure, save_figure
 
         figure, axes = new_figure(1, 1, 6.5, 4.5)
-        draw(axes[0, 0], self, self.game.name, 0)
+        draw(axes[0, 0], self, "the model", 0)
         axes[0, 0].set_title(f"{self.game.name}: what trusting the model wins, and what it risks")
         save_figure(figure, Path(path))
 
