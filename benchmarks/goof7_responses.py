@@ -1,0 +1,26 @@
+"""RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model of CFR+, which gets there sooner. Ten minutes, 7 GB.
+
+    python -m benchmarks.goof7_responses
+"""
+
+from __future__ import annotations
+
+from counterplay import load, solve
+from counterplay.experiments.fig7 import METHODS, _trace
+from counterplay.experiments.models import TARGET, Model
+
+SECONDS = 40.0  # of solving for each seat
+
+
+def main() -> None:
+    game = load("goofspiel(7)")
+    run = solve(game, "cfr+", target=TARGET)
+    model = Model("CFR+", run.strategy, run.exploitability)
+    print(f"model exploitable by {model.exploitability:.3f}", flush=True)
+    for method in METHODS:
+        for row in _trace(game, model, method, 0, SECONDS).rows:
+            print(f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap {row.gap:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
