@@ -1,6 +1,6 @@
 """RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model of CFR+, which gets there sooner. Ten minutes, 7 GB.
 
-    python -m benchmarks.goof7_responses
+python -m benchmarks.goof7_responses
 """
 
 from __future__ import annotations
