@@ -102,7 +102,7 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     for name in ("infoset", "player", "action", "policy", "own", "others", "drawn"):
         np.testing.assert_array_equal(getattr(path, name), getattr(paper_path(kuhn), name), err_msg=name)
     tables = new_tables(kuhn)
-    outcome_sampling(kuhn.tree, HAND, tables, path, new_state(seed), 0, 1, epsilon, True)
+    outcome_sampling(kuhn.tree, HAND, tables, path, new_state(seed), 0, 1, epsilon, True, 1)
     check_tables(kuhn, tables)
     solver = OutcomeSampling(kuhn, seed=seed, epsilon=epsilon)
     solver.step(1)

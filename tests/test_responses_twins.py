@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from reference.cfr import CFR as NaiveCFR
 from reference.chance_sampling import ChanceSampling
-from reference.common import Dice, Node, from_slots, to_slots
+from reference.common import Dice, Node, from_slots, learned, to_slots
 from reference.external_sampling import ExternalSampling
 from reference.games import game_and_root
 from reference.mcts import TreeSearch
@@ -83,7 +83,7 @@ def test_sampled(name: str, engine: str, p: Any, player: int) -> None:
         twin.iterate(t, dice)
         assert np.array_equal(solver.rng, dice.state)  # both drew equally often
         for table in names:
-            theirs, ours = to_slots(game, getattr(twin, table)), solver.tables()[table]
+            theirs, ours = to_slots(game, getattr(twin, table)), learned(solver, table)
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * max(1.0, np.abs(theirs).max()))
             setattr(twin, table, defaultdict(list, from_slots(game, ours)))
 

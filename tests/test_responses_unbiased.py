@@ -20,7 +20,7 @@ from test_unbiased import EPSILON, arbitrary_regrets, explored, policy_of
 import counterplay as cp
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
-from counterplay.forms.restricted import data_biased_tree, restricted_tree
+from counterplay.forms.restricted import data_biased_form, restricted_form
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.mccfr import Path, Tables, new_path, sample_history, update_history
@@ -50,12 +50,12 @@ def case(name: str, restricted: int, p: Any) -> Case:
     model = cp.Strategy.from_weights(game, weights)
     fixed = from_slots(game, model.probabilities)
     if not isinstance(p, str):
-        form: Any = restricted_tree(game.tree, model.probabilities, restricted, p)
+        form: Any = restricted_form(game.tree, model.probabilities, restricted, p)
         return Case(game, form, Node(rnr_rules(game.rules, restricted, fixed, p).root()), restricted, fixed, None, p)
     trust = np.full(game.n_infosets, 0.3) if p == "constant" else np.array([0.2, 1.0, 0.0, 0.7])[np.arange(game.n_infosets) % 4]
     keys = [(int(owner), label) for owner, label in zip(game.tree.owner, game.labels.infoset, strict=True)]
     confidence = dict(zip(keys, trust.tolist(), strict=True))
-    form = data_biased_tree(game.tree, model.probabilities, restricted, trust)
+    form = data_biased_form(game.tree, model.probabilities, restricted, trust)
     return Case(game, form, Node(dbr_rules(game.rules, restricted, fixed, confidence).root()), restricted, fixed, confidence, 0.0)
 
 

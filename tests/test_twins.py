@@ -17,7 +17,7 @@ import pytest
 from reference import evaluation as naive
 from reference.cfr import CFR as NaiveCFR
 from reference.chance_sampling import ChanceSampling as NaiveChanceSampling
-from reference.common import Dice, from_slots, regret_matching, to_slots
+from reference.common import Dice, from_slots, learned, regret_matching, to_slots
 from reference.external_sampling import ExternalSampling as NaiveExternalSampling
 from reference.games import game_and_root
 from reference.mcts import TreeSearch as NaiveTreeSearch
@@ -26,6 +26,7 @@ from reference.outcome_sampling import OutcomeSampling as NaiveOutcomeSampling
 from counterplay.evaluation.exact import best_response, expected_value, exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.solvers import mcts
 from counterplay.solvers.base import Solver
 from counterplay.solvers.cfr import CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus
 from counterplay.solvers.chance import ChanceSampling
@@ -51,7 +52,7 @@ def run_both(solver: Solver, twin: Any, iterations: int, names: tuple[str, ...])
             twin.iterate(t + k, dice)
         assert np.array_equal(solver.rng, dice.state)  # both drew equally often
         for name in names:
-            table = solver.tables()[name]
+            table = learned(solver, name)
             assert_same(table, to_slots(game, getattr(twin, name)))
             setattr(twin, name, defaultdict(list, from_slots(game, table)))
 
@@ -98,7 +99,10 @@ def test_tree_search(name: str, simulation: str) -> None:
         pytest.skip("the toy game has no call")
     solver, twin = TreeSearch(game, seed=8, c=1.7, simulation=simulation), NaiveTreeSearch(root, 1.7, simulation)
     run_both(solver, twin, 3000, ("value", "visits"))
-    assert_same(solver.tables()["total"], _per_infoset(game, {key: sum(n) for key, n in twin.visits.items()}))
+    total = np.maximum(_per_infoset(game, {key: sum(n) for key, n in twin.visits.items()}), 2.0)
+    assert_same(solver.tables()["spread"], 1.7 * np.sqrt(np.log(total)))
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(solver.tables()["stats"][:, mcts.ROOT], 1 / np.sqrt(learned(solver, "visits")))
     assert_same_policy(solver, twin.visits)
     if simulation != "on-policy":
         assert solver.tables()["in_tree"].sum() == len(twin.in_tree)

@@ -11,6 +11,7 @@ import numpy as np
 from counterplay.forms.game import Game
 from counterplay.forms.rules import CHANCE, TERMINAL
 from counterplay.kernels.rng import new_state, uniform
+from counterplay.solvers.mcts import VALUE, VISITS
 
 Key = tuple[int, str]  # player, label of the information set
 Policy = dict[Key, list[float]]
@@ -113,3 +114,9 @@ def from_slots(game: Game, slots: np.ndarray) -> Policy:
     """The way back: a kernel's array as a twin's table."""
     owner, first = game.tree.owner, game.tree.first
     return {(int(owner[i]), label): slots[first[i] : first[i + 1]].tolist() for i, label in enumerate(game.labels.infoset)}
+
+
+def learned(solver: Any, name: str) -> np.ndarray:
+    """A table of a solver by the twin's name; those of MCTS are columns."""
+    tables = solver.tables()
+    return tables[name] if name in tables else tables["stats"][:, {"visits": VISITS, "value": VALUE}[name]]

@@ -29,15 +29,15 @@ class TreeSearch:
         for visited, action in steps:  # backpropagation: a running mean
             visits, value = grow(self.visits, visited), grow(self.value, visited)
             visits[action] += 1
-            value[action] += (node.payoffs[visited.player] - value[action]) / visits[action]
+            value[action] += (node.payoffs[visited.player] - value[action]) * (1 / visits[action])
 
     def _uct(self, node: Node, dice: Any) -> int:
         visits, value = grow(self.visits, node), grow(self.value, node)
         untried = [a for a in range(node.count) if visits[a] == 0]
         if untried:  # an infinite bound
             return untried[dice.pick([1 / len(untried)] * len(untried))] if len(untried) > 1 else untried[0]
-        spread = self.c * sqrt(log(sum(visits)))  # divided by √n_a last, as in the kernel: ties are common and rounding decides
-        bounds = [value[a] + spread / sqrt(visits[a]) for a in range(node.count)]
+        spread = self.c * sqrt(log(sum(visits)))  # times √(1 / n_a), as in the kernel: ties are common and rounding decides
+        bounds = [value[a] + spread * sqrt(1 / visits[a]) for a in range(node.count)]
         return bounds.index(max(bounds))
 
     def _simulate(self, node: Node, dice: Any) -> int:

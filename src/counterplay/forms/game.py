@@ -12,17 +12,17 @@ import numpy as np
 from counterplay.base.errors import BadGame, BadParameter
 from counterplay.forms.build import Labels
 from counterplay.forms.levels import build_levels, label_levels
-from counterplay.forms.rules import LevelRules, StateRules
+from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
 
 
 class Game:
-    """A game by name. `rules` is a `LevelRules` or a `StateRules` object; `cp.load` and `cp.game` make games."""
+    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load` and `cp.game` make games."""
 
     def __init__(self, name: str, rules: Any) -> None:
-        if not isinstance(rules, LevelRules | StateRules):
+        if not isinstance(rules, LevelRules | StateRules | FormRules):
             raise BadGame(f"{name}: rules need `n_players` and a method `root()`; see the how-to on your own game")
         if not isinstance(rules.n_players, int) or not 1 <= rules.n_players <= 10:
             raise BadGame(f"{name}: n_players must be a whole number from 1 to 10, not {rules.n_players!r}")
@@ -39,9 +39,23 @@ class Game:
         return build_states(self.rules, self.name)
 
     @property
+    def has_tree(self) -> bool:
+        """Whether the histories can be listed; hold'em can only be sampled."""
+        return not isinstance(self.rules, FormRules)
+
+    @property
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
+        if isinstance(self.rules, FormRules):
+            raise BadGame(
+                f"{self.name} is too large for that: it can be sampled (mccfr, mccfr-external, mcts, mcrnr, mcdbr) but not listed"
+            )
         return self._built[0]
+
+    @cached_property
+    def form(self) -> Any:
+        """What sampling solvers play on: the tree, or the form of a game too large for one."""
+        return self.rules.form() if isinstance(self.rules, FormRules) else self.tree
 
     @cached_property
     def sequence_form(self) -> SequenceForm:
@@ -58,6 +72,8 @@ class Game:
     @cached_property
     def labels(self) -> Labels:
         """Names of information sets and slots, for people."""
+        if isinstance(self.rules, FormRules):
+            return Labels(*self.rules.labels())
         tree, labels = self._built
         if labels is None:
             assert isinstance(self.rules, LevelRules)
@@ -67,7 +83,7 @@ class Game:
     @cached_property
     def infoset_names(self) -> list[str]:
         """Labels made unique: one that several share is told apart by its player, or by its number."""
-        labels, owners = self.labels.infoset, self.tree.owner.tolist()
+        labels, owners = self.labels.infoset, self.form.owner.tolist()
         count = Counter(labels)
         by_player = Counter(zip(owners, labels, strict=True))
         names = []
@@ -90,43 +106,47 @@ class Game:
 
     @property
     def n_nodes(self) -> int:
-        return self.tree.n_nodes
+        return int(self.form.n_nodes)
 
     @property
     def n_infosets(self) -> int:
-        return self.tree.n_infosets
+        return int(self.form.n_infosets)
 
     @property
     def n_slots(self) -> int:
         """Length of a policy: information sets times their actions."""
-        return self.tree.n_slots
+        return int(self.form.n_slots)
 
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return len(level_bounds(self.tree)) - 2
+        return self.rules.depth if isinstance(self.rules, FormRules) else len(level_bounds(self.tree)) - 2
 
     @cached_property
     def max_actions(self) -> int:
         """The most actions at one information set."""
-        return int(np.diff(self.tree.first).max())
+        return int(np.diff(self.form.first).max())
 
     @cached_property
     def zero_sum(self) -> bool:
-        return bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
+        return (
+            self.rules.zero_sum
+            if isinstance(self.rules, FormRules)
+            else bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
+        )
 
     @cached_property
     def perfect_recall(self) -> bool:
         """Whether every player remembers what he did."""
         try:
-            return len(self.treeplexes) == self.n_players
+            return self.has_tree and len(self.treeplexes) == self.n_players
         except BadGame:
             return False
 
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""
         self.check_player(player)
-        return player_slots(self.tree, player)
+        return player_slots(self.form, player)
 
     def check_player(self, player: int) -> None:
         if isinstance(player, bool) or not isinstance(player, int | np.integer) or not 0 <= player < self.n_players:
@@ -136,6 +156,9 @@ class Game:
     def fingerprint(self) -> str:
         """Changes when the rules or the numbering of slots do; kept in every file that holds slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
+        if isinstance(self.rules, FormRules):
+            digest.update(self.rules.key())
+            return digest.hexdigest()
         for array in (self.tree.first, self.tree.owner, self.tree.row, self.tree.first_child, self.tree.payoff):
             digest.update(np.ascontiguousarray(array).ravel().data)
         return digest.hexdigest()

@@ -16,27 +16,26 @@ import numpy as np
 
 from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, gradient, side_from_entries
-from counterplay.forms.tree import CHANCE, HistoryTree, draw_chance
-from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.jit import ONE, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
 
 
-class RestrictedTree(NamedTuple):
-    """RNR on a tree: s slots, m information sets. `hand[0]` holds the coin of the current history."""
+class RestrictedForm(NamedTuple):
+    """RNR on any form: s slots, m information sets. The last place of `hand` holds the coin of the current history."""
 
-    tree: HistoryTree
-    first: np.ndarray  # int32[m + 1]: of the tree
-    passive: np.ndarray  # int16[m]: of the tree
+    inner: Any  # HistoryTree or BettingGame
+    first: np.ndarray  # int32[m + 1]: of the inner form
+    passive: np.ndarray  # int16[m]: of the inner form
     fixed: np.ndarray  # float64[s]: σ_fix
     restricted: int
     p: float
 
 
-class DataBiasedTree(NamedTuple):
-    """DBR on a tree: a coin at every information set of the restricted player."""
+class DataBiasedForm(NamedTuple):
+    """DBR on any form: a coin at every information set of the restricted player."""
 
-    tree: HistoryTree
+    inner: Any
     first: np.ndarray  # int32[m + 1]
     passive: np.ndarray  # int16[m]
     fixed: np.ndarray  # float64[s]: σ_fix
@@ -44,91 +43,87 @@ class DataBiasedTree(NamedTuple):
     confidence: np.ndarray  # float64[m]: Pconf(I)
 
 
-def restricted_tree(tree: HistoryTree, fixed: np.ndarray, restricted: int, p: float) -> RestrictedTree:
-    return RestrictedTree(tree, tree.first, tree.passive, np.ascontiguousarray(fixed), int(restricted), float(p))
+def restricted_form(form: Any, fixed: np.ndarray, restricted: int, p: float) -> RestrictedForm:
+    return RestrictedForm(form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), float(p))
 
 
-def data_biased_tree(tree: HistoryTree, fixed: np.ndarray, restricted: int, confidence: np.ndarray) -> DataBiasedTree:
+def data_biased_form(form: Any, fixed: np.ndarray, restricted: int, confidence: np.ndarray) -> DataBiasedForm:
     confidence = np.ascontiguousarray(confidence, dtype=np.float64)
-    return DataBiasedTree(tree, tree.first, tree.passive, np.ascontiguousarray(fixed), int(restricted), confidence)
+    return DataBiasedForm(form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), confidence)
 
 
 @jit(inline=True)
-def _follow_model(form: Any, node: int, rng: np.ndarray) -> int:
-    """The child that σ_fix draws at `node`."""
-    infoset = index(form.tree.row[node])
+def _follow_model(form: Any, hand: np.ndarray, node: int, infoset: int, rng: np.ndarray) -> int:
+    """The node after the action that σ_fix draws at `node`."""
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
     action, _ = sample_epsilon_greedy(form.fixed, first, count, 0.0, uniform(rng))
-    return index(form.tree.first_child[node]) + action
+    return child(form.inner, hand, node, action, rng)
 
 
 @jit(inline=True)
-def _settle_restricted(form: Any, node: int, forced: bool, rng: np.ndarray) -> int:
-    """Pass over chance and, in the restricted subtree, over the model's nodes."""
-    while True:
-        player = form.tree.player[node]
-        if player == CHANCE:
-            node = draw_chance(form.tree, node, rng)
-        elif forced and player == form.restricted:
-            node = _follow_model(form, node, rng)
-        else:
-            break
+def _settle_restricted(form: Any, hand: np.ndarray, node: int, rng: np.ndarray) -> int:
+    """In the restricted subtree, pass over the model's nodes."""
+    if hand[index(len(hand)) - ONE] == 1:
+        while player_at(form.inner, hand, node) == form.restricted:
+            node = _follow_model(form, hand, node, infoset_at(form.inner, hand, node), rng)
     return node
 
 
 @jit(inline=True)
-def _settle_biased(form: Any, node: int, rng: np.ndarray) -> int:
-    """Pass over chance and over the nodes where the coin is the model's."""
-    while True:
-        player = form.tree.player[node]
-        if player == CHANCE:
-            node = draw_chance(form.tree, node, rng)
-        elif player == form.restricted and uniform(rng) < form.confidence[index(form.tree.row[node])]:
-            node = _follow_model(form, node, rng)
-        else:
+def _settle_biased(form: Any, hand: np.ndarray, node: int, rng: np.ndarray) -> int:
+    """Pass over the nodes where the coin is the model's."""
+    while player_at(form.inner, hand, node) == form.restricted:
+        infoset = infoset_at(form.inner, hand, node)
+        if uniform(rng) >= form.confidence[infoset]:
             break
+        node = _follow_model(form, hand, node, infoset, rng)
     return node
 
 
-@answers(start, RestrictedTree)
+@answers(start, RestrictedForm)
 def _start_restricted(form: Any, hand: Any, rng: Any) -> Any:
-    hand[ZERO] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
-    return _settle_restricted(form, ZERO, hand[ZERO] == 1, rng)
+    hand[index(len(hand)) - ONE] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
+    node = start(form.inner, hand, rng)
+    return _settle_restricted(form, hand, node, rng)
 
 
-@answers(child, RestrictedTree)
+@answers(child, RestrictedForm)
 def _child_restricted(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    return _settle_restricted(form, index(form.tree.first_child[node]) + action, hand[ZERO] == 1, rng)
+    below = child(form.inner, hand, node, action, rng)
+    return _settle_restricted(form, hand, below, rng)
 
 
-@answers(start, DataBiasedTree)
+@answers(start, DataBiasedForm)
 def _start_biased(form: Any, hand: Any, rng: Any) -> Any:
-    return _settle_biased(form, ZERO, rng)
+    node = start(form.inner, hand, rng)
+    return _settle_biased(form, hand, node, rng)
 
 
-@answers(child, DataBiasedTree)
+@answers(child, DataBiasedForm)
 def _child_biased(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    return _settle_biased(form, index(form.tree.first_child[node]) + action, rng)
+    below = child(form.inner, hand, node, action, rng)
+    return _settle_biased(form, hand, below, rng)
 
 
 def _new_hand(form: Any) -> Any:
-    return np.zeros(1, dtype=np.int32)
+    inner = new_hand(form.inner)
+    return np.concatenate([inner, np.zeros(1, dtype=inner.dtype)])
 
 
 def _player_at(form: Any, hand: Any, node: Any) -> Any:
-    return form.tree.player[node]
+    return player_at(form.inner, hand, node)
 
 
 def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
-    return index(form.tree.row[node])
+    return infoset_at(form.inner, hand, node)
 
 
 def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
-    return form.tree.payoff[index(form.tree.row[node]), index(player)]
+    return utility(form.inner, hand, node, player)
 
 
-for _form in (RestrictedTree, DataBiasedTree):
+for _form in (RestrictedForm, DataBiasedForm):
     answers(new_hand, _form)(_new_hand)
     answers(player_at, _form)(_player_at)
     answers(infoset_at, _form)(_infoset_at)

@@ -1,7 +1,8 @@
-"""The two ways to write down rules. Either becomes a `HistoryTree` in `forms/build.py`.
+"""The ways to write down rules. The first two become a `HistoryTree` in `forms/build.py`.
 
 `State` is for people: one object per situation, walked one at a time. `LevelRules` is for large built-in games: a whole level
-of the tree is a dictionary of arrays with one row per node, expanded at once with NumPy.
+of the tree is a dictionary of arrays with one row per node, expanded at once with NumPy. `FormRules` is for games that fit
+in no tree: they make a form for sampling themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from counterplay.forms.tree import CHANCE, TERMINAL
 
-__all__ = ["CHANCE", "TERMINAL", "Level", "LevelRules", "Rows", "State", "StateRules"]
+__all__ = ["CHANCE", "TERMINAL", "FormRules", "Level", "LevelRules", "Rows", "State", "StateRules"]
 
 
 class State(Protocol):
@@ -49,6 +50,28 @@ class StateRules(Protocol):
 
     def root(self) -> State:
         """The situation before anything happened."""
+
+
+@runtime_checkable
+class FormRules(Protocol):
+    """A game too large for a tree, as a form that answers the questions of `forms/access.py`.
+
+    The form has the arrays `first` and `owner` of its information sets, player by player, `passive`, and the properties
+    `n_nodes`, `n_infosets` and `n_slots`.
+    """
+
+    n_players: int
+    zero_sum: bool
+    depth: int  # decisions in the longest history
+
+    def form(self) -> Any:
+        """The arrays."""
+
+    def labels(self) -> tuple[list[str], list[str]]:
+        """A name for every information set and for every slot."""
+
+    def key(self) -> bytes:
+        """Changes when the meaning of the slots does."""
 
 
 Rows = dict[str, np.ndarray]  # one row per node of a level; every array has the same first dimension

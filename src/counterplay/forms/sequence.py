@@ -8,7 +8,7 @@ over a treeplex.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,16 +49,16 @@ class SequenceForm(NamedTuple):
     two: Side
 
 
-def player_infosets(tree: HistoryTree, player: int) -> tuple[int, int]:
+def player_infosets(form: Any, player: int) -> tuple[int, int]:
     """The player's information sets are low .. high - 1."""
-    low, high = np.searchsorted(tree.owner, [player, player + 1])
+    low, high = np.searchsorted(form.owner, [player, player + 1])
     return int(low), int(high)
 
 
-def player_slots(tree: HistoryTree, player: int) -> slice:
+def player_slots(form: Any, player: int) -> slice:
     """The player's part of a slot-indexed array."""
-    low, high = player_infosets(tree, player)
-    return slice(int(tree.first[low]), int(tree.first[high]))
+    low, high = player_infosets(form, player)
+    return slice(int(form.first[low]), int(form.first[high]))
 
 
 @jit

@@ -55,7 +55,7 @@ class Strategy:
     @classmethod
     def uniform(cls, game: Game) -> Strategy:
         """Every action with the same probability."""
-        counts = np.diff(game.tree.first)
+        counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
 
     @classmethod
@@ -70,7 +70,7 @@ class Strategy:
         if np.any(values < 0):
             raise BadStrategy(f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
         probabilities = np.empty(game.n_slots)
-        normalise(values, game.tree.first, probabilities)
+        normalise(values, game.form.first, probabilities)
         return cls(game, probabilities)
 
     @classmethod
@@ -81,7 +81,7 @@ class Strategy:
             infoset = _infoset(game, label)
             if not isinstance(shares, Mapping) or not all(isinstance(share, int | float) for share in shares.values()):
                 raise BadStrategy(f"at {label!r} give a probability for each action, such as {{'bet': 0.3, 'pass': 0.7}}")
-            low, high = game.tree.first[infoset], game.tree.first[infoset + 1]
+            low, high = game.form.first[infoset], game.form.first[infoset + 1]
             actions = game.labels.action[low:high]
             strange = set(shares) - set(actions)
             if strange:
@@ -98,10 +98,10 @@ class Strategy:
         return [self._row(i) for i in range(self.game.n_infosets)]
 
     def _row(self, i: int) -> Row:
-        low, high = self.game.tree.first[i], self.game.tree.first[i + 1]
+        low, high = self.game.form.first[i], self.game.form.first[i + 1]
         labels = self.game.labels
         shares = dict(zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True))
-        return Row(int(self.game.tree.owner[i]) + 1, self.game.infoset_names[i], shares)
+        return Row(int(self.game.form.owner[i]) + 1, self.game.infoset_names[i], shares)
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -204,7 +204,7 @@ def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
     values = _numbers(game, probabilities)
     if np.any(values < 0):
         raise BadStrategy(f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
-    sums = np.add.reduceat(values, game.tree.first[:-1])
+    sums = np.add.reduceat(values, game.form.first[:-1])
     wrong = np.abs(sums - 1.0) > TOLERANCE
     if np.any(wrong):
         i = int(np.flatnonzero(wrong)[0])
@@ -215,10 +215,10 @@ def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
 
 def _where(game: Game, bad: np.ndarray) -> str:
     slot = int(np.flatnonzero(bad)[0])
-    return _name(game, int(np.searchsorted(game.tree.first, slot, side="right")) - 1)
+    return _name(game, int(np.searchsorted(game.form.first, slot, side="right")) - 1)
 
 
 def _name(game: Game, infoset: int) -> str:
     if game.n_infosets > 100_000:
         return f"information set {infoset}"
-    return f"information set {game.labels.infoset[infoset]!r} of player {game.tree.owner[infoset] + 1}"
+    return f"information set {game.labels.infoset[infoset]!r} of player {game.form.owner[infoset] + 1}"

@@ -1,4 +1,4 @@
-"""Games by name: `load("bluff(1,1,6)")`. Finds every module of this package that sets `GAME`."""
+"""Games by name: `load("bluff(1,1,6)")`. Finds every module of this package that sets `GAME`, and hold'em."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
 OPEN_SPIEL = "open_spiel:"
+ELSEWHERE = ("counterplay.holdem.game",)  # games that are more than a file, imported by name because they stand above
 LARGEST_NUMBER = 10**9
 
 
@@ -22,8 +23,9 @@ LARGEST_NUMBER = 10**9
 def specs() -> dict[str, GameSpec]:
     """All built-in games by name."""
     found = {}
-    for module in pkgutil.iter_modules(counterplay.games.__path__):
-        spec = getattr(importlib.import_module(f"counterplay.games.{module.name}"), "GAME", None)
+    here = [f"counterplay.games.{module.name}" for module in pkgutil.iter_modules(counterplay.games.__path__)]
+    for module in [*here, *ELSEWHERE]:
+        spec = getattr(importlib.import_module(module), "GAME", None)
         if spec is not None:
             found[spec.name] = spec
     return found

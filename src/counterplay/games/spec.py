@@ -18,6 +18,7 @@ class GameSpec:
     make: Callable[..., Any]
     summary: str
     examples: tuple[str, ...]
+    always_named: tuple[str, ...] = ()  # parameters that stand in the name even at their default
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Canonical name and rules for given arguments."""
@@ -33,7 +34,7 @@ class GameSpec:
             default = signature.parameters[name].default
             if default is inspect.Parameter.empty:
                 parts.append(f"{value}")
-            elif value != default:
+            elif value != default or name in self.always_named:
                 parts.append(f"{name}={value}")
         canonical = f"{self.name}({','.join(parts)})" if parts else self.name
         return canonical, rules

@@ -77,7 +77,7 @@ class Betting:
 
 class _Built(NamedTuple):
     tree: BettingTree
-    histories: list[str]  # per node
+    states: list[Betting]  # per node
     actions: list[list[str]]  # per node
 
 
@@ -107,7 +107,7 @@ def _build() -> _Built:
         action_count=np.array([len(actions[k]) for k in order], dtype=np.int32),
         node=np.array(order, dtype=np.int32),
     )
-    return _Built(tree, [state.history for state in nodes], actions)
+    return _Built(tree, nodes, actions)
 
 
 def betting_tree() -> BettingTree:
@@ -115,9 +115,15 @@ def betting_tree() -> BettingTree:
     return _build().tree
 
 
+def betting_states() -> list[Betting]:
+    """The public state of every node."""
+    return _build().states
+
+
+@cache
 def betting_histories() -> list[str]:
     """Letters of every node, such as `rc/cr`."""
-    return _build().histories
+    return [state.history for state in betting_states()]
 
 
 def betting_actions() -> list[list[str]]:

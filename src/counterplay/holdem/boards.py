@@ -1,7 +1,7 @@
 """Boards up to a renaming of suits: 1,755 flops, 16,432 turns and 134,459 rivers, the order of dealing forgotten.
 
 A board is four masks of 13 bits. Sorted, they name its class; the order of sorting is the renaming that turns its cards into
-those of the class's representative.
+those of the class's representative. While a hand is played the class is followed from street to street instead (`Links`).
 """
 
 from __future__ import annotations
@@ -113,3 +113,76 @@ def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
         order1, order2 = order2, order1
     suit_to[order0], suit_to[order1], suit_to[order2], suit_to[order3] = 0, 1, 2, 3
     return int(table.row[hash_place(table.key, masks[order0], masks[order1], masks[order2], masks[order3])])
+
+
+class Links(NamedTuple):
+    """How a class follows from the one before: class · 256 + renaming, classes numbered flops, turns, rivers in one row.
+
+    A renaming has two bits for each suit: what it is called in the new class.
+    """
+
+    flops: np.ndarray  # int32[22100]: by `flop_number`
+    next_boards: np.ndarray  # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
+
+
+@jit
+def rename(card: int, renaming: int) -> int:
+    """A card with its suit renamed."""
+    return (card & ~3) | ((renaming >> ((card & 3) << 1)) & 3)
+
+
+@jit
+def compose(first: int, second: int) -> int:
+    """One renaming after another."""
+    out = 0
+    for suit in range(4):
+        out |= ((second >> (((first >> (2 * suit)) & 3) << 1)) & 3) << (2 * suit)
+    return out
+
+
+@jit
+def flop_number(a: int, b: int, c: int) -> int:
+    """Number of three cards in any order: 0 .. 22,099."""
+    low, high = min(a, b), max(a, b)
+    low, middle, high = min(low, c), max(low, min(high, c)), max(high, c)
+    return high * (high - 1) * (high - 2) // 6 + middle * (middle - 1) // 2 + low
+
+
+@jit
+def _fill_flops(table: Boards, masks: np.ndarray, suit_to: np.ndarray, out: np.ndarray) -> None:
+    for c in range(52):
+        for b in range(c):
+            for a in range(b):
+                masks[:] = 0
+                for card in (a, b, c):
+                    masks[card & 3] |= 1 << (card >> 2)
+                found = find_class(table, masks, suit_to)
+                out[flop_number(a, b, c)] = found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+
+
+@jit
+def _fill_next(table: Boards, before: np.ndarray, offset: int, masks: np.ndarray, suit_to: np.ndarray, out: np.ndarray) -> None:
+    """`before`: masks of the classes one card earlier; `offset`: number of the first class of `table`."""
+    for k in range(len(before)):
+        for card in range(52):
+            for suit in range(4):
+                masks[suit] = before[k, suit]
+            bit = 1 << (card >> 2)
+            if masks[card & 3] & bit:
+                out[k, card] = -1
+                continue
+            masks[card & 3] |= bit
+            found = offset + find_class(table, masks, suit_to)
+            out[k, card] = found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+
+
+@cache
+def board_hash() -> Links:
+    """The links between classes of boards, made once."""
+    masks, suit_to = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    flops = np.empty(22_100, dtype=np.int32)
+    _fill_flops(boards(3), masks, suit_to, flops)
+    links = np.empty((SIZES[3] + SIZES[4], 52), dtype=np.int32)
+    _fill_next(boards(4), boards(3).masks, SIZES[3], masks, suit_to, links[: SIZES[3]])
+    _fill_next(boards(5), boards(4).masks, SIZES[3] + SIZES[4], masks, suit_to, links[SIZES[3] :])
+    return Links(flops, links)

@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
 from counterplay.holdem.betting import NO_FOLD, BettingTree
-from counterplay.holdem.boards import SIZES, boards, fill_hash, hash_place
+from counterplay.holdem.boards import board_hash, compose, flop_number, rename
 from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.evaluator import strength_of_masks
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -23,13 +23,14 @@ N_DEALT = 9  # player 1's two cards, player 2's two, five of the board
 BUCKET = 52  # hand[BUCKET + 2 * round + player], or UNKNOWN
 SHOWDOWN = 60  # +1, 0 or -1: who wins at a showdown, for player 1; or UNKNOWN
 MASK = 61  # four suit masks, scratch
-SUIT = 65  # four new names of suits, scratch
-HAND_SIZE = 69
+BOARD = 65  # class of the board so far
+RENAMING = 66  # what each suit is called in that class, two bits each
+HAND_SIZE = 67
 UNKNOWN = -9
 
 
 class BettingGame(NamedTuple):
-    """n public nodes, m information sets, h hash slots for the classes of flops, turns and rivers together."""
+    """n public nodes, m information sets."""
 
     player: np.ndarray  # int8[n]
     first_child: np.ndarray  # int32[n + 1]
@@ -37,8 +38,8 @@ class BettingGame(NamedTuple):
     decision: np.ndarray  # int32[n]
     folded: np.ndarray  # int8[n]
     stake: np.ndarray  # float64[n]
-    key: np.ndarray  # uint64[h]
-    board: np.ndarray  # int32[h]: flops first, then turns, then rivers
+    flops: np.ndarray  # int32[22100]: of `Links`
+    next_boards: np.ndarray  # int32[18187, 52]: of `Links`
     preflop: np.ndarray  # uint16[1326]: buckets
     early: np.ndarray  # uint16[18187, 1326]: buckets on flops and turns
     river: np.ndarray  # uint16[1981]: bucket of a river count
@@ -67,9 +68,9 @@ def betting_game(tree: BettingTree, buckets: Buckets, n_buckets: int) -> Betting
     counts = np.repeat(tree.action_count, n_buckets)
     first = np.zeros(len(counts) + 1, dtype=np.int32)
     np.cumsum(counts, out=first[1:])
-    key, row = fill_hash(np.concatenate([boards(size).masks for size in SIZES]))
+    links = board_hash()
     return BettingGame(
-        tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake, key, row, buckets.preflop,
+        tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake, *links, buckets.preflop,
         np.concatenate([buckets.flop, buckets.turn]), buckets.river, buckets.river_count, first,
         np.repeat(tree.player[tree.node], n_buckets), np.repeat(tree.passive, n_buckets), n_buckets,
     )  # fmt: skip
@@ -107,30 +108,41 @@ def _clear_masks(hand: np.ndarray) -> None:
 
 
 @jit
-def _board_class(key: np.ndarray, row: np.ndarray, hand: np.ndarray) -> int:
-    """The class of the board in the suit masks; fills the new names of suits."""
-    a, b, c, d = hand[MASK] << 2, (hand[MASK + 1] << 2) + 1, (hand[MASK + 2] << 2) + 2, (hand[MASK + 3] << 2) + 3
-    a, b = max(a, b), min(a, b)  # sorted by mask, the suit along with it
-    c, d = max(c, d), min(c, d)
-    a, c = max(a, c), min(a, c)
-    b, d = max(b, d), min(b, d)
-    b, c = max(b, c), min(b, c)
-    hand[index(SUIT) + index(a & 3)] = 0
-    hand[index(SUIT) + index(b & 3)] = 1
-    hand[index(SUIT) + index(c & 3)] = 2
-    hand[index(SUIT) + index(d & 3)] = 3
-    return int(row[hash_place(key, a >> 2, b >> 2, c >> 2, d >> 2)])
-
-
-@jit
 def _pair(hand: np.ndarray, player: int, renamed: bool) -> int:
     """Number of a player's holding, its suits renamed as in the class of the board."""
     a, b = hand[index(2 * player)], hand[index(2 * player + 1)]
     if renamed:
-        a = (a & ~3) | hand[index(SUIT) + index(a & 3)]
-        b = (b & ~3) | hand[index(SUIT) + index(b & 3)]
+        a, b = rename(a, hand[index(RENAMING)]), rename(b, hand[index(RENAMING)])
     a, b = min(a, b), max(a, b)
     return int(b * (b - 1) // 2 + a)
+
+
+@jit
+def find_board(flops: np.ndarray, next_boards: np.ndarray, hand: np.ndarray, rounds: int) -> int:
+    """Class of the board of a round after the first, flops before turns before rivers; the rounds before it come first."""
+    if rounds == 1:
+        link = flops[index(flop_number(hand[index(4)], hand[index(5)], hand[index(6)]))]
+        renaming = link & 255
+    else:
+        card = rename(hand[index(5 + rounds)], hand[index(RENAMING)])
+        link = next_boards[index(hand[index(BOARD)]), index(card)]
+        renaming = compose(hand[index(RENAMING)], link & 255)
+    hand[index(BOARD)] = link >> 8
+    hand[index(RENAMING)] = renaming
+    return int(link >> 8)
+
+
+@jit(inline=True)
+def bucket_of(tables: Any, hand: np.ndarray, board: int, player: int, rounds: Any) -> int:
+    """A player's bucket of a round; `board`: the class that `find_board` has just found. `tables`: a form or a bot's table."""
+    pair = index(_pair(hand, player, rounds > 0))
+    if rounds == 0:
+        bucket = tables.preflop[pair]
+    elif rounds < 3:
+        bucket = tables.early[index(board), pair]
+    else:
+        bucket = tables.river[index(tables.river_count[index(board - len(tables.early)), pair])]
+    return bucket
 
 
 @jit
@@ -138,22 +150,13 @@ def _look_up(form: Any, hand: np.ndarray, rounds: Any) -> None:
     """Fill both players' buckets of a round."""
     board = 0
     if rounds > 0:
-        _clear_masks(hand)
-        _set_masks(hand, 4, 6 + rounds)
-        board = _board_class(form.key, form.board, hand)
+        board = find_board(form.flops, form.next_boards, hand, rounds)
     for player in range(2):
-        pair = index(_pair(hand, player, rounds > 0))
-        if rounds == 0:
-            bucket = form.preflop[pair]
-        elif rounds < 3:
-            bucket = form.early[index(board), pair]
-        else:
-            bucket = form.river[index(form.river_count[index(board - len(form.early)), pair])]
-        hand[index(BUCKET + 2 * rounds + player)] = bucket
+        hand[index(BUCKET + 2 * rounds + player)] = bucket_of(form, hand, board, player, rounds)
 
 
 @jit
-def _compare(hand: np.ndarray) -> None:
+def compare(hand: np.ndarray) -> None:
     """Who wins at a showdown, by the real cards."""
     first = 0
     for player in range(2):
@@ -200,6 +203,6 @@ def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
         won = -1 if folded == player else 1
     else:
         if hand[index(SHOWDOWN)] == UNKNOWN:
-            _compare(hand)
+            compare(hand)
         won = hand[index(SHOWDOWN)] if player == 0 else -hand[index(SHOWDOWN)]
     return stake * won

@@ -27,10 +27,10 @@ from counterplay.base.errors import BadParameter, unknown
 from counterplay.evaluation.exact import best_response, expected_value, form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import (
+    data_biased_form,
     data_biased_sequence_form,
-    data_biased_tree,
+    restricted_form,
     restricted_sequence_form,
-    restricted_tree,
 )
 from counterplay.forms.sequence import player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game
@@ -160,11 +160,11 @@ def response_solver(
     fixed, slots = model.probabilities, game.slots(restricted)
     if algorithm.endswith("rnr"):
         full = restricted_sequence_form(game.sequence_form, model.plan(restricted), restricted, float(trust[0]))
-        form: Any = restricted_tree(game.tree, fixed, restricted, float(trust[0])) if sampling else full
+        form: Any = restricted_form(game.tree, fixed, restricted, float(trust[0])) if sampling else full
         floor = np.zeros(slots.stop - slots.start)
     else:
         full = data_biased_sequence_form(game.sequence_form, fixed[slots], restricted, trust[low:high])
-        form = data_biased_tree(game.tree, fixed, restricted, trust) if sampling else full
+        form = data_biased_form(game.tree, fixed, restricted, trust) if sampling else full
         floor = full[restricted].floor
 
     def measure(policy: np.ndarray) -> float:

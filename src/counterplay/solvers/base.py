@@ -14,7 +14,6 @@ import numpy as np
 
 from counterplay.base.errors import BadFile, BadParameter
 from counterplay.evaluation.exact import policy_exploitability
-from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.policy import normalise
@@ -72,7 +71,7 @@ class Solver(ABC):
     def policy(self) -> np.ndarray:
         """float64[n_slots]: the strategy learned so far."""
         out = np.empty(self.game.n_slots)
-        normalise(self.weights(), self.game.tree.first, out)
+        normalise(self.weights(), self.game.form.first, out)
         return out
 
     def strategy(self) -> Strategy:
@@ -91,24 +90,6 @@ class Solver(ABC):
                 raise BadFile(f"{source}: does not fit {self.name} on {self.game.name} (array {name!r})")
         for name, array in mine.items():
             array[:] = saved[name]
-
-
-class SamplingSolver(Solver):
-    """A solver that plays histories of a form (the game's tree, or one transformed); it learns the arrays of `_tables`."""
-
-    def __init__(self, game: Game, seed: int, form: Any, **options: Any) -> None:
-        super().__init__(game, seed, **options)
-        self._form = form if form is not None else game.tree
-        self._hand = new_hand(self._form)
-        self._tables: Any = None
-
-    def tables(self) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = self._tables._asdict()
-        return found
-
-    def weights(self) -> np.ndarray:
-        summed: np.ndarray = self._tables.strategy_sum
-        return summed
 
 
 def probability(value: Any, what: str) -> float:

@@ -16,7 +16,7 @@ from counterplay.forms.access import child, infoset_at, player_at, start, utilit
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
-from counterplay.solvers.base import SamplingSolver
+from counterplay.solvers.sampling import SamplingSolver, Worker
 
 
 class Tables(NamedTuple):
@@ -136,11 +136,14 @@ class ChanceSampling(SamplingSolver):
     summary = "chance-sampled CFR"
 
     def __init__(self, game: Game, seed: int, form: Any = None) -> None:
-        super().__init__(game, seed, form)
-        self._tables = Tables(
+        self._stack_size = (game.depth, game.max_actions, game.n_players)
+        tables = Tables(
             np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
         )
-        self._stack = new_stack(game.depth, game.max_actions, game.n_players)
+        super().__init__(game, seed, form, tables)
 
-    def _run(self, n: int) -> int:
-        return int(chance_sampling(self._form, self._hand, self._tables, self._stack, self.rng, self.iterations, n))
+    def _new_scratch(self) -> Stack:
+        return new_stack(*self._stack_size)
+
+    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+        return int(chance_sampling(self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n))

@@ -17,7 +17,7 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.base import SamplingSolver
+from counterplay.solvers.sampling import SamplingSolver, Worker
 
 
 class Tables(NamedTuple):
@@ -122,15 +122,19 @@ def external_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack,
 
 
 class ExternalSampling(SamplingSolver):
-    """No options."""
+    """No options of its own."""
 
     name = "mccfr-external"
     summary = "external-sampling MCCFR"
 
-    def __init__(self, game: Game, seed: int, form: Any = None) -> None:
-        super().__init__(game, seed, form)
-        self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
-        self._stack = new_stack(game.depth, game.max_actions)
+    def __init__(self, game: Game, seed: int, form: Any = None, *, threads: int = 1) -> None:
+        self._stack_size = (game.depth, game.max_actions)
+        super().__init__(game, seed, form, Tables(np.zeros(game.n_slots), np.zeros(game.n_slots)), threads)
 
-    def _run(self, n: int) -> int:
-        return int(external_sampling(self._form, self._hand, self._tables, self._stack, self.rng, self.game.n_players, n))
+    def _new_scratch(self) -> Stack:
+        return new_stack(*self._stack_size)
+
+    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+        return int(external_sampling(
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, self.game.n_players, n
+        ))  # fmt: skip

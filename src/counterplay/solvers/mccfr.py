@@ -22,7 +22,8 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.base import SamplingSolver, one_of, probability
+from counterplay.solvers.base import one_of, probability
+from counterplay.solvers.sampling import SamplingSolver, Worker
 
 
 class Tables(NamedTuple):
@@ -132,14 +133,17 @@ def update_history(
 
 @jit
 def outcome_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool,
+    stride: int,
 ) -> int:  # fmt: skip
-    """Algorithm 1, iterations done + 1 .. done + n. Changes `tables` and `rng`; returns the nodes touched."""
+    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Changes `tables` and `rng`; the nodes touched."""
     touched = ZERO
-    for t in range(done + 1, done + n + 1):
+    t = done + 1
+    for _ in range(n):
         node, n_decisions, drawn = sample_history(form, hand, tables, path, rng, epsilon)
         update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic)
         touched += n_decisions + ONE
+        t += stride
     return int(touched)
 
 
@@ -149,16 +153,21 @@ class OutcomeSampling(SamplingSolver):
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
 
-    def __init__(self, game: Game, seed: int, form: Any = None, *, epsilon: float = 0.6, averaging: str = "optimistic") -> None:
-        super().__init__(game, seed, form, epsilon=epsilon, averaging=averaging)
+    def __init__(
+        self, game: Game, seed: int, form: Any = None, *, epsilon: float = 0.6, averaging: str = "optimistic", threads: int = 1
+    ) -> None:
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
             raise BadParameter("epsilon must be above 0, so that every history can be sampled")
         self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
-        self._tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-        self._path = new_path(game.depth, game.max_actions, game.n_players)
+        self._path_size = (game.depth, game.max_actions, game.n_players)
+        tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
+        super().__init__(game, seed, form, tables, threads, epsilon=epsilon, averaging=averaging)
 
-    def _run(self, n: int) -> int:
+    def _new_scratch(self) -> Path:
+        return new_path(*self._path_size)
+
+    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
         return int(outcome_sampling(
-            self._form, self._hand, self._tables, self._path, self.rng, self.iterations, n, self._epsilon, self._optimistic
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n, self._epsilon, self._optimistic, stride
         ))  # fmt: skip

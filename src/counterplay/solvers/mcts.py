@@ -1,6 +1,9 @@
 """Monte-Carlo tree search with UCT on information sets (Section 3.2.1, Eq 2).
 
-Symbols: v_a → `value`, n_a → `visits`, n_p → the sum of `visits` over the information set, kept in `total`.
+Symbols: n_a → `stats[slot, VISITS]`, v_a → `stats[slot, VALUE]`, √(1/n_a) → `stats[slot, ROOT]`, and C·√(ln n_p), n_p the
+sum of n_a over the information set, → `spread`. The last two are kept so that selection, on which everything waits, is a
+product and a comparison; roots and logarithms are taken at backpropagation.
+
 Selection by Eq 2; expansion adds the first game node of a history that is not in memory yet; from there the simulation policy
 plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call" (everybody checks or calls). Backpropagation updates every
 information set on the history. The policy is the share of visits. Deviations: none. An action never tried comes first,
@@ -20,18 +23,19 @@ from counterplay.forms.game import Game
 from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.base import SamplingSolver, one_of, real
+from counterplay.solvers.base import one_of, real
+from counterplay.solvers.sampling import SamplingSolver, Worker
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
+VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 
 
 class Tables(NamedTuple):
-    """What is learned: s slots, m information sets, n nodes."""
+    """What is learned: s slots, m information sets, n nodes. The numbers of a slot lie side by side, as they are used."""
 
-    value: np.ndarray  # float64[s]: average reward of the acting player
-    visits: np.ndarray  # int64[s]
-    total: np.ndarray  # int64[m]
+    stats: np.ndarray  # float64[s, 3]: visits, average reward of the acting player, 1 / √visits (infinite if untried)
+    spread: np.ndarray  # float64[m]: C·√(ln n_p), at least for two visits
     in_tree: np.ndarray  # uint8[n]: expanded game nodes; empty when simulations are on-policy and it makes no difference
 
 
@@ -44,28 +48,42 @@ class Path(NamedTuple):
 
 
 @jit(inline=True)
-def select_uct(tables: Tables, infoset: int, first: int, count: int, c: float, rng: np.ndarray) -> int:
+def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np.ndarray) -> int:
     """Eq 2. Untried actions have an infinite bound; among several of them one is drawn."""
-    untried = ZERO
-    for a in range(count):
-        if tables.visits[first + a] == 0:
-            untried += ONE
-    if untried > ZERO:
-        skip = ZERO if untried == ONE else min(index(uniform(rng) * untried), untried - ONE)
-        for a in range(count):
-            if tables.visits[first + a] == 0:
-                if skip == ZERO:
-                    return a
-                skip -= ONE
     best = ZERO
     best_bound = -np.inf
-    spread = c * sqrt(log(float(tables.total[infoset])))
     for a in range(count):
-        bound = tables.value[first + a] + spread / sqrt(float(tables.visits[first + a]))
+        bound = stats[first + a, VALUE] + spread * stats[first + a, ROOT]
         if bound > best_bound:
             best = a
             best_bound = bound
+    if best_bound < np.inf:
+        return best
+    untried = ZERO
+    for a in range(count):
+        if stats[first + a, VISITS] == 0.0:
+            untried += ONE
+    skip = ZERO if untried == ONE else min(index(uniform(rng) * untried), untried - ONE)
+    for a in range(count):
+        if stats[first + a, VISITS] == 0.0:
+            if skip == ZERO:
+                return a
+            skip -= ONE
     return best
+
+
+@jit(inline=True)
+def backpropagate(form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float) -> None:
+    """One more visit of a slot."""
+    visits = tables.stats[slot, VISITS] + 1.0
+    inverse = 1.0 / visits
+    tables.stats[slot, VISITS] = visits
+    tables.stats[slot, VALUE] += (reward - tables.stats[slot, VALUE]) * inverse
+    tables.stats[slot, ROOT] = sqrt(inverse)
+    total = 0.0
+    for k in range(index(form.first[infoset]), index(form.first[infoset + ONE])):
+        total += tables.stats[k, VISITS]
+    tables.spread[infoset] = c * sqrt(log(max(total, 2.0)))
 
 
 @jit
@@ -87,7 +105,7 @@ def tree_search(
                 tables.in_tree[node] = 1  # expansion
                 selecting = False
             if selecting:
-                action = select_uct(tables, infoset, first, count, c, rng)
+                action = select_uct(tables.stats, tables.spread[infoset], first, count, rng)
             elif simulation == RANDOM:
                 action = min(index(uniform(rng) * count), count - ONE)
             else:
@@ -100,11 +118,8 @@ def tree_search(
             player = player_at(form, hand, node)
         touched += k + ONE
         for j in range(k):  # backpropagation
-            slot = index(path.slot[j])
-            tables.total[index(path.infoset[j])] += 1
-            tables.visits[slot] += 1
             reward = utility(form, hand, node, path.player[j])
-            tables.value[slot] += (reward - tables.value[slot]) / tables.visits[slot]
+            backpropagate(form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c)
     return int(touched)
 
 
@@ -114,28 +129,47 @@ class TreeSearch(SamplingSolver):
     name = "mcts"
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
-    def __init__(self, game: Game, seed: int, form: Any = None, *, c: float = 2.0, simulation: str = "on-policy") -> None:
-        super().__init__(game, seed, form, c=c, simulation=simulation)
+    def __init__(
+        self, game: Game, seed: int, form: Any = None, *, c: float = 2.0, simulation: str = "on-policy", threads: int = 1
+    ) -> None:
         self._c = real(c, "c")
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
-        if self._simulation == CALL and np.any(game.tree.passive == NO_ACTION):
+        if self._simulation == CALL and np.any(game.form.passive == NO_ACTION):
             raise BadParameter(f"{game.name} has no check or call, so simulation='call' means nothing there")
         n_nodes = 0 if self._simulation == ON_POLICY else game.n_nodes
-        self._tables = Tables(
-            np.zeros(game.n_slots),
-            np.zeros(game.n_slots, dtype=np.int64),
-            np.zeros(game.n_infosets, dtype=np.int64),
-            np.zeros(n_nodes, dtype=np.uint8),
-        )
-        self._path = Path(
-            np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int64), np.zeros(game.depth, dtype=np.int8)
-        )
+        tables = Tables(np.zeros((game.n_slots, 3)), np.empty(game.n_infosets), np.zeros(n_nodes, dtype=np.uint8))
+        tables.stats[:, ROOT] = np.inf
+        tables.spread[:] = self._spread(np.zeros(game.n_infosets))
+        self._depth = game.depth
+        super().__init__(game, seed, form, tables, threads, c=c, simulation=simulation)
+
+    def _spread(self, total: np.ndarray) -> np.ndarray:
+        spread: np.ndarray = self._c * np.sqrt(np.log(np.maximum(total, 2.0)))
+        return spread
+
+    def _new_scratch(self) -> Path:
+        return Path(*(np.zeros(self._depth, dtype=kind) for kind in (np.int64, np.int64, np.int8)))
+
+    def _combine(self, base: Tables, found: list[Tables]) -> Tables:
+        """Visits and rewards are added; the rest follows from them."""
+        visits, reward = base.stats[:, VISITS].copy(), base.stats[:, VISITS] * base.stats[:, VALUE]
+        in_tree = base.in_tree.copy()
+        for tables in found:
+            visits += tables.stats[:, VISITS] - base.stats[:, VISITS]
+            reward += tables.stats[:, VISITS] * tables.stats[:, VALUE] - base.stats[:, VISITS] * base.stats[:, VALUE]
+            np.maximum(in_tree, tables.in_tree, out=in_tree)
+        seen = visits > 0
+        value = np.divide(reward, visits, out=np.zeros_like(reward), where=seen)
+        root = np.divide(1.0, np.sqrt(visits), out=np.full_like(visits, np.inf), where=seen)
+        total = np.add.reduceat(visits, self.game.form.first[:-1])
+        return Tables(np.stack([visits, value, root], axis=1), self._spread(total), in_tree)
 
     def weights(self) -> np.ndarray:
-        visits: np.ndarray = self._tables.visits
-        return visits.astype(np.float64)
+        return np.ascontiguousarray(self._merged().stats[:, VISITS])
 
-    def _run(self, n: int) -> int:
-        return int(tree_search(self._form, self._hand, self._tables, self._path, self.rng, n, self._c, self._simulation))
+    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+        return int(tree_search(
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, n, self._c, self._simulation
+        ))  # fmt: skip

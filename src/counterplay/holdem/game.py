@@ -1,0 +1,65 @@
+"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a bucket.
+
+ACPC limit rules (`betting.py`). Buckets by effective hand strength (`buckets.py`), equal width as in the paper or equal
+frequency; only the current one counts, so there is no perfect recall. Payoffs are in small bets.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from counterplay.base.errors import BadParameter
+from counterplay.games.spec import GameSpec, whole_number
+from counterplay.holdem import tables
+from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
+from counterplay.holdem.buckets import KINDS, Buckets, make_buckets
+from counterplay.holdem.form import BettingGame, betting_game
+
+MOST_BUCKETS = 1000
+
+
+class HoldemRules:
+    """Rules with a form of their own; the tables are loaded, or built, on first use."""
+
+    n_players = 2
+    zero_sum = True
+    depth = 23  # decisions in the longest hand: five before the flop, six in each later round
+
+    def __init__(self, buckets: int = 10, kind: str = "width") -> None:
+        self.n_buckets = whole_number(buckets, 1, MOST_BUCKETS, "buckets")
+        if kind not in KINDS:
+            raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        self.kind = kind
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        return make_buckets(tables.strengths(), self.n_buckets, self.kind)
+
+    def form(self) -> BettingGame:
+        return betting_game(betting_tree(), self.buckets, self.n_buckets)
+
+    def labels(self) -> tuple[list[str], list[str]]:
+        histories, actions = betting_histories(), betting_actions()
+        infosets: list[str] = []
+        slots: list[str] = []
+        for node in betting_tree().node.tolist():
+            infosets += [f"{histories[node] or 'start'} bucket {bucket}" for bucket in range(self.n_buckets)]
+            slots += actions[node] * self.n_buckets
+        return infosets, slots
+
+    def key(self) -> bytes:
+        return f"holdem {self.n_buckets} {self.kind} ehs {tables.VERSION}".encode()
+
+
+def _make(buckets: int = 10, kind: str = "width") -> Any:
+    return HoldemRules(buckets, kind)
+
+
+GAME = GameSpec(
+    "holdem",
+    _make,
+    "two-player limit Texas Hold'em, real cards seen through EHS buckets (the paper's: 10 and 100)",
+    ("holdem(buckets=10)", "holdem(buckets=100,kind=frequency)"),
+    always_named=("buckets",),
+)

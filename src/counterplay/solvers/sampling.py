@@ -1,0 +1,159 @@
+"""Solvers that play histories, on one thread or on several.
+
+How several threads share what they learn: each has its own copy of the tables and its own random numbers, and plays every T-th
+iteration. At fixed iteration numbers, ever further apart, the copies are put together: everybody's changes are added to the
+tables of the last time, and all go on from the result. Nothing depends on which thread was
+faster, so a seed and a number of threads give the same bits, however a run is cut.
+
+A thread does not see what the others learned since the last merge, an eighth of the run at most.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.access import new_hand
+from counterplay.forms.game import Game
+from counterplay.kernels.rng import new_state
+from counterplay.solvers.base import Solver
+
+FIRST_BATCH, LAST_BATCH, BATCH_SHARE = 10_000, 4_000_000, 8
+MOST_THREADS = 64
+
+
+class Worker(NamedTuple):
+    """What one thread works with."""
+
+    tables: Any
+    hand: np.ndarray
+    scratch: Any
+    rng: np.ndarray
+
+
+class SamplingSolver(Solver):
+    """A solver that plays histories of a form (the game's own, or one transformed); it learns the arrays of `_tables`.
+
+    `threads`: how many play at once.
+    """
+
+    def __init__(self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any) -> None:
+        super().__init__(game, seed, **options)
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
+            raise BadParameter(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
+        if threads > 1:
+            self.options = {**options, "threads": threads}
+        self._form = form if form is not None else game.form
+        self._tables = tables
+        self._workers = [
+            Worker(
+                tables if threads == 1 else _copy(tables),
+                new_hand(self._form),
+                self._new_scratch(),
+                self.rng if k == 0 else new_state(seed, k),
+            )
+            for k in range(threads)
+        ]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._batch_end = next_merge(0)
+        self._stale = False  # whether the workers know more than `_tables`
+
+    @abstractmethod
+    def _new_scratch(self) -> Any:
+        """Arrays a kernel needs besides the tables."""
+
+    @abstractmethod
+    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+        """n iterations numbered done + 1, done + 1 + stride, ...; the nodes touched."""
+
+    def _run(self, n: int) -> int:
+        if self._pool is None:
+            return self._play(self._workers[0], self.iterations, n, 1)
+        touched, done, end = 0, self.iterations, self.iterations + n
+        while True:
+            until = min(end, self._batch_end)
+            touched += self._play_together(done, until)
+            done = until
+            if done == self._batch_end:
+                self._merge()
+                self._batch_end = next_merge(done)
+            if done == end:
+                return touched
+
+    def _play_together(self, done: int, until: int) -> int:
+        """Iterations done + 1 .. until; number i belongs to thread i mod T."""
+        assert self._pool is not None
+        threads = len(self._workers)
+        jobs = []
+        for k, worker in enumerate(self._workers):
+            first = done + 1 + (k - done - 1) % threads
+            count = max(0, (until - first) // threads + 1)
+            jobs.append(self._pool.submit(self._play, worker, first - 1, count, threads))
+        self._stale = self._stale or until > done
+        return sum(job.result() for job in jobs)
+
+    def _merged(self) -> Any:
+        """The tables with everything the workers learned; their copies stay as they are."""
+        if not self._stale:
+            return self._tables
+        return self._combine(self._tables, [worker.tables for worker in self._workers])
+
+    def _combine(self, base: Any, found: list[Any]) -> Any:
+        """`base` with what each of `found` learned since: changes are added; `last_visit` is the latest."""
+        out = _copy(base)
+        for name, array in out._asdict().items():
+            for tables in found:
+                if name == "last_visit":
+                    np.maximum(array, tables.last_visit, out=array)
+                else:
+                    array += getattr(tables, name) - getattr(base, name)
+        return out
+
+    def _merge(self) -> None:
+        for name, array in self._merged()._asdict().items():
+            getattr(self._tables, name)[:] = array
+            for worker in self._workers:
+                getattr(worker.tables, name)[:] = array
+        self._stale = False
+
+    def tables(self) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = dict(self._tables._asdict())
+        if self._pool is not None:
+            for k, worker in enumerate(self._workers):
+                found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
+                if k > 0:
+                    found[f"rng.{k}"] = worker.rng
+        return found
+
+    def restore(self, saved: Any, source: str) -> None:
+        super().restore(saved, source)
+        self._stale = self._pool is not None
+        self._batch_end = next_merge(self.iterations)
+
+    def weights(self) -> np.ndarray:
+        summed: np.ndarray = self._merged().strategy_sum
+        return summed
+
+
+def next_merge(done: int) -> int:
+    """The first iteration after `done` at which threads merge: steps of an eighth, within bounds."""
+    at = 0
+    while at <= done:
+        size = min(max(FIRST_BATCH, at // BATCH_SHARE), LAST_BATCH)
+        jump = (done - at) // LAST_BATCH if size == LAST_BATCH else 0
+        at += size * max(jump, 1)
+    return at
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _copy(tables: Any) -> Any:
+    return type(tables)(*(array.copy() for array in tables))
