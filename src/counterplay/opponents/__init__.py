@@ -1,0 +1,1 @@
+"""Who one plays against: bots, hand histories and models learnt from them."""

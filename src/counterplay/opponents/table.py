@@ -1,0 +1,108 @@
+"""Bots that are tables: a row of probabilities for each public node and what the player remembers of his buckets.
+
+A saved strategy, the simple bots and Sparbot are of this kind. Two of them play each other inside one kernel.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import BadStrategy
+from counterplay.forms.strategy import Strategy
+from counterplay.holdem.betting import betting_actions, betting_tree
+from counterplay.holdem.boards import board_hash
+from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
+from counterplay.holdem.game import HoldemRules
+from counterplay.kernels.jit import index, jit
+from counterplay.kernels.rng import new_state, uniform
+from counterplay.opponents.bot import Bot, View
+
+ACTIONS = ("fold", "call", "raise")
+
+
+class Table(NamedTuple):
+    """n public nodes, r rows. At the start of a round code = code · carry[round] + bucket; the row is first_row[node] + code."""
+
+    preflop: np.ndarray  # uint16[1326]: buckets
+    early: np.ndarray  # uint16[18187, 1326]: buckets on flops and turns
+    river: np.ndarray  # uint16[1981]: bucket of a river count
+    river_count: np.ndarray  # uint16[134459, 1326]
+    first_row: np.ndarray  # int64[n]
+    carry: np.ndarray  # int64[4]: 0 forgets earlier rounds
+    policy: np.ndarray  # float64[r, 3]: fold, call, raise
+
+
+def new_table(buckets: Buckets, first_row: np.ndarray, carry: np.ndarray, policy: np.ndarray) -> Table:
+    """A table with the buckets of flops and turns in one array."""
+    early = np.concatenate([buckets.flop, buckets.turn])
+    return Table(
+        buckets.preflop, early, buckets.river, buckets.river_count, np.ascontiguousarray(first_row, dtype=np.int64),
+        np.ascontiguousarray(carry, dtype=np.int64), np.ascontiguousarray(policy, dtype=np.float64),
+    )  # fmt: skip
+
+
+@jit
+def _row_of(table: Table, key: np.ndarray, boards: np.ndarray, hand: np.ndarray, rounds: int, node: int) -> int:
+    """The row of the player whose cards lie first in `hand`."""
+    code = 0
+    for k in range(rounds + 1):
+        if k == rounds or np.any(table.carry[k + 1 : rounds + 1] != 0):
+            board = find_board(key, boards, hand, k) if k > 0 else 0
+            code = code * table.carry[k] + bucket_of(table, hand, board, 0, k)
+    return int(table.first_row[index(node)] + code)
+
+
+@jit
+def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
+    """An action of a row: 0 fold, 1 call, 2 raise."""
+    u = uniform(rng)
+    if u < policy[row, 0]:
+        return 0
+    u -= policy[row, 0]
+    return 1 if u < policy[row, 1] or policy[row, 2] == 0.0 else 2
+
+
+class TableBot(Bot):
+    """A bot that plays a table."""
+
+    def __init__(self, name: str, table: Table) -> None:
+        self.name = name
+        self.table = table
+        self._hand = np.zeros(HAND_SIZE, dtype=np.int64)
+        self._rng = new_state(0)
+
+    def start(self, seed: int) -> None:
+        self._rng = new_state(seed)
+
+    def act(self, view: View) -> str:
+        self._hand[:2] = view.cards
+        self._hand[4 : 4 + len(view.board)] = view.board
+        row = _row_of(self.table, *board_hash(), self._hand, view.betting.round, view.node)
+        return ACTIONS[_draw(self.table.policy, row, self._rng)]
+
+
+def strategy_table(strategy: Strategy) -> Table:
+    """A strategy on a hold'em game as a table."""
+    rules = strategy.game.rules
+    if not isinstance(rules, HoldemRules):
+        raise BadStrategy(f"a strategy for {strategy.game.name} cannot play hold'em")
+    tree, form = betting_tree(), strategy.game.form
+    first_row = np.where(tree.decision >= 0, tree.decision.astype(np.int64) * rules.n_buckets, 0)
+    policy = np.zeros((form.n_infosets, len(ACTIONS)))
+    names = betting_actions()
+    for node in tree.node.tolist():
+        low = tree.decision[node] * rules.n_buckets
+        columns = [ACTIONS.index(action) for action in names[node]]
+        slots = slice(form.first[low], form.first[low + rules.n_buckets])
+        policy[low : low + rules.n_buckets, columns] = strategy.probabilities[slots].reshape(rules.n_buckets, len(columns))
+    return Table(
+        form.preflop, form.early, form.river, form.river_count, first_row, np.zeros(4, dtype=np.int64), policy
+    )  # fmt: skip
+
+
+def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
+    """A strategy as a bot."""
+    return TableBot(name or strategy.game.name, strategy_table(strategy))
