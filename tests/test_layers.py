@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 
 # Rows of the table in docs/explanation/design.md, from the bottom layer up. `base` holds errors, files and limits.
 ROWS = ["base", "kernels", "forms", "games", "holdem", "evaluation", "solvers", "responses", "opponents", "arena", "experiments"]
-TOP = ["display", "cli_support", "cli_responses", "cli"]  # layer 6
+TOP = ["display", "cli_support", "cli_responses", "cli_matches", "cli"]  # layer 6
 RANK = {name: k for k, name in enumerate([*ROWS, *TOP])}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 

@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from counterplay.arena.match import play_match as play_match
+    from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.registry import load as load
+    from counterplay.opponents.bot import Bot as Bot
+    from counterplay.opponents.bot import View as View
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier
@@ -36,6 +40,10 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
+    "MatchResult": "arena.result",
+    "play_match": "arena.match",
+    "Bot": "opponents.bot",
+    "View": "opponents.bot",
     "CounterplayError": "base.errors",
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",

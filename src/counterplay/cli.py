@@ -1,4 +1,4 @@
-"""The command line: `counterplay games | solve | respond | frontier | evaluate | reproduce`.
+"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | show | holdem | reproduce`.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from counterplay import cli_responses
+from counterplay import cli_matches, cli_responses
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
 from counterplay.display import err, out, print_facts, progress, report_run, share_progress, status
@@ -103,7 +103,7 @@ def solve(
             from counterplay.games.registry import load
 
             loaded = load(game)
-            loaded.tree  # noqa: B018  built here, so that what follows is only solving
+            loaded.form  # noqa: B018  built here, so that what follows is only solving
         folder = folder or new_folder(loaded.name, algorithm, seed)
         target_folder = folder
         with progress(limits) as show:
@@ -129,6 +129,10 @@ def evaluate(
     with status(f"evaluating {strategy}"):
         profile = read_strategy(strategy, game)
         loaded = profile.game
+        if not loaded.has_tree:
+            raise BadParameter(
+                f"{loaded.name} is too large to evaluate exactly; play it: counterplay match {strategy} always-call"
+            )
         facts: dict[str, Any] = {"game": loaded.name}
         for player, value in enumerate(expected_value(loaded, profile), 1):
             facts[f"value to player {player}"] = float(value)
@@ -177,6 +181,9 @@ def reproduce(
     out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files))
 
 
+app.command()(cli_matches.match)
+app.command()(cli_matches.show)
+app.add_typer(cli_matches.holdem, name="holdem")
 app.command()(cli_responses.respond)
 app.command()(cli_responses.frontier)
 

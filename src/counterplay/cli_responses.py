@@ -95,9 +95,6 @@ def respond(
 
 
 def _report(response: Any, folder: Path, as_json: bool) -> None:
-    from counterplay.responses.frontier import as_point
-
-    point = as_point(response)
     seat = "both seats, summed" if response.player is None else f"player {response.player + 1}"
     facts = {
         "game": response.game.name,
@@ -106,13 +103,19 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "p": response.p,
         "iterations": response.iterations,
         "seconds": response.seconds,
-        "payoff against the model": response.exploitation,
-        "worst case": response.worst_case,
-        "exploitation, above the value of the game": point.exploitation,
-        "exploitability" + (" (b1 + b2)" if response.player is None else ", below the value of the game"): point.exploitability,
-        "saved in": str(folder),
     }
-    print_facts(facts, as_json)
+    if response.game.has_tree:
+        from counterplay.responses.frontier import as_point
+
+        point = as_point(response)
+        risk = "exploitability" + (" (b1 + b2)" if response.player is None else ", below the value of the game")
+        facts |= {
+            "payoff against the model": response.exploitation,
+            "worst case": response.worst_case,
+            "exploitation, above the value of the game": point.exploitation,
+            risk: point.exploitability,
+        }
+    print_facts(facts | {"saved in": str(folder)}, as_json)
 
 
 def frontier(

@@ -104,7 +104,7 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         "seconds": result.seconds,
         "iterations per second": result.iterations / max(result.seconds, 1e-9),
         "exploitability": None if math.isnan(epsilon) else epsilon,
-        "values": expected_value(result.game, result.strategy).tolist(),
+        "values": expected_value(result.game, result.strategy).tolist() if result.game.has_tree else None,
         "stopped by": result.stopped_by,
         "folder": str(folder),
     }
@@ -115,7 +115,10 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
         f"({facts['iterations per second']:,.0f} per second)",
     )
-    out.print(f"{exploitability_name(result.game)} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}")
+    if result.game.has_tree:
+        out.print(f"{exploitability_name(result.game)} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}")
+    else:
+        out.print(f"play it: counterplay match {folder} always-call\nlook at it: counterplay show {folder}")
     if result.game.n_infosets <= SHOWN_INFOSETS:
         for row in result.strategy.table():
             out.print(f"  {row}")

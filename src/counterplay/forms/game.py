@@ -36,6 +36,7 @@ class Game:
     def _built(self) -> tuple[HistoryTree, Labels | None]:
         if isinstance(self.rules, LevelRules):
             return build_levels(self.rules, self.name), None
+        assert isinstance(self.rules, StateRules)
         return build_states(self.rules, self.name)
 
     @property

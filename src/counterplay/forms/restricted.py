@@ -53,7 +53,7 @@ def data_biased_form(form: Any, fixed: np.ndarray, restricted: int, confidence: 
 
 
 @jit(inline=True)
-def _follow_model(form: Any, hand: np.ndarray, node: int, infoset: int, rng: np.ndarray) -> int:
+def _follow_model(form: Any, hand: np.ndarray, node: int, infoset: int, rng: np.ndarray) -> Any:
     """The node after the action that σ_fix draws at `node`."""
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first

@@ -133,7 +133,7 @@ def find_board(flops: np.ndarray, next_boards: np.ndarray, hand: np.ndarray, rou
 
 
 @jit(inline=True)
-def bucket_of(tables: Any, hand: np.ndarray, board: int, player: int, rounds: Any) -> int:
+def bucket_of(tables: Any, hand: np.ndarray, board: int, player: int, rounds: Any) -> Any:
     """A player's bucket of a round; `board`: the class that `find_board` has just found. `tables`: a form or a bot's table."""
     pair = index(_pair(hand, player, rounds > 0))
     if rounds == 0:

@@ -105,5 +105,6 @@ def _checksum(array: np.ndarray) -> int:
 
 
 def size_on_disk(folder: Path) -> int:
-    """Bytes of the tables in a folder."""
-    return sum((folder / f"{name}.npy").stat().st_size for name in SHAPES)
+    """Bytes of the tables in a folder, 0 if they are not there."""
+    paths = [folder / f"{name}.npy" for name in SHAPES]
+    return sum(path.stat().st_size for path in paths) if all(path.exists() for path in paths) else 0

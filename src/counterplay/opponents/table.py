@@ -45,13 +45,12 @@ def new_table(buckets: Buckets, first_row: np.ndarray, carry: np.ndarray, policy
 
 
 @jit
-def _row_of(table: Table, key: np.ndarray, boards: np.ndarray, hand: np.ndarray, rounds: int, node: int) -> int:
+def _row_of(table: Table, flops: np.ndarray, next_boards: np.ndarray, hand: np.ndarray, rounds: int, node: int) -> int:
     """The row of the player whose cards lie first in `hand`."""
     code = 0
     for k in range(rounds + 1):
-        if k == rounds or np.any(table.carry[k + 1 : rounds + 1] != 0):
-            board = find_board(key, boards, hand, k) if k > 0 else 0
-            code = code * table.carry[k] + bucket_of(table, hand, board, 0, k)
+        board = find_board(flops, next_boards, hand, k) if k > 0 else 0
+        code = code * table.carry[k] + bucket_of(table, hand, board, 0, k)
     return int(table.first_row[index(node)] + code)
 
 

@@ -16,8 +16,10 @@ action needs no support for it; the unrestricted subtree explores it), and one r
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from counterplay.forms.restricted import (
     restricted_form,
     restricted_sequence_form,
 )
-from counterplay.forms.sequence import player_infosets
+from counterplay.forms.sequence import SequenceForm, player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games.registry import load
 from counterplay.responses.folder import check_free, save_model, seat_folder
@@ -54,8 +56,8 @@ class Response:
     player: int | None  # who responds; None: both seats
     p: float | None  # None: an array per information set
     strategy: Strategy = field(repr=False)  # the responder(s) as computed; in one seat the other player is the model
-    exploitation: float  # payoff of the responder against the model, summed over seats for both
-    worst_case: float  # least payoff of the responder against anybody, summed over seats for both
+    exploitation: float  # payoff of the responder against the model, summed over seats for both; NaN in hold'em: play a match
+    worst_case: float  # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
     runs: tuple[Run, ...] = field(repr=False)
 
     @property
@@ -105,7 +107,7 @@ def respond(
         bounds = {"iterations": iterations, "seconds": seconds, "target": target}
         return safest_best(game, model, player, max_exploitability, algorithm, engine, seed, bounds, on_chunk, options)
     if iterations is None and seconds is None and target is None:
-        seconds, target = DEFAULT_SECONDS, default_target(game)
+        seconds, target = DEFAULT_SECONDS, default_target(game) if game.has_tree else None
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     if folder is not None:
         check_free(Path(folder))
@@ -156,26 +158,16 @@ def response_solver(
         raise BadParameter(f"{algorithm} needs one of the engines {', '.join(fitting)}, not {engine}")
     restricted = 1 - player
     trust = trust_array(game, p, algorithm)
-    low, high = player_infosets(game.tree, restricted)
-    fixed, slots = model.probabilities, game.slots(restricted)
-    if algorithm.endswith("rnr"):
-        full = restricted_sequence_form(game.sequence_form, model.plan(restricted), restricted, float(trust[0]))
-        form: Any = restricted_form(game.tree, fixed, restricted, float(trust[0])) if sampling else full
-        floor = np.zeros(slots.stop - slots.start)
-    else:
-        full = data_biased_sequence_form(game.sequence_form, fixed[slots], restricted, trust[low:high])
-        form = data_biased_form(game.tree, fixed, restricted, trust) if sampling else full
-        floor = full[restricted].floor
-
-    def measure(policy: np.ndarray) -> float:
-        if sampling:  # the tables hold the free part of the restricted player's behaviour
-            free = np.maximum(1.0 - np.add.reduceat(floor, full[restricted].first[:-1]), 0.0)
-            policy = policy.copy()
-            policy[slots] = floor + np.repeat(free, np.diff(full[restricted].first)) * policy[slots]
-        return form_exploitability(full, policy)
-
+    once, fixed = algorithm.endswith("rnr"), model.probabilities
+    full = _full_width(game, model, restricted, trust, once) if game.has_tree or not sampling else None
+    form: Any = full
+    if sampling and once:
+        form = restricted_form(game.form, fixed, restricted, float(trust[0]))
+    elif sampling:
+        form = data_biased_form(game.form, fixed, restricted, trust)
     solver = new_solver(game, engine, seed, options, form)
-    solver.measure = measure
+    if full is not None:
+        solver.measure = partial(_gap, full, game.slots(restricted), restricted, sampling and not once)
     solver.setting = {
         "response": algorithm,
         "player": player,
@@ -183,6 +175,25 @@ def response_solver(
         "model": hashlib.sha256(fixed.tobytes()).hexdigest()[:16],
     }
     return solver
+
+
+def _full_width(game: Game, model: Strategy, restricted: int, trust: np.ndarray, once: bool) -> SequenceForm:
+    """The restricted game as a sequence form; `once`: the coin is thrown once per game, not at every information set."""
+    if once:
+        return restricted_sequence_form(game.sequence_form, model.plan(restricted), restricted, float(trust[0]))
+    low, high = player_infosets(game.form, restricted)
+    fixed = model.probabilities[game.slots(restricted)]
+    return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
+
+
+def _gap(full: SequenceForm, slots: slice, restricted: int, only_free: bool, policy: np.ndarray) -> float:
+    """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's share of his behaviour."""
+    if only_free:
+        side = full[restricted]
+        free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
+        policy = policy.copy()
+        policy[slots] = side.floor + np.repeat(free, np.diff(side.first)) * policy[slots]
+    return form_exploitability(full, policy)
 
 
 def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray:
@@ -219,5 +230,7 @@ def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndar
 
 def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
     """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
+    if not game.has_tree:
+        return math.nan, math.nan  # a match tells
     gain = float(expected_value(game, model.replace(response, player))[player])
     return gain, -best_response(game, response, 1 - player).value

@@ -1,0 +1,1 @@
+"""Matches: deals, referees, results and online play."""

@@ -1,0 +1,99 @@
+"""The referee for bots that think in Python: deals, asks, checks what they answer, and tells both what they may know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import CounterplayError
+from counterplay.holdem.betting import NO_FOLD, betting_actions, betting_states, betting_tree
+from counterplay.holdem.form import HAND_SIZE, N_DEALT, SHOWDOWN, compare
+from counterplay.opponents.bot import Ending, View
+
+BOARD_SEEN = (0, 3, 4, 5)  # cards of the board by round
+
+
+class Played(NamedTuple):
+    """One hand as a record-keeper sees it."""
+
+    dealer: int  # which of the two bots
+    cards: tuple[int, ...]  # nine
+    end: int  # node of the betting tree
+    won: float  # by the dealer
+
+
+Keep = Callable[[Played], None]
+
+
+@cache
+def _moves() -> list[dict[str, int]]:
+    """Per node: where each action leads."""
+    first = betting_tree().first_child.tolist()
+    return [{action: first[node] + k for k, action in enumerate(actions)} for node, actions in enumerate(betting_actions())]
+
+
+def play_session(
+    bots: tuple[Any, Any], deals: np.ndarray, seeds: tuple[int, int], swap: bool, keep: Keep | None = None
+) -> np.ndarray:
+    """Play `deals` one after the other, the button alternating. What the first bot wins in each: float64[deals].
+
+    The first bot has the button in even deals, in odd ones when `swap`. Bots are started with `seeds`, those of the seats they
+    begin in, so that a replay with seats swapped gives each seat the same random numbers.
+    """
+    order = (seeds[1], seeds[0]) if swap else seeds
+    for bot, seed in zip(bots, order, strict=True):
+        _tell(bot, "start", seed)
+    won = np.empty(len(deals))
+    for k, cards in enumerate(deals.tolist()):
+        dealer = (k & 1) ^ int(swap)
+        result, end = _play_hand(bots[dealer], bots[1 - dealer], tuple(cards))
+        won[k] = result if dealer == 0 else -result
+        if keep is not None:
+            keep(Played(dealer, tuple(cards), end, result))
+    return won
+
+
+def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, int]:
+    """What the dealer wins, and the node where the hand ends."""
+    states, moves = betting_states(), _moves()
+    bots = (dealer, other)
+    own = ((cards[0], cards[1]), (cards[2], cards[3]))
+    for seat in (0, 1):
+        _tell(bots[seat], "new_hand", seat)
+    node, state = 0, states[0]
+    while not state.over:
+        seat = state.player()
+        view = View(seat, own[seat], cards[4 : 4 + BOARD_SEEN[state.round]], state, node)
+        action = bots[seat].act(view)
+        after = moves[node].get(action)
+        if after is None:
+            legal = ", ".join(moves[node])
+            raise CounterplayError(f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are {legal}")
+        node, state = after, states[after]
+    stake = min(state.paid)
+    if state.folded == NO_FOLD:
+        hand = np.zeros(HAND_SIZE, dtype=np.int64)
+        hand[:N_DEALT] = cards
+        compare(hand)
+        won = stake * float(hand[SHOWDOWN])
+    else:
+        won = -stake if state.folded == 0 else stake
+    board = cards[4 : 4 + BOARD_SEEN[state.round]]
+    for seat in (0, 1):
+        shown = own[1 - seat] if state.folded == NO_FOLD else None
+        _tell(bots[seat], "end_hand", Ending(seat, own[seat], board, state, won if seat == 0 else -won, shown))
+    return won, node
+
+
+def _tell(bot: Any, what: str, argument: Any) -> None:
+    """Call an optional method of a bot."""
+    method = getattr(bot, what, None)
+    if method is not None:
+        method(argument)
+
+
+def _name(bot: Any) -> str:
+    return str(getattr(bot, "name", type(bot).__name__))

@@ -1,0 +1,142 @@
+"""The commands about hold'em and matches: `match`, `show`, `holdem prepare`."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from counterplay.cli_support import AsJson, read_strategy
+from counterplay.display import out, print_facts, share_progress
+
+PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
+holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def match(
+    a: Annotated[str, typer.Argument(help=PLAYER_HELP)],
+    b: Annotated[str, typer.Argument(help="As the first.")],
+    hands: Annotated[int, typer.Option("-n", "--hands", help="Hands to play; a duplicate deal is two.")] = 100_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same cards.")] = 0,
+    duplicate: Annotated[bool, typer.Option(help="Play every deal twice, seats swapped.")] = True,
+    game: Annotated[str | None, typer.Option(help="The game (default: that of the strategies, or hold'em).")] = None,
+    log: Annotated[Path | None, typer.Option(help="Write the hands there (.parquet).")] = None,
+    observer: Annotated[str | None, typer.Option(help="Log what a or b could see (default: all cards).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play two strategies or bots against each other and say who wins, and how sure that is.
+
+    For example: counterplay match always-call always-raise
+    """
+    from counterplay.arena.match import play_match
+
+    with share_progress("match") as tell:
+        loaded, one, two = _players(a, b, game)
+        options: dict[str, Any] = {"duplicate": duplicate, "log": log, "observer": observer, "tell": tell}
+        before = time.perf_counter()
+        result = play_match(loaded, one, two, hands, seed, **options)
+        seconds = time.perf_counter() - before
+    low, high = result.interval
+    unit = "sb/h" if not loaded.has_tree else "per game"
+    if as_json:
+        print(json.dumps(asdict(result) | {"a": a, "b": b, "interval": [low, high], "unit": unit}))
+        return
+    out.print(f"{a} against {b}: {result.mean:+.4f} {unit}, 95% interval {low:+.4f} to {high:+.4f}")
+    print_facts(
+        {
+            "hands": result.hands,
+            "duplicate": "yes, each deal in both seats" if duplicate else "no",
+            "standard error": result.standard_error,
+            f"{a} as dealer" if not loaded.has_tree else f"{a} as player 1": result.by_seat[0],
+            f"{a} as big blind" if not loaded.has_tree else f"{a} as player 2": result.by_seat[1],
+            "seed": result.seed,
+            "hands per second": round(result.hands / seconds),
+        }
+        | ({"hands written to": str(log)} if log is not None else {}),
+        False,
+    )
+
+
+def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
+    """The game and the two players: strategies, or in hold'em bots that carry the name they were called by."""
+    from counterplay.games.registry import load
+    from counterplay.opponents.registry import BOTS, as_bot
+    from counterplay.opponents.table import strategy_bot
+
+    loaded = load(game) if game is not None else None
+    if loaded is not None and loaded.has_tree:
+        return loaded, read_strategy(a, game), read_strategy(b, game)
+    players: list[Any] = []
+    for name in (a, b):
+        if name in BOTS or not Path(name).exists():
+            players.append(as_bot(name))
+            continue
+        strategy = read_strategy(name, game)
+        if strategy.game.has_tree:
+            return strategy.game, read_strategy(a, strategy.game.name), read_strategy(b, strategy.game.name)
+        loaded = loaded or strategy.game
+        players.append(strategy_bot(strategy, Path(name).name))
+    return loaded or load("holdem(buckets=10)"), players[0], players[1]
+
+
+def show(
+    strategy: Annotated[str, typer.Argument(help="A strategy file or a run folder.")],
+    betting: Annotated[str, typer.Option(help="Hold'em: after these actions before the flop, such as r or cr.")] = "",
+    picture: Annotated[
+        Path | None, typer.Option("--out", help="Hold'em: where the picture goes (default: beside the strategy).")
+    ] = None,
+    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
+) -> None:
+    """Show what a strategy does: its table, or in hold'em the grid of starting hands as a picture."""
+    profile = read_strategy(strategy, game)
+    if profile.game.has_tree:
+        for row in profile.table():
+            out.print(str(row))
+        return
+    from counterplay.holdem.grid import grid_label, plot_grid, preflop_grid
+
+    path = Path(strategy)
+    name = path.name if path.is_dir() else path.stem
+    picture = picture or (path if path.is_dir() else path.parent) / f"{name}-preflop{'-' + betting if betting else ''}.png"
+    plot_grid(profile, picture, betting, name)
+    grid = preflop_grid(profile, betting)
+    for row in range(13):
+        cells = [f"{grid_label(row, column):>3} {_letter(grid[row, column])}" for column in range(13)]
+        out.print("  ".join(cells))
+    out.print("r raise, c call, f fold: what is played most; capitals above 90%")
+    out.print(f"Picture: {picture}")
+
+
+def _letter(shares: Any) -> str:
+    best = int(shares.argmax())
+    letter = "fcr"[best]
+    return letter.upper() if shares[best] > 0.9 else letter
+
+
+@holdem.callback()
+def _holdem() -> None:
+    """Tables of hand strength for hold'em."""
+
+
+@holdem.command()
+def prepare(as_json: AsJson = False) -> None:
+    """Build the exact hand-strength tables now (they are otherwise built on first use)."""
+    from counterplay.holdem import tables
+
+    before = time.perf_counter()
+    folder = tables.table_folder()
+    ready = tables.read_tables(folder) is not None
+    with share_progress("hold'em tables") as tell:
+        tables.strengths(tell)
+    size = tables.size_on_disk(folder)
+    facts = {
+        "tables": "were ready" if ready else "built",
+        "seconds": time.perf_counter() - before,
+        "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
+        "folder": str(folder),
+    }
+    print_facts(facts, as_json)

@@ -1,0 +1,82 @@
+"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal, suited hands above it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.base.plotting import new_figure, save_figure
+from counterplay.forms.strategy import Strategy
+from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
+from counterplay.holdem.cards import RANKS, holding
+from counterplay.holdem.game import HoldemRules
+
+ACTIONS = ("fold", "call", "raise")
+#: Light, middle and dark, so that shares can be told apart in grey as well.
+SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
+
+
+def grid_label(row: int, column: int) -> str:
+    """`AA`, `AKs` or `AKo` of a cell, aces first."""
+    high, low = (RANKS[12 - min(row, column)], RANKS[12 - max(row, column)])
+    return high + low + ("" if row == column else "s" if row < column else "o")
+
+
+def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
+    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or cr), aces first."""
+    rules = strategy.game.rules
+    if not isinstance(rules, HoldemRules):
+        raise BadParameter(f"the grid of starting hands is for hold'em, and this is a strategy for {strategy.game.name}")
+    tree, histories = betting_tree(), betting_histories()
+    choices = [histories[node] for node in tree.node if tree.round[node] == 0]
+    if betting not in choices:
+        raise BadParameter(f"no decision before the flop after {betting!r}; there are {', '.join(repr(c) for c in choices)}")
+    node = histories.index(betting)
+    actions, first = betting_actions()[node], strategy.game.form.first
+    grid = np.zeros((13, 13, 3))
+    for row in range(13):
+        for column in range(13):
+            high, low = 12 - min(row, column), 12 - max(row, column)
+            cards = (4 * high, 4 * low) if row < column else (4 * high, 4 * low + 1)
+            infoset = int(tree.decision[node]) * rules.n_buckets + int(rules.buckets.preflop[holding(cards)])
+            for k, action in enumerate(actions):
+                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[first[infoset] + k]
+    return grid
+
+
+def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: str = "") -> None:
+    """Save the grid as a picture; each cell is filled from the left by fold, call and raise."""
+    grid = preflop_grid(strategy, betting)
+    seat = "dealer" if betting_tree().player[betting_histories().index(betting)] == 0 else "big blind"
+    figure, axes = new_figure(1, 1, 7.2, 7.8)
+    axis = axes[0, 0]
+    axis.grid(False)
+    axis.spines[:].set_visible(False)
+    for row in range(13):
+        for column in range(13):
+            left = column - 0.5
+            for share, shade in zip(grid[row, column], SHADES, strict=True):
+                axis.add_patch(_box(left, row - 0.5, share, shade))
+                left += share
+            dark = grid[row, column, 2] > 0.5
+            axis.text(
+                column, row, grid_label(row, column), ha="center", va="center", fontsize=8, color="white" if dark else "black"
+            )
+    axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
+    for k in range(14):
+        axis.axhline(k - 0.5, color="white", linewidth=1)
+        axis.axvline(k - 0.5, color="white", linewidth=1)
+    handles = [_box(0, 0, 1, shade) for shade in SHADES]
+    axis.legend(handles, ACTIONS, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False)
+    after = f"after {betting}" if betting else "first action"
+    axis.set_title(f"{title or strategy.game.name}: {seat}, {after}", fontsize=11)
+    save_figure(figure, Path(path))
+
+
+def _box(left: float, bottom: float, width: float, shade: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((left, bottom), width, 1.0, facecolor=shade, edgecolor="none")
