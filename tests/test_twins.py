@@ -99,8 +99,9 @@ def test_tree_search(name: str, simulation: str) -> None:
         pytest.skip("the toy game has no call")
     solver, twin = TreeSearch(game, seed=8, c=1.7, simulation=simulation), NaiveTreeSearch(root, 1.7, simulation)
     run_both(solver, twin, 3000, ("value", "visits"))
-    total = np.maximum(_per_infoset(game, {key: sum(n) for key, n in twin.visits.items()}), 2.0)
-    assert_same(solver.tables()["spread"], 1.7 * np.sqrt(np.log(total)))
+    unseen = 1.7 * np.sqrt(np.log(2.0))
+    keys = [(int(owner), label) for owner, label in zip(game.tree.owner, game.labels.infoset, strict=True)]
+    assert_same(solver.tables()["spread"], np.array([twin.spread.get(key, unseen) for key in keys]))
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(solver.tables()["stats"][:, mcts.ROOT], 1 / np.sqrt(learned(solver, "visits")))
     assert_same_policy(solver, twin.visits)

@@ -11,7 +11,7 @@ from .common import Node, grow, table
 class TreeSearch:
     def __init__(self, root: Node, c: float = 2.0, simulation: str = "on-policy") -> None:
         self.root, self.c, self.simulation = root, c, simulation
-        self.value, self.visits = table(), table()
+        self.value, self.visits, self.spread = table(), table(), {}
         self.in_tree: set[int] = set()  # ids of nodes
 
     def iterate(self, t: int, dice: Any) -> None:
@@ -30,13 +30,15 @@ class TreeSearch:
             visits, value = grow(self.visits, visited), grow(self.value, visited)
             visits[action] += 1
             value[action] += (node.payoffs[visited.player] - value[action]) * (1 / visits[action])
+            if visits[action] < 256 or visits[action] % 16 == 0:  # C √(ln n_p), renewed seldom once there are many
+                self.spread[visited.key] = self.c * sqrt(log(max(sum(visits), 2)))
 
     def _uct(self, node: Node, dice: Any) -> int:
         visits, value = grow(self.visits, node), grow(self.value, node)
         untried = [a for a in range(node.count) if visits[a] == 0]
         if untried:  # an infinite bound
             return untried[dice.pick([1 / len(untried)] * len(untried))] if len(untried) > 1 else untried[0]
-        spread = self.c * sqrt(log(sum(visits)))  # times √(1 / n_a), as in the kernel: ties are common and rounding decides
+        spread = self.spread[node.key]  # times √(1 / n_a), as in the kernel: ties are common and rounding decides
         bounds = [value[a] + spread * sqrt(1 / visits[a]) for a in range(node.count)]
         return bounds.index(max(bounds))
 

@@ -25,9 +25,9 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import betting_histories, betting_tree
-from counterplay.holdem.boards import board_hash
 from counterplay.holdem.form import HAND_SIZE
 from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.tables import board_links
 from counterplay.opponents.hand_files import write_hands
 from counterplay.opponents.hands import HandRecord, seen_by
 from counterplay.opponents.registry import as_bot
@@ -103,7 +103,7 @@ def _play_strategies(game: Game, a: Any, b: Any, deals: int, seed: int, duplicat
 def _play_tables(bots: tuple[Any, Any], deals: int, seed: int, duplicate: bool, tell: Tell) -> np.ndarray:
     """Two tables: kernels, one block per thread."""
     won = np.empty((deals, 2))
-    links, tree = board_hash(), betting_tree()
+    links, tree = board_links(), betting_tree()
 
     def play(block: tuple[int, int]) -> int:
         number, n = block

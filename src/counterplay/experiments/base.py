@@ -26,6 +26,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Table:
+    """A table for people: cells as text."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one experiment found, and where its files are."""
 
@@ -36,6 +45,7 @@ class Outcome:
     setting: dict[str, Any]
     seconds: float
     files: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
 
     def save(self, folder: Path) -> None:
         files.write_json(folder / f"{self.name}.json", asdict(self))

@@ -176,9 +176,8 @@ def _fill_next(table: Boards, before: np.ndarray, offset: int, masks: np.ndarray
             out[k, card] = found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
 
 
-@cache
-def board_hash() -> Links:
-    """The links between classes of boards, made once."""
+def make_links() -> Links:
+    """The links between classes of boards; `tables.board_links` has them ready."""
     masks, suit_to = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
     flops = np.empty(22_100, dtype=np.int32)
     _fill_flops(boards(3), masks, suit_to, flops)

@@ -12,10 +12,12 @@ import numpy as np
 
 from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
 from counterplay.holdem.betting import NO_FOLD, BettingTree
-from counterplay.holdem.boards import board_hash, compose, flop_number, rename
-from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.boards import compose, flop_number, rename
+from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.evaluator import strength_of_masks
+from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.prefetch import prefetch
 from counterplay.kernels.rng import uniform
 
 # Places in `hand` (int64): the deck with the dealt cards in front, then what was looked up.
@@ -23,9 +25,10 @@ N_DEALT = 9  # player 1's two cards, player 2's two, five of the board
 BUCKET = 52  # hand[BUCKET + 2 * round + player], or UNKNOWN
 SHOWDOWN = 60  # +1, 0 or -1: who wins at a showdown, for player 1; or UNKNOWN
 MASK = 61  # four suit masks, scratch
-BOARD = 65  # class of the board so far
+BOARD = 65  # class of the board so far, in `_look_up` that of the round after
 RENAMING = 66  # what each suit is called in that class, two bits each
-HAND_SIZE = 67
+PAIR = 67  # both players' holdings as they are called there
+HAND_SIZE = 69
 UNKNOWN = -9
 
 
@@ -40,10 +43,10 @@ class BettingGame(NamedTuple):
     stake: np.ndarray  # float64[n]
     flops: np.ndarray  # int32[22100]: of `Links`
     next_boards: np.ndarray  # int32[18187, 52]: of `Links`
-    preflop: np.ndarray  # uint16[1326]: buckets
-    early: np.ndarray  # uint16[18187, 1326]: buckets on flops and turns
-    river: np.ndarray  # uint16[1981]: bucket of a river count
-    river_count: np.ndarray  # uint16[134459, 1326]
+    preflop: np.ndarray  # uint8[1326]: buckets; uint16 where there are more than 256
+    early: np.ndarray  # uint8[18187, 1326]: buckets on flops and turns
+    river: np.ndarray  # uint8: bucket of an entry of the next
+    river_count: np.ndarray  # uint8[134459, 1326]: buckets on rivers; counts where there are more than 256
     first: np.ndarray  # int32[m + 1]
     owner: np.ndarray  # int8[m]
     passive: np.ndarray  # int16[m]
@@ -68,10 +71,9 @@ def betting_game(tree: BettingTree, buckets: Buckets, n_buckets: int) -> Betting
     counts = np.repeat(tree.action_count, n_buckets)
     first = np.zeros(len(counts) + 1, dtype=np.int32)
     np.cumsum(counts, out=first[1:])
-    links = board_hash()
+    public = (tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake)
     return BettingGame(
-        tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake, *links, buckets.preflop,
-        np.concatenate([buckets.flop, buckets.turn]), buckets.river, buckets.river_count, first,
+        *public, *board_links(), *look_up(buckets), first,
         np.repeat(tree.player[tree.node], n_buckets), np.repeat(tree.passive, n_buckets), n_buckets,
     )  # fmt: skip
 
@@ -147,12 +149,26 @@ def bucket_of(tables: Any, hand: np.ndarray, board: int, player: int, rounds: An
 
 @jit
 def _look_up(form: Any, hand: np.ndarray, rounds: Any) -> None:
-    """Fill both players' buckets of a round."""
-    board = 0
-    if rounds > 0:
-        board = find_board(form.flops, form.next_boards, hand, rounds)
+    """Fill both players' buckets of a round, and start loading those of the next: memory is slow, betting is not."""
+    board = hand[index(BOARD)]
     for player in range(2):
-        hand[index(BUCKET + 2 * rounds + player)] = bucket_of(form, hand, board, player, rounds)
+        if rounds == 0:
+            bucket = form.preflop[index(_pair(hand, player, False))]
+        elif rounds < 3:
+            bucket = form.early[index(board), index(hand[index(PAIR + player)])]
+        else:
+            count = form.river_count[index(board - len(form.early)), index(hand[index(PAIR + player)])]
+            bucket = form.river[index(count)]
+        hand[index(BUCKET + 2 * rounds + player)] = bucket
+    if rounds < 3:
+        board = find_board(form.flops, form.next_boards, hand, rounds + 1)
+        for player in range(2):
+            pair = _pair(hand, player, True)
+            hand[index(PAIR + player)] = pair
+            if rounds < 2:
+                prefetch(form.early, index(board), index(pair))
+            else:
+                prefetch(form.river_count, index(board - len(form.early)), index(pair))
 
 
 @jit

@@ -1,6 +1,6 @@
 """The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory afterwards.
 
-453 MB on disk. A table that is damaged or half written is found by its checksum and built again, never used. Where the
+457 MB on disk. A table that is damaged or half written is found by its checksum and built again, never used. Where the
 folder cannot be written the tables stay in memory.
 """
 
@@ -18,12 +18,13 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import CounterplayError
+from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.kernels.jit import cache_root
 
 #: Changes when the meaning of the tables does.
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
 Tell = Callable[[float, str], None]
 
@@ -35,6 +36,8 @@ class Strengths(NamedTuple):
     flop: np.ndarray  # uint32[1755, 1326]
     turn: np.ndarray  # uint32[16432, 1326]
     river: np.ndarray  # uint16[134459, 1326]
+    flops: np.ndarray  # int32[22100]: of `Links`, kept here because making them takes a second
+    next_boards: np.ndarray  # int32[18187, 52]: of `Links`
 
 
 SHAPES = {
@@ -42,6 +45,8 @@ SHAPES = {
     "flop": ((1_755, N_HOLDINGS), np.uint32),
     "turn": ((16_432, N_HOLDINGS), np.uint32),
     "river": ((134_459, N_HOLDINGS), np.uint16),
+    "flops": ((22_100,), np.int32),
+    "next_boards": ((18_187, 52), np.int32),
 }
 _loaded: dict[Path, Strengths] = {}
 
@@ -56,6 +61,11 @@ def strengths(tell: Tell = lambda share, what: None) -> Strengths:
     if folder not in _loaded:
         _loaded[folder] = read_tables(folder) or _build(folder, tell)
     return _loaded[folder]
+
+
+def board_links() -> Links:
+    """How classes of boards follow each other."""
+    return Links(strengths().flops, strengths().next_boards)
 
 
 def read_tables(folder: Path) -> Strengths | None:
@@ -78,7 +88,7 @@ def _build(folder: Path, tell: Tell) -> Strengths:
     river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
     turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
-    built = Strengths(count_preflop(flop), flop, turn, river)
+    built = Strengths(count_preflop(flop), flop, turn, river, *make_links())
     tell(0.99, "saving")
     try:
         _write(folder, built)

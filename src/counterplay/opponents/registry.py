@@ -16,7 +16,9 @@ Tell = Callable[[float, str], None]
 
 def _poki(tell: Tell) -> Any:
     from counterplay.opponents.poki.bot import Poki
+    from counterplay.opponents.poki.store import potentials
 
+    potentials(tell)
     return Poki()
 
 

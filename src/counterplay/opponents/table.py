@@ -12,10 +12,10 @@ import numpy as np
 from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import betting_actions, betting_tree
-from counterplay.holdem.boards import board_hash
-from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import new_state, uniform
 from counterplay.opponents.bot import Bot, View
@@ -26,22 +26,20 @@ ACTIONS = ("fold", "call", "raise")
 class Table(NamedTuple):
     """n public nodes, r rows. At the start of a round code = code · carry[round] + bucket; the row is first_row[node] + code."""
 
-    preflop: np.ndarray  # uint16[1326]: buckets
-    early: np.ndarray  # uint16[18187, 1326]: buckets on flops and turns
-    river: np.ndarray  # uint16[1981]: bucket of a river count
-    river_count: np.ndarray  # uint16[134459, 1326]
+    preflop: np.ndarray  # these four as in `LookUp`
+    early: np.ndarray
+    river: np.ndarray
+    river_count: np.ndarray
     first_row: np.ndarray  # int64[n]
     carry: np.ndarray  # int64[4]: 0 forgets earlier rounds
     policy: np.ndarray  # float64[r, 3]: fold, call, raise
 
 
 def new_table(buckets: Buckets, first_row: np.ndarray, carry: np.ndarray, policy: np.ndarray) -> Table:
-    """A table with the buckets of flops and turns in one array."""
-    early = np.concatenate([buckets.flop, buckets.turn])
-    return Table(
-        buckets.preflop, early, buckets.river, buckets.river_count, np.ascontiguousarray(first_row, dtype=np.int64),
-        np.ascontiguousarray(carry, dtype=np.int64), np.ascontiguousarray(policy, dtype=np.float64),
-    )  # fmt: skip
+    """A table over any buckets."""
+    kinds = (np.int64, np.int64, np.float64)
+    arrays = [np.ascontiguousarray(array, dtype=kind) for array, kind in zip((first_row, carry, policy), kinds, strict=True)]
+    return Table(*look_up(buckets), *arrays)
 
 
 @jit
@@ -79,7 +77,7 @@ class TableBot(Bot):
     def act(self, view: View) -> str:
         self._hand[:2] = view.cards
         self._hand[4 : 4 + len(view.board)] = view.board
-        row = _row_of(self.table, *board_hash(), self._hand, view.betting.round, view.node)
+        row = _row_of(self.table, *board_links(), self._hand, view.betting.round, view.node)
         return ACTIONS[_draw(self.table.policy, row, self._rng)]
 
 

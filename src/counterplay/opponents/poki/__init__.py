@@ -1,0 +1,1 @@
+"""Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published descriptions."""
