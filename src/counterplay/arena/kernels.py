@@ -41,8 +41,8 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
 def _play_hand(
     tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, one: Table, two: Table, hand: np.ndarray, code: np.ndarray,
     rng: np.ndarray,
-) -> float:  # fmt: skip
-    """One hand with the cards in `hand`; what player 1 wins."""
+) -> tuple[float, int]:  # fmt: skip
+    """One hand with the cards in `hand`; what player 1 wins, and the node where it ends."""
     code[0] = code[1] = 0
     rounds = -1
     node = ZERO
@@ -62,17 +62,19 @@ def _play_hand(
         player = tree.player[node]
     folded = tree.folded[node]
     if folded != NO_FOLD:
-        return float(tree.stake[node] * (-1 if folded == 0 else 1))
+        return float(tree.stake[node] * (-1 if folded == 0 else 1)), node
     compare(hand)
-    return float(tree.stake[node] * hand[index(SHOWDOWN)])
+    return float(tree.stake[node] * hand[index(SHOWDOWN)]), node
 
 
 @jit
 def play_tables(
     tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, a: Table, b: Table, deals: np.ndarray, hand: np.ndarray,
     code: np.ndarray, rng: np.ndarray, kept: np.ndarray, duplicate: bool, won: np.ndarray,
+    ends: np.ndarray,
 ) -> None:  # fmt: skip
-    """Play every deal. Fills `won` (float64[deals, 2]): what `a` wins as player 1 and as player 2; NaN where it is not played."""
+    """Play every deal. Fills `won` (float64[deals, 2]): what `a` wins as player 1 and as player 2, NaN where it is not played;
+    and `ends` (int32[deals, 2]): the nodes where the hands end."""
     for k in range(index(len(deals))):
         for j in range(index(N_DEALT)):
             hand[j] = deals[k, j]
@@ -81,12 +83,13 @@ def play_tables(
             kept[j] = rng[j]
         won[k, ZERO] = won[k, ONE] = np.nan
         if duplicate or even:
-            won[k, ZERO] = _play_hand(tree, flops, next_boards, a, b, hand, code, rng)
+            won[k, ZERO], ends[k, ZERO] = _play_hand(tree, flops, next_boards, a, b, hand, code, rng)
         if duplicate:
             for j in range(index(4)):
                 rng[j] = kept[j]
         if duplicate or not even:
-            won[k, ONE] = -_play_hand(tree, flops, next_boards, b, a, hand, code, rng)
+            lost, ends[k, ONE] = _play_hand(tree, flops, next_boards, b, a, hand, code, rng)
+            won[k, ONE] = -lost
 
 
 @jit(inline=True)

@@ -6,6 +6,7 @@ blocks (`deals.py`); players with a memory start each block afresh, so the resul
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.arena.deals import blocks, deal_block, play_state
+from counterplay.arena.deals import BLOCK, blocks, deal_block, play_state
 from counterplay.arena.kernels import play_policies, play_tables
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, summarise
@@ -28,14 +29,20 @@ from counterplay.holdem.betting import betting_histories, betting_tree
 from counterplay.holdem.form import HAND_SIZE
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
+from counterplay.opponents.acpc import write_acpc
 from counterplay.opponents.hand_files import write_hands
 from counterplay.opponents.hands import HandRecord, seen_by
+from counterplay.opponents.phh import write_phh
 from counterplay.opponents.registry import as_bot
 from counterplay.opponents.table import TableBot
 from counterplay.solvers.sampling import cores
 
 Tell = Callable[[float, str], None]
-FAST_BLOCK = 50_000  # deals per call of a kernel
+LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
+    ".parquet": write_hands,
+    ".phhs": write_phh,
+    ".log": write_acpc,
+}
 BOARD_CARDS = (0, 3, 4, 5)
 MOST_HANDS = 10**9
 
@@ -56,7 +63,7 @@ def play_match(
     """What `a` wins from `b` per hand, with its standard error.
 
     In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object with a method `act(view)`; in
-    other games both are strategies of that game. `log`: write the hands played there (Parquet, .phhs or .log for ACPC), as
+    other games both are strategies of that game. `log`: write the hands played there (.parquet, .phhs, or .log for ACPC), as
     `observer` ("a" or "b") saw them, or with all cards.
     """
     game = game if isinstance(game, Game) else load(game)
@@ -64,6 +71,10 @@ def play_match(
         raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
     if observer not in (None, "a", "b"):
         raise BadParameter(f"observer must be 'a' or 'b', not {observer!r}")
+    if processes is not None and (isinstance(processes, bool) or not isinstance(processes, int) or processes < 1):
+        raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
+    if log is not None and Path(log).suffix not in LOGS:
+        raise BadParameter(f"hands are written to {', '.join(LOGS)}, not to {log}")
     before = time.perf_counter()
     deals = -(-hands // 2) if duplicate else hands
     play_state(seed, 0)  # refuses a bad seed
@@ -74,12 +85,14 @@ def play_match(
     else:
         bots = (as_bot(a, tell), as_bot(b, tell))
         names = _names(bots)
-        if all(isinstance(bot, TableBot) for bot in bots) and log is None:
-            won = _play_tables(bots, deals, seed, duplicate, tell)
+        if all(isinstance(bot, TableBot) for bot in bots):
+            won, played = _play_tables(bots, deals, seed, duplicate, tell, log is not None)
         else:
+            if bots[0] is bots[1]:
+                bots = (bots[0], copy.deepcopy(bots[1]))
             won, played = _play_bots(bots, deals, seed, duplicate, tell, processes or cores(), log is not None)
-            if log is not None:
-                _write_log(Path(log), names, played, observer)
+        if log is not None:
+            _write_log(Path(log), names, played, observer)
     return summarise(game.name, names, won, duplicate, seed, time.perf_counter() - before)
 
 
@@ -100,26 +113,40 @@ def _play_strategies(game: Game, a: Any, b: Any, deals: int, seed: int, duplicat
     return won
 
 
-def _play_tables(bots: tuple[Any, Any], deals: int, seed: int, duplicate: bool, tell: Tell) -> np.ndarray:
+def _play_tables(
+    bots: tuple[Any, Any], deals: int, seed: int, duplicate: bool, tell: Tell, keeping: bool
+) -> tuple[np.ndarray, list[Played]]:
     """Two tables: kernels, one block per thread."""
-    won = np.empty((deals, 2))
+    won, ends = np.empty((deals, 2)), np.empty((deals, 2), dtype=np.int32)
     links, tree = board_links(), betting_tree()
 
-    def play(block: tuple[int, int]) -> int:
+    def play(block: tuple[int, int]) -> tuple[int, list[Played]]:
         number, n = block
         scratch = np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64)
         rng, kept = play_state(seed, number), np.empty(4, dtype=np.uint64)
         cards = deal_block(seed, number, n)
-        out = won[number * FAST_BLOCK : number * FAST_BLOCK + n]
-        play_tables(tree, *links, bots[0].table, bots[1].table, cards, *scratch, rng, kept, duplicate, out)
-        return n
+        here = slice(number * BLOCK, number * BLOCK + n)
+        tables = (bots[0].table, bots[1].table)
+        play_tables(tree, *links, *tables, cards, *scratch, rng, kept, duplicate, won[here], ends[here])
+        return n, _played(cards, won[here], ends[here]) if keeping else []
 
-    done = 0
+    done, played = 0, []
     with ThreadPoolExecutor(cores()) as pool:
-        for n in pool.map(play, blocks(deals, FAST_BLOCK)):
+        for n, hands in pool.map(play, blocks(deals)):
             done += n
+            played += hands
             tell(done / deals, f"{done * (2 if duplicate else 1):,} hands")
-    return won
+    return won, played
+
+
+def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:
+    """Hands of a block, `a` being the dealer in the first column and `b` in the second."""
+    return [
+        Played(dealer, tuple(cards[k].tolist()), int(ends[k, dealer]), float(won[k, dealer] if dealer == 0 else -won[k, dealer]))
+        for k in range(len(cards))
+        for dealer in (0, 1)
+        if not np.isnan(won[k, dealer])
+    ]
 
 
 _job: Any = None  # what forked workers play; set just before they start
@@ -185,7 +212,7 @@ def _write_log(path: Path, names: tuple[str, str], played: list[Played], observe
             number, dealer, other, histories[hand.end], board, _pair(hand.cards, 0), _pair(hand.cards, 2), hand.won
         )
         records.append(record if observer is None else seen_by(record, names[0 if observer == "a" else 1]))
-    write_hands(path, records)
+    LOGS[path.suffix](path, records)
 
 
 def _pair(cards: tuple[int, ...], k: int) -> tuple[int, int]:

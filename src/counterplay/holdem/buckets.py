@@ -12,8 +12,10 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.holdem.boards import boards
+from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.holdem.tables import Strengths
+from counterplay.kernels.jit import index, jit
 
 KINDS = ("width", "frequency")
 
@@ -62,10 +64,7 @@ def make_buckets(strengths: Strengths, n: int, kind: str) -> Buckets:
         )
     if kind != "frequency":
         raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    river_deals = np.zeros(RIVER_TOTAL + 1)
-    for row, weight in zip(strengths.river, boards(5).weight, strict=True):
-        river_deals += weight * np.bincount(row, minlength=RIVER_TOTAL + 1)
-    river_deals[0] = 0.0  # impossible holdings are counted there; the few hands that lose to everything stay in the first bucket
+    river_deals = _river_deals(strengths.river)
     return Buckets(
         _by_frequency(strengths.preflop, np.ones(len(strengths.preflop)), n),
         _by_frequency(strengths.flop, np.repeat(boards(3).weight, strengths.flop.shape[1]), n),
@@ -83,11 +82,45 @@ def _by_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
 
 def _by_frequency(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
     """Borders where the cumulated weight passes k / n; entries of no strength (a card on the board) do not count."""
-    flat = np.asarray(counts).reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
-    share /= share[-1]
-    values, first = np.unique(flat[order], return_index=True)
-    before = np.concatenate([[0.0], share])[first]  # share of weaker hands
-    bucket_of_value = np.minimum((before * n).astype(np.int64), n - 1)
-    return bucket_of_value[np.searchsorted(values, flat)].astype(np.uint16).reshape(np.shape(counts))
+    values = np.asarray(counts)
+    if values.max() > 10**8:  # pre-flop: few entries, large numbers
+        _, place = np.unique(values, return_inverse=True)
+        return _by_frequency(place + 1, weight, n)
+    share = np.bincount(values.reshape(-1), weights=weight.reshape(-1))
+    share[0] = 0.0
+    before = (np.cumsum(share) - share) / share.sum()  # share of weaker hands
+    bucket = np.minimum((before * n + 1e-12).astype(np.int64), n - 1).astype(np.uint16)
+    chosen: np.ndarray = bucket[values]
+    return chosen
+
+
+@jit
+def _count_rivers(river_count: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """Add the weight of every board to the counts of its holdings."""
+    for row in range(index(len(river_count))):
+        for column in range(index(river_count.shape[1])):
+            out[index(river_count[row, column])] += weight[row]
+
+
+def _river_deals(river_count: np.ndarray) -> np.ndarray:
+    """float64[1981]: how many deals have each river count."""
+    deals = np.zeros(RIVER_TOTAL + 1)
+    _count_rivers(river_count, boards(5).weight, deals)
+    deals[0] = 0.0  # impossible holdings are counted there; the few hands that lose to everything stay in the first bucket
+    return deals
+
+
+def bucket_shares(buckets: Buckets, n: int, sample: int = 200_000) -> list[np.ndarray]:
+    """float64[n] for each round: how often a bucket is dealt, by a sample of deals with a fixed seed."""
+    rng = np.random.default_rng(1)
+    shares = []
+    for size, table in ((3, buckets.flop), (4, buckets.turn), (5, buckets.river_count)):
+        weight, masks = boards(size).weight, boards(size).masks
+        board = rng.choice(len(weight), size=sample, p=weight / weight.sum())
+        pair = rng.integers(0, table.shape[1], size=sample)
+        cards = HOLDING_CARDS[pair].astype(np.int64)
+        taken = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
+        free = ~taken.any(axis=1)
+        found = table[board[free], pair[free]]
+        shares.append(np.bincount(found if size < 5 else buckets.river[found], minlength=n) / free.sum())
+    return [np.bincount(buckets.preflop, minlength=n) / len(buckets.preflop), *shares]

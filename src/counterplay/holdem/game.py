@@ -9,11 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from counterplay.base.errors import BadParameter
 from counterplay.games.spec import GameSpec, whole_number
 from counterplay.holdem import tables
 from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
-from counterplay.holdem.buckets import KINDS, Buckets, make_buckets
+from counterplay.holdem.buckets import KINDS, Buckets, bucket_shares, make_buckets
 from counterplay.holdem.form import BettingGame, betting_game
 
 MOST_BUCKETS = 1000
@@ -35,6 +37,10 @@ class HoldemRules:
     @cached_property
     def buckets(self) -> Buckets:
         return make_buckets(tables.strengths(), self.n_buckets, self.kind)
+
+    def bucket_shares(self) -> list[np.ndarray]:
+        """How often each bucket is dealt, by round: float64[buckets] each."""
+        return bucket_shares(self.buckets, self.n_buckets)
 
     def form(self) -> BettingGame:
         return betting_game(betting_tree(), self.buckets, self.n_buckets)

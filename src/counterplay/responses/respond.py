@@ -40,7 +40,7 @@ from counterplay.games.registry import load
 from counterplay.responses.folder import check_free, save_model, seat_folder
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, check_limits, run_solver
+from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, check_limits, check_target, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
 DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
@@ -97,7 +97,9 @@ def respond(
     """
     game = game if isinstance(game, Game) else load(game)
     check_response(game, model, algorithm)
+    check_target(game, target)
     if max_exploitability is not None:
+        game.tree  # noqa: B018  refuses a game that cannot be evaluated
         if callback is not None or measure_every is not None:
             raise BadParameter("max_exploitability tries many values of p; callback and measure_every are for one")
         from counterplay.responses.frontier import safest_best

@@ -128,6 +128,31 @@ def tree_search(
     return int(touched)
 
 
+@jit
+def add_visits(base: np.ndarray, found: np.ndarray, out: np.ndarray) -> None:
+    """Add the visits and rewards that `found` has more than `base`; the value column of `out` holds sums."""
+    for k in range(index(len(base))):
+        before, after = base[k, VISITS], found[k, VISITS]
+        if after != before:
+            out[k, VISITS] += after - before
+            out[k, VALUE] += after * found[k, VALUE] - before * base[k, VALUE]
+
+
+@jit
+def settle_visits(first: np.ndarray, c: float, stats: np.ndarray, spread: np.ndarray) -> None:
+    """Sums of rewards to averages, and what follows from the visits."""
+    for infoset in range(index(len(spread))):
+        total = 0.0
+        for k in range(index(first[infoset]), index(first[infoset + ONE])):
+            visits = stats[k, VISITS]
+            total += visits
+            if visits > 0.0:
+                inverse = 1.0 / visits
+                stats[k, VALUE] *= inverse
+                stats[k, ROOT] = sqrt(inverse)
+        spread[infoset] = c * sqrt(log(max(total, 2.0)))
+
+
 class TreeSearch(SamplingSolver):
     """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or call."""
 
@@ -160,17 +185,13 @@ class TreeSearch(SamplingSolver):
 
     def _combine(self, base: Tables, found: list[Tables]) -> Tables:
         """Visits and rewards are added; the rest follows from them."""
-        visits, reward = base.stats[:, VISITS].copy(), base.stats[:, VISITS] * base.stats[:, VALUE]
-        in_tree = base.in_tree.copy()
+        out = Tables(base.stats.copy(), base.spread.copy(), base.in_tree.copy())
+        out.stats[:, VALUE] *= out.stats[:, VISITS]  # sums of rewards while they are added
         for tables in found:
-            visits += tables.stats[:, VISITS] - base.stats[:, VISITS]
-            reward += tables.stats[:, VISITS] * tables.stats[:, VALUE] - base.stats[:, VISITS] * base.stats[:, VALUE]
-            np.maximum(in_tree, tables.in_tree, out=in_tree)
-        seen = visits > 0
-        value = np.divide(reward, visits, out=np.zeros_like(reward), where=seen)
-        root = np.divide(1.0, np.sqrt(visits), out=np.full_like(visits, np.inf), where=seen)
-        total = np.add.reduceat(visits, self.game.form.first[:-1])
-        return Tables(np.stack([visits, value, root], axis=1), self._spread(total), in_tree)
+            add_visits(base.stats, tables.stats, out.stats)
+            np.maximum(out.in_tree, tables.in_tree, out=out.in_tree)
+        settle_visits(self.game.form.first, self._c, out.stats, out.spread)
+        return out
 
     def weights(self) -> np.ndarray:
         return np.ascontiguousarray(self._merged().stats[:, VISITS])

@@ -118,7 +118,14 @@ def solve(
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
+    check_target(solver.game, target)
     return run_solver(solver, limits, folder)
+
+
+def check_target(game: Game, target: float | None) -> None:
+    """Refuse to wait for what cannot be measured."""
+    if target is not None and not game.perfect_recall:
+        raise BadParameter(f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit")
 
 
 def run_solver(solver: Solver, limits: Limits, folder: str | Path | None = None) -> Run:
@@ -150,6 +157,7 @@ def resume(
     if "response" in config:
         raise BadParameter(f"{path} holds a response; go on with resume_response")
     solver = new_solver(game or load(config["game"]), config["algorithm"], config["seed"], config["options"])
+    check_target(solver.game, target)
     return resume_solver(path, solver, limits)
 
 

@@ -1,11 +1,12 @@
 """Solvers that play histories, on one thread or on several.
 
 How several threads share what they learn: each has its own copy of the tables and its own random numbers, and plays every T-th
-iteration. At fixed iteration numbers, ever further apart, the copies are put together: everybody's changes are added to the
-tables of the last time, and all go on from the result. Nothing depends on which thread was
-faster, so a seed and a number of threads give the same bits, however a run is cut.
+iteration. Every few iterations the copies are put together: everybody's changes are added to the tables of the last time, and
+all go on from the result. Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
+however a run is cut.
 
-A thread does not see what the others learned since the last merge, an eighth of the run at most.
+Between two merges threads correct the same regrets without knowing of each other, and the sum corrects them twice. So a batch is
+short: about `VISITS` visits per information set. On small games that is too little work to be worth a second thread.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
+from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver
 
-FIRST_BATCH, LAST_BATCH, BATCH_SHARE = 10_000, 4_000_000, 8
+FIRST_BATCH, VISITS = 64, 4
 MOST_THREADS = 64
 
 
@@ -60,7 +62,7 @@ class SamplingSolver(Solver):
             for k in range(threads)
         ]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._batch_end = next_merge(0)
+        self._batch = np.array([FIRST_BATCH, 0], dtype=np.int64)  # iteration of the next merge; nodes touched so far
         self._stale = False  # whether the workers know more than `_tables`
 
     @abstractmethod
@@ -76,12 +78,14 @@ class SamplingSolver(Solver):
             return self._play(self._workers[0], self.iterations, n, 1)
         touched, done, end = 0, self.iterations, self.iterations + n
         while True:
-            until = min(end, self._batch_end)
-            touched += self._play_together(done, until)
-            done = until
-            if done == self._batch_end:
+            until = min(end, int(self._batch[0]))
+            nodes = self._play_together(done, until)
+            touched, done = touched + nodes, until
+            self._batch[1] += nodes
+            if done == self._batch[0]:
                 self._merge()
-                self._batch_end = next_merge(done)
+                per_iteration = max(int(self._batch[1]), 1) / done
+                self._batch[0] = done + max(FIRST_BATCH, int(VISITS * self.game.n_infosets / per_iteration))
             if done == end:
                 return touched
 
@@ -111,7 +115,7 @@ class SamplingSolver(Solver):
                 if name == "last_visit":
                     np.maximum(array, tables.last_visit, out=array)
                 else:
-                    array += getattr(tables, name) - getattr(base, name)
+                    add_changes(getattr(base, name), getattr(tables, name), array)
         return out
 
     def _merge(self) -> None:
@@ -126,28 +130,27 @@ class SamplingSolver(Solver):
         if self._pool is not None:
             for k, worker in enumerate(self._workers):
                 found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
-                if k > 0:
-                    found[f"rng.{k}"] = worker.rng
+                found[f"rng.{k}"] = worker.rng
+            found["batch"] = self._batch
+        for k, worker in enumerate(self._workers):
+            if len(worker.hand):  # the deck as the last hand left it
+                found[f"hand.{k}"] = worker.hand
         return found
 
     def restore(self, saved: Any, source: str) -> None:
         super().restore(saved, source)
         self._stale = self._pool is not None
-        self._batch_end = next_merge(self.iterations)
 
     def weights(self) -> np.ndarray:
         summed: np.ndarray = self._merged().strategy_sum
         return summed
 
 
-def next_merge(done: int) -> int:
-    """The first iteration after `done` at which threads merge: steps of an eighth, within bounds."""
-    at = 0
-    while at <= done:
-        size = min(max(FIRST_BATCH, at // BATCH_SHARE), LAST_BATCH)
-        jump = (done - at) // LAST_BATCH if size == LAST_BATCH else 0
-        at += size * max(jump, 1)
-    return at
+@jit
+def add_changes(base: np.ndarray, found: np.ndarray, out: np.ndarray) -> None:
+    """Add to `out` what `found` has more than `base`."""
+    for k in range(index(len(base))):
+        out[k] += found[k] - base[k]
 
 
 def cores() -> int:

@@ -1,0 +1,219 @@
+"""Models of an opponent learnt from hands he played: `tree` (C4.5, one tree per phase) and `frequency` (counts).
+
+Either becomes a `Strategy` on the abstract game, with the number of observations of each information set beside it, from which
+data-biased responses take their confidence.
+
+A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded: not at random. `tree` sends
+such decisions down all branches, as C4.5 does; `frequency` spreads them over the buckets as they are dealt. Both therefore
+think that strong hands fold more often, and weak ones less often, than they do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.holdem.betting import ROUNDS, betting_tree
+from counterplay.holdem.game import HoldemRules
+from counterplay.opponents.c45 import Attribute, Tree, learn
+from counterplay.opponents.observe import ACTIONS, FEATURES, UNSEEN, Observations, buckets_of, legal, node_features
+
+KINDS = ("tree", "frequency")
+CALL = ACTIONS.index("call")
+LEAST_SHARE = 1e-3  # under which no predicted probability counts in a log loss
+
+
+@dataclass(frozen=True)
+class OpponentModel:
+    """What was learnt of `player`."""
+
+    kind: str
+    player: str
+    game: Game = field(repr=False)
+    hands: int
+    decisions: int
+    counts: np.ndarray = field(repr=False)  # float64[slots]: observations of each action, those with unseen cards spread
+    trees: tuple[Tree, ...] = field(repr=False)  # one per phase; none for frequency
+    strategy: Strategy = field(repr=False)  # in both seats
+
+    @property
+    def observed(self) -> np.ndarray:
+        """float64[information sets]: n_I, for `cp.confidence`."""
+        n: np.ndarray = np.add.reduceat(self.counts, self.game.form.first[:-1])
+        return n
+
+    def text(self) -> str:
+        """Readable trees."""
+        if not self.trees:
+            return f"counts of {self.decisions:,} decisions"
+        return "\n\n".join(f"{name}\n{tree.text()}" for name, tree in zip(ROUNDS, self.trees, strict=True))
+
+
+def learn_model(seen: Observations, game: Game, player: str, kind: str = "tree", *, laplace: bool = True) -> OpponentModel:
+    """Learn how `player` plays. `laplace`: leaves of a tree never say never, and rare leaves say less."""
+    if kind not in KINDS:
+        raise BadParameter(f"a model is one of {', '.join(KINDS)}, not {kind!r}")
+    buckets = buckets_of(seen, game)
+    counts = _counts(seen, buckets, game)
+    trees = _trees(seen, buckets, laplace) if kind == "tree" else ()
+    shares = _tree_shares(trees, game) if trees else _count_shares(counts, game)
+    hands = len(np.unique(seen.hand))
+    return OpponentModel(kind, player, game, hands, len(seen.node), counts, trees, _strategy(shares, game))
+
+
+def _trees(seen: Observations, buckets: np.ndarray, laplace: bool) -> tuple[Tree, ...]:
+    x = _matrix(seen.node, buckets)
+    attributes = [Attribute(name, "numeric") for name in FEATURES]
+    rounds = betting_tree().round[seen.node]
+    trees = []
+    for phase in range(len(ROUNDS)):
+        rows = rounds == phase
+        if not rows.any():  # never got there: a call, as good a guess as any
+            trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS, laplace=laplace))
+            continue
+        trees.append(learn(attributes, x[rows], seen.action[rows].astype(np.int64), ACTIONS, laplace=laplace))
+    return tuple(trees)
+
+
+def _matrix(node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
+    """float64[n, 5] in the order of FEATURES; NaN for a bucket that was not seen."""
+    return np.column_stack([node_features()[node], np.where(buckets == UNSEEN, np.nan, buckets)])
+
+
+def _rules(game: Game) -> HoldemRules:
+    assert isinstance(game.rules, HoldemRules)
+    return game.rules
+
+
+def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Node and bucket of every information set."""
+    tree, n = betting_tree(), _rules(game).n_buckets
+    return np.repeat(tree.node, n), np.tile(np.arange(n), len(tree.node))
+
+
+def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:
+    """float64[information sets, 3]."""
+    node, bucket = _rows(game)
+    shares = np.empty((len(node), len(ACTIONS)))
+    rounds = betting_tree().round[node]
+    for phase, tree in enumerate(trees):
+        rows = rounds == phase
+        shares[rows] = tree.predict(_matrix(node[rows], bucket[rows]))
+    return shares
+
+
+def _slot_of(game: Game) -> np.ndarray:
+    """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
+    allowed = legal()[_rows(game)[0]]
+    place = np.cumsum(allowed, axis=1) - 1
+    slots: np.ndarray = np.where(allowed, game.form.first[:-1, None] + place, -1)
+    return slots
+
+
+def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
+    """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets as they are dealt."""
+    n = _rules(game).n_buckets
+    tree, slot_of = betting_tree(), _slot_of(game)
+    first = tree.decision[seen.node].astype(np.int64) * n
+    counts = np.zeros(game.n_slots)
+    known = buckets != UNSEEN
+    np.add.at(counts, slot_of[first[known] + buckets[known], seen.action[known]], 1.0)
+    dealt = _rules(game).bucket_shares()
+    unseen, times = np.unique(
+        np.column_stack([first[~known], seen.action[~known], tree.round[seen.node][~known]]), axis=0, return_counts=True
+    )
+    for (low, action, phase), many in zip(unseen, times, strict=True):
+        counts[slot_of[low : low + n, action]] += many * dealt[phase]
+    return counts
+
+
+def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
+    """Relative frequencies; a call where nothing was seen."""
+    slot_of = _slot_of(game)
+    shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    shares[shares.sum(axis=1) <= 0, CALL] = 1.0
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _strategy(shares: np.ndarray, game: Game) -> Strategy:
+    """Illegal actions taken out; a call where nothing else is left."""
+    slot_of = _slot_of(game)
+    shares = np.where(slot_of >= 0, shares, 0.0)
+    shares[shares.sum(axis=1) <= 0, CALL] = 1.0
+    weights = np.zeros(game.n_slots)
+    weights[slot_of[slot_of >= 0]] = shares[slot_of >= 0]
+    return Strategy.from_weights(game, weights)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well a model predicts decisions it has not seen, in nats per decision."""
+
+    decisions: int
+    log_loss: float
+    baseline: float  # of the shares of actions by phase and legal actions
+    accuracy: float  # how often the likeliest action is taken
+
+    @property
+    def gain(self) -> float:
+        """What the model is better by."""
+        return self.baseline - self.log_loss
+
+
+def predict(model: OpponentModel, seen: Observations) -> np.ndarray:
+    """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal actions taken out."""
+    buckets = buckets_of(seen, model.game)
+    if model.trees:
+        shares = np.empty((len(seen.node), len(ACTIONS)))
+        rounds = betting_tree().round[seen.node]
+        for phase, tree in enumerate(model.trees):
+            rows = rounds == phase
+            shares[rows] = tree.predict(_matrix(seen.node[rows], buckets[rows]))
+    else:
+        n, public = _rules(model.game).n_buckets, betting_tree()
+        table = _count_shares(model.counts, model.game)
+        first = public.decision[seen.node].astype(np.int64) * n
+        shares = table[first + np.maximum(buckets, 0)]
+        dealt = np.array(_rules(model.game).bucket_shares())
+        for k in np.flatnonzero(buckets == UNSEEN):
+            shares[k] = dealt[public.round[seen.node[k]]] @ table[first[k] : first[k] + n]
+    return _clean(shares, seen.node)
+
+
+def _clean(shares: np.ndarray, node: np.ndarray) -> np.ndarray:
+    allowed = legal()[node]
+    shares = np.where(allowed, np.maximum(shares, LEAST_SHARE), 0.0)
+    cleaned: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
+    return cleaned
+
+
+def assess(model: OpponentModel, trained_on: Observations, held_out: Observations) -> Quality:
+    """Log loss on held-out decisions beside that of plain shares of actions by phase and legal actions."""
+    rows = np.arange(len(held_out.node))
+    shares = predict(model, held_out)
+    loss = -np.log(shares[rows, held_out.action]).mean()
+    kinds = _kind(trained_on.node), _kind(held_out.node)
+    plain = np.zeros((int(max(kinds[0].max(), kinds[1].max())) + 1, len(ACTIONS)))
+    np.add.at(plain, (kinds[0], trained_on.action), 1.0)
+    base = _clean((plain / np.maximum(plain.sum(axis=1, keepdims=True), 1.0))[kinds[1]], held_out.node)
+    baseline = -np.log(base[rows, held_out.action]).mean()
+    accuracy = float((shares.argmax(axis=1) == held_out.action).mean())
+    return Quality(len(rows), float(loss), float(baseline), accuracy)
+
+
+def _kind(node: np.ndarray) -> Any:
+    """Phase and legal actions as one number."""
+    allowed = legal()[node]
+    return betting_tree().round[node].astype(np.int64) * 4 + allowed[:, 0] * 2 + allowed[:, 2]
+
+
+def split(seen: Observations, every: int = 5) -> tuple[Observations, Observations]:
+    """Every fifth hand held out."""
+    held = seen.hand % every == every - 1
+    return seen.part(~held), seen.part(held)
