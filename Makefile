@@ -7,7 +7,7 @@ SCALE ?= quick
 .PHONY: help reproduce test test-slow lint benchmark clean
 
 help:
-	@echo "make reproduce   run the experiments (SCALE=paper for full size); results/ holds pictures, CSVs and verdicts"
+	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
 	@echo "make test        style, types and all fast tests"
 	@echo "make test-slow   long convergence runs"
 	@echo "make benchmark   speed beside OpenSpiel, into benchmarks/RESULTS.md"
@@ -22,9 +22,7 @@ $(VENV)/.dev: $(VENV)/.core
 	@touch $@
 
 reproduce: $(VENV)/.core
-	$(BIN)/counterplay reproduce fig4-kuhn --scale $(SCALE)
-	$(BIN)/counterplay reproduce fig6 --scale $(SCALE)
-	$(BIN)/counterplay reproduce fig7 --scale $(SCALE)
+	$(BIN)/counterplay reproduce all --scale $(SCALE)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -243,7 +243,7 @@ def test_the_error_is_that_of_the_deals_over_several_blocks(game: cp.Game, rando
         parts = [
             by_kernel(random10, other, deal_block(4, number, n), play_state(4, number), duplicate) for number, n in blocks(deals)
         ]
-        assert len(parts) == 2
+        assert len(parts) > 1
         won = np.concatenate(parts)
         per_deal = np.nanmean(won, axis=1)
         assert result.hands == hands

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from counterplay.evaluation.exact import expected_value as expected_value
     from counterplay.evaluation.exact import exploitability as exploitability
     from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
+    from counterplay.experiments.base import Outcome as Outcome
+    from counterplay.experiments.campaign import reproduce_all as reproduce_all
+    from counterplay.experiments.registry import reproduce as reproduce
     from counterplay.forms.game import Game as Game
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
@@ -50,6 +53,9 @@ _WHERE = {
     "expected_value": "evaluation.exact",
     "exploitability": "evaluation.exact",
     "kuhn_errors": "evaluation.kuhn",
+    "Outcome": "experiments.base",
+    "reproduce": "experiments.registry",
+    "reproduce_all": "experiments.campaign",
     "Game": "forms.game",
     "Strategy": "forms.strategy",
     "CHANCE": "forms.tree",

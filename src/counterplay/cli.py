@@ -1,4 +1,4 @@
-"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | show | holdem | reproduce`.
+"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | model | show | holdem | reproduce`.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -16,7 +16,18 @@ from rich.table import Table
 from counterplay import cli_matches, cli_responses
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
-from counterplay.display import err, out, print_facts, progress, report_run, share_progress, status
+from counterplay.display import (
+    err,
+    out,
+    overall_progress,
+    print_campaign,
+    print_facts,
+    print_outcome,
+    progress,
+    report_run,
+    share_progress,
+    status,
+)
 
 app = typer.Typer(
     help="Equilibria and robust counter-strategies in imperfect-information games.",
@@ -154,34 +165,48 @@ def evaluate(
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="Which figure or table; without it, a list.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")] = None,
     scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
-    folder: Annotated[Path, typer.Option("--out", help="Where the picture, the CSV and the verdict go.")] = Path("results"),
+    folder: Annotated[Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")] = Path("results"),
+    again: Annotated[bool, typer.Option("--again", help="With all: also what has been done before.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment of the paper and say which of its claims hold."""
+    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done; after Ctrl-C it goes on."""
+    from dataclasses import asdict
+
+    from counterplay.experiments.campaign import reproduce_all
     from counterplay.experiments.registry import experiments
     from counterplay.experiments.registry import reproduce as run_experiment
 
     if name is None:
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
-        return
-    with share_progress(name) as tell:
-        outcome = run_experiment(name, scale, folder, tell)
-    if as_json:
-        from dataclasses import asdict
-
-        print(json.dumps(asdict(outcome)))
-        return
-    out.print(f"{outcome.title} ({outcome.scale} scale, {outcome.seconds:.1f} s)")
-    for claim in outcome.claims:
-        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}")
-        out.print(f"                 {claim.measured}")
-    out.print("Files: " + ", ".join(str(folder / file) for file in outcome.files))
+        out.print(f"{'all':<12} everything above that has not been done yet")
+    elif name == "all":
+        try:
+            with overall_progress() as tell:
+                campaign = reproduce_all(scale, folder, tell, again)
+        except KeyboardInterrupt:
+            err.print(f"stopped; what is done is in {folder}. Go on with the same command{', without --again' if again else ''}.")
+            raise typer.Exit(130) from None
+        if as_json:
+            print(json.dumps({**asdict(campaign), "report": str(campaign.report)}))
+        else:
+            print_campaign(campaign)
+        if campaign.failures:
+            raise typer.Exit(1)
+    else:
+        with share_progress(name) as tell:
+            outcome = run_experiment(name, scale, folder, tell)
+        if as_json:
+            print(json.dumps(asdict(outcome)))
+        else:
+            print_outcome(outcome)
+            out.print("Files: " + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"]))
 
 
 app.command()(cli_matches.match)
+app.command()(cli_matches.model)
 app.command()(cli_matches.show)
 app.add_typer(cli_matches.holdem, name="holdem")
 app.command()(cli_responses.respond)

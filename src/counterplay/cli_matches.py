@@ -1,4 +1,4 @@
-"""The commands about hold'em and matches: `match`, `show`, `holdem prepare`."""
+"""The commands about hold'em and matches: `match`, `model`, `show`, `holdem prepare`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from counterplay.base.errors import BadParameter
 from counterplay.cli_support import AsJson, read_strategy
-from counterplay.display import out, print_facts, share_progress
+from counterplay.display import err, out, print_facts, share_progress
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
 holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
@@ -81,6 +82,59 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
         loaded = loaded or strategy.game
         players.append(strategy_bot(strategy, Path(name).name))
     return loaded or load("holdem(buckets=10)"), players[0], players[1]
+
+
+def model(
+    hands: Annotated[Path, typer.Argument(help="Hands: .parquet, an ACPC .log, or .phh/.phhs files or a folder of them.")],
+    player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
+    kind: Annotated[str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")] = "tree",
+    game: Annotated[str, typer.Option(help="The abstraction.")] = "holdem(buckets=10)",
+    laplace: Annotated[bool, typer.Option(help="Smooth the leaves of the trees.")] = True,
+    unseen: Annotated[str, typer.Option(help="Cards not shown: inferred, or fractional as in J48.")] = "inferred",
+    on_error: Annotated[str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip it.")] = "refuse",
+    text: Annotated[bool, typer.Option("--text", help="Print the trees.")] = False,
+    target: Annotated[Path | None, typer.Option("--out", help="Where the model goes (default: PLAYER-KIND.json).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn how a player plays from his hands, and say how well the model predicts hands it has not seen.
+
+    For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
+    and then: counterplay model hands.parquet --player poki
+    """
+    from counterplay.games.registry import load
+    from counterplay.opponents.hand_files import read_any
+    from counterplay.opponents.model import assess, learn_model, split
+    from counterplay.opponents.model_file import save_model
+    from counterplay.opponents.observe import observe
+
+    read = read_any(hands, on_error, lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None)
+    loaded = load(game)
+    seen = observe(read, player)
+    known, held_out = split(seen)
+    if not len(held_out.node):
+        raise BadParameter(f"{len(read)} hands are too few to hold any out; give more")
+    quality = assess(learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out)
+    learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
+    target = target or Path(f"{player}-{kind}.json")
+    save_model(learnt, target)
+    if text:
+        out.print(learnt.text())
+    print_facts(
+        {
+            "player": player,
+            "hands": learnt.hands,
+            "skipped": len(read.skipped),
+            "decisions": learnt.decisions,
+            "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",
+            "held out": f"{quality.decisions:,} decisions, every fifth hand",
+            "log loss": quality.log_loss,
+            "log loss of plain frequencies": quality.baseline,
+            "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
+            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain frequencies",
+            "saved in": str(target),
+        },
+        as_json,
+    )
 
 
 def show(

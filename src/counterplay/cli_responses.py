@@ -30,6 +30,10 @@ def respond(
     game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
     player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
     p: Annotated[float | None, typer.Option(help="How far the model is trusted, from 0 to 1 (default 0.75).")] = None,
+    confidence: Annotated[
+        str | None,
+        typer.Option(help="dbr, mcdbr: trust by observations (1-step, 10-step, 0-10-linear, s-curve), p at most."),
+    ] = None,
     max_exploitability: Annotated[
         float | None, typer.Option("--max-exploitability", help="Instead of p: win the most while risking at most this per game.")
     ] = None,
@@ -84,14 +88,25 @@ def respond(
         else:
             trust = 0.75 if p is None else p
             where = folder = folder or new_folder(name, f"{algorithm}-p{trust:g}", seed)
+            believed = trust if confidence is None else _by_observations(model, confidence, trust)
             response = interruptible(
                 where,
                 "respond",
-                lambda: compute(opponent.game, opponent, seat, trust, algorithm, folder=where, on_chunk=show, **arguments),
+                lambda: compute(opponent.game, opponent, seat, believed, algorithm, folder=where, on_chunk=show, **arguments),
             )
             if seat is None:
                 response.strategy.save(where / "strategy.npz")
     _report(response, folder, as_json)
+
+
+def _by_observations(model: str, kind: str, p_max: float) -> Any:
+    """Pconf per information set from the counts in a model file."""
+    from counterplay.opponents.model_file import load_model
+    from counterplay.responses.confidence import confidence
+
+    if Path(model).suffix != ".json":
+        raise BadParameter("--confidence needs a model learnt from hands (`counterplay model`), which knows its observations")
+    return confidence(load_model(model).observed, kind, p_max)
 
 
 def _report(response: Any, folder: Path, as_json: bool) -> None:

@@ -43,6 +43,10 @@ def read_strategy(text: str, game: str | None) -> Any:
 
         if text in SIMPLE:
             return simple_strategy(text, load(game))
+    if Path(text).suffix == ".json":
+        from counterplay.opponents.model_file import load_model
+
+        return load_model(text, load(game) if game is not None else None).strategy
     return Strategy.load(text, load(game) if game is not None else None)
 
 

@@ -16,6 +16,7 @@ out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
+LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
 SHOWN_INFOSETS = 24  # strategies up to this size are printed
 
 
@@ -89,6 +90,44 @@ def share_progress(name: str) -> Iterator[Any]:
     with _bar(columns) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda share, what: bar.update(task, completed=share, description=what)
+
+
+@contextmanager
+def overall_progress() -> Iterator[Any]:
+    """The same for all experiments together, with the time left in the text; lines now and then where there is no terminal."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(12), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    room = max(err.width - 30, 20)  # beside the other columns
+    with _bar(columns) as bar:
+        task = bar.add_task("starting", total=1.0)
+        last: dict[str, Any] = {"what": "", "when": -math.inf}
+
+        def show(share: float, what: str) -> None:
+            bar.update(task, completed=share, description=what if len(what) <= room else what[: room - 1] + "…")
+            part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
+            if not err.is_terminal and (part != last["what"] or now - last["when"] > LINE_EVERY_SECONDS):
+                err.print(f"{share:4.0%}  {what}")
+                last.update(what=part, when=now)
+
+        yield show
+
+
+def print_outcome(outcome: Any) -> None:
+    out.print(f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)")
+    for claim in outcome.claims:
+        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}")
+        out.print(f"                 {claim.measured}")
+
+
+def print_campaign(campaign: Any) -> None:
+    for outcome in campaign.outcomes:
+        held = sum(claim.holds for claim in outcome.claims)
+        before = ", was there already" if outcome.name in campaign.skipped else ""
+        out.print(f"{outcome.verdict:<15} {outcome.title} ({held} of {len(outcome.claims)} claims{before})")
+    for failure in campaign.failures:
+        out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
+    out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")
 
 
 def report_run(result: Any, folder: Path, as_json: bool) -> None:

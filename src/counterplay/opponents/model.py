@@ -3,9 +3,10 @@
 Either becomes a `Strategy` on the abstract game, with the number of observations of each information set beside it, from which
 data-biased responses take their confidence.
 
-A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded: not at random. `tree` sends
-such decisions down all branches, as C4.5 does; `frequency` spreads them over the buckets as they are dealt. Both therefore
-think that strong hands fold more often, and weak ones less often, than they do.
+A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded: not at random. `unseen` says
+what to do about it. "inferred" (the default) works out what the cards may have been (`infer.py`). "fractional" is what J48 does:
+such decisions go down all branches of a tree, and for counts they are spread over the buckets as they are dealt; the model
+then thinks that strong hands fold as often as weak ones, and a response to it loses.
 """
 
 from __future__ import annotations
@@ -21,9 +22,14 @@ from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ROUNDS, betting_tree
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45 import Attribute, Tree, learn
+from counterplay.opponents.infer import infer_counts
 from counterplay.opponents.observe import ACTIONS, FEATURES, UNSEEN, Observations, buckets_of, legal, node_features
 
 KINDS = ("tree", "frequency")
+UNSEEN_WAYS = ("inferred", "fractional")
+EM_ROUNDS = 6
+PRIOR = 2.0  # observations that the pooled frequencies are worth
+LEAST_WEIGHT = 1e-4  # observations below which a row is left out of a tree
 CALL = ACTIONS.index("call")
 LEAST_SHARE = 1e-3  # under which no predicted probability counts in a log loss
 
@@ -54,30 +60,70 @@ class OpponentModel:
         return "\n\n".join(f"{name}\n{tree.text()}" for name, tree in zip(ROUNDS, self.trees, strict=True))
 
 
-def learn_model(seen: Observations, game: Game, player: str, kind: str = "tree", *, laplace: bool = True) -> OpponentModel:
+def learn_model(
+    seen: Observations, game: Game, player: str, kind: str = "tree", *, laplace: bool = True, unseen: str = "inferred"
+) -> OpponentModel:
     """Learn how `player` plays. `laplace`: leaves of a tree never say never, and rare leaves say less."""
     if kind not in KINDS:
         raise BadParameter(f"a model is one of {', '.join(KINDS)}, not {kind!r}")
+    if unseen not in UNSEEN_WAYS:
+        raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
     buckets = buckets_of(seen, game)
     counts = _counts(seen, buckets, game)
-    trees = _trees(seen, buckets, laplace) if kind == "tree" else ()
-    shares = _tree_shares(trees, game) if trees else _count_shares(counts, game)
+    trees: tuple[Tree, ...] = ()
+    if kind == "tree" and unseen == "fractional":
+        trees = _grow(_matrix(seen.node, buckets), betting_tree().round[seen.node], seen.action, None, laplace)
+    elif unseen == "inferred":
+        for _ in range(EM_ROUNDS):
+            policy = _smooth(counts, game) if not trees else model_strategy(trees, counts, game).probabilities
+            counts, _ = infer_counts(seen, game, slots_of(game), policy)
+            trees = _trees_of_counts(counts, game, laplace) if kind == "tree" else ()
     hands = len(np.unique(seen.hand))
-    return OpponentModel(kind, player, game, hands, len(seen.node), counts, trees, _strategy(shares, game))
+    return OpponentModel(kind, player, game, hands, len(seen.node), counts, trees, model_strategy(trees, counts, game))
 
 
-def _trees(seen: Observations, buckets: np.ndarray, laplace: bool) -> tuple[Tree, ...]:
-    x = _matrix(seen.node, buckets)
+def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> Strategy:
+    """What the trees, or without any the counts, say the player does; he never does what is illegal."""
+    return _strategy(_tree_shares(trees, game) if trees else _count_shares(counts, game), game)
+
+
+def _grow(x: np.ndarray, rounds: np.ndarray, action: np.ndarray, weights: np.ndarray | None, laplace: bool) -> tuple[Tree, ...]:
+    """One tree per phase from rows of features and what was done."""
     attributes = [Attribute(name, "numeric") for name in FEATURES]
-    rounds = betting_tree().round[seen.node]
     trees = []
     for phase in range(len(ROUNDS)):
         rows = rounds == phase
         if not rows.any():  # never got there: a call, as good a guess as any
             trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS, laplace=laplace))
             continue
-        trees.append(learn(attributes, x[rows], seen.action[rows].astype(np.int64), ACTIONS, laplace=laplace))
+        share = None if weights is None else weights[rows]
+        trees.append(learn(attributes, x[rows], action[rows].astype(np.int64), ACTIONS, share, laplace=laplace))
     return tuple(trees)
+
+
+def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tree, ...]:
+    """Trees from expected counts: a row for each information set and action, weighted."""
+    slot_of = slots_of(game)
+    infoset, action = np.nonzero(slot_of >= 0)
+    weight = counts[slot_of[infoset, action]]
+    kept = weight > LEAST_WEIGHT
+    node, bucket = _rows(game)
+    x = _matrix(node[infoset[kept]], bucket[infoset[kept]])
+    return _grow(x, betting_tree().round[node[infoset[kept]]], action[kept], weight[kept], laplace)
+
+
+def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
+    """Frequencies drawn a little to those of all decisions of the same phase, legal actions and bucket."""
+    slot_of, (node, bucket) = slots_of(game), _rows(game)
+    table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    group = _kind(node) * _rules(game).n_buckets + bucket
+    pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
+    np.add.at(pooled, group, table)
+    pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
+    table += PRIOR * pooled / pooled.sum(axis=1, keepdims=True)
+    policy = np.zeros(game.n_slots)
+    policy[slot_of[slot_of >= 0]] = (table / table.sum(axis=1, keepdims=True))[slot_of >= 0]
+    return policy
 
 
 def _matrix(node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
@@ -107,7 +153,7 @@ def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:
     return shares
 
 
-def _slot_of(game: Game) -> np.ndarray:
+def slots_of(game: Game) -> np.ndarray:
     """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
     allowed = legal()[_rows(game)[0]]
     place = np.cumsum(allowed, axis=1) - 1
@@ -118,7 +164,7 @@ def _slot_of(game: Game) -> np.ndarray:
 def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets as they are dealt."""
     n = _rules(game).n_buckets
-    tree, slot_of = betting_tree(), _slot_of(game)
+    tree, slot_of = betting_tree(), slots_of(game)
     first = tree.decision[seen.node].astype(np.int64) * n
     counts = np.zeros(game.n_slots)
     known = buckets != UNSEEN
@@ -134,7 +180,7 @@ def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
 
 def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
     """Relative frequencies; a call where nothing was seen."""
-    slot_of = _slot_of(game)
+    slot_of = slots_of(game)
     shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
     shares[shares.sum(axis=1) <= 0, CALL] = 1.0
     shares /= shares.sum(axis=1, keepdims=True)
@@ -143,7 +189,7 @@ def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
 
 def _strategy(shares: np.ndarray, game: Game) -> Strategy:
     """Illegal actions taken out; a call where nothing else is left."""
-    slot_of = _slot_of(game)
+    slot_of = slots_of(game)
     shares = np.where(slot_of >= 0, shares, 0.0)
     shares[shares.sum(axis=1) <= 0, CALL] = 1.0
     weights = np.zeros(game.n_slots)
