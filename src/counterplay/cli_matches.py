@@ -20,13 +20,15 @@ holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_m
 
 def match(
     a: Annotated[str, typer.Argument(help=PLAYER_HELP)],
-    b: Annotated[str, typer.Argument(help="As the first.")],
+    b: Annotated[str | None, typer.Argument(help="As the first.")] = None,
     hands: Annotated[int, typer.Option("-n", "--hands", help="Hands to play; a duplicate deal is two.")] = 100_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same cards.")] = 0,
     duplicate: Annotated[bool, typer.Option(help="Play every deal twice, seats swapped.")] = True,
     game: Annotated[str | None, typer.Option(help="The game (default: that of the strategies, or hold'em).")] = None,
     log: Annotated[Path | None, typer.Option(help="Write the hands there (.parquet).")] = None,
     observer: Annotated[str | None, typer.Option(help="Log what a or b could see (default: all cards).")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Let A learn while playing, from nothing: give B only.")] = False,
+    iterations: Annotated[int, typer.Option(help="With --learn: iterations of the response per 1,000 hands.")] = 6_000_000,
     as_json: AsJson = False,
 ) -> None:
     """Play two strategies or bots against each other and say who wins, and how sure that is.
@@ -35,6 +37,13 @@ def match(
     """
     from counterplay.arena.match import play_match
 
+    if learn:
+        if b is not None:
+            raise BadParameter("with --learn the learner plays against one opponent: counterplay match poki --learn")
+        _learn(a, game or "holdem(buckets=10)", hands, seed, iterations, as_json)
+        return
+    if b is None:
+        raise BadParameter(f"{a} against whom? For example: counterplay match {a} always-call")
     with share_progress("match") as tell:
         loaded, one, two = _players(a, b, game)
         options: dict[str, Any] = {"duplicate": duplicate, "log": log, "observer": observer, "tell": tell}
@@ -60,6 +69,23 @@ def match(
         | ({"hands written to": str(log)} if log is not None else {}),
         False,
     )
+
+
+def _learn(opponent: str, game: str, hands: int, seed: int, iterations: int, as_json: bool) -> None:
+    """Play online and print a line per block."""
+    from counterplay.arena.online import play_online
+    from counterplay.solvers.sampling import cores
+
+    rows = []
+    with share_progress("learning while playing") as tell:
+        for block in play_online(opponent, hands, seed, game=game, iterations=iterations, threads=cores(), tell=tell):
+            half = 1.96 * block.standard_error
+            rows.append({"hands": block.hands, "last block": block.won, "mean": block.mean, "half interval": half})
+            if not as_json:
+                line = f"{block.hands:>9,} hands   last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} sb/h"
+                out.print(line)
+    if as_json:
+        print(json.dumps({"opponent": opponent, "unit": "sb/h", "blocks": rows}))
 
 
 def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:

@@ -202,17 +202,23 @@ def _play_warm() -> None:
     _play_block((0, 2))
 
 
-def _write_log(path: Path, names: tuple[str, str], played: list[Played], observer: str | None) -> None:
+def records(names: tuple[str, str], played: list[Played], first: int = 0) -> list[HandRecord]:
+    """Hands played as records, numbered from `first` on."""
     histories, rounds = betting_histories(), betting_tree().round
-    records = []
-    for number, hand in enumerate(played):
-        dealer, other = names[hand.dealer], names[1 - hand.dealer]
-        board = hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]]
-        record = HandRecord(
-            number, dealer, other, histories[hand.end], board, _pair(hand.cards, 0), _pair(hand.cards, 2), hand.won
+    return [
+        HandRecord(
+            first + k, names[hand.dealer], names[1 - hand.dealer], histories[hand.end],
+            hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]], _pair(hand.cards, 0), _pair(hand.cards, 2), hand.won,
         )
-        records.append(record if observer is None else seen_by(record, names[0 if observer == "a" else 1]))
-    LOGS[path.suffix](path, records)
+        for k, hand in enumerate(played)
+    ]  # fmt: skip
+
+
+def _write_log(path: Path, names: tuple[str, str], played: list[Played], observer: str | None) -> None:
+    found = records(names, played)
+    if observer is not None:
+        found = [seen_by(record, names[0 if observer == "a" else 1]) for record in found]
+    LOGS[path.suffix](path, found)
 
 
 def _pair(cards: tuple[int, ...], k: int) -> tuple[int, int]:

@@ -38,17 +38,25 @@ def _moves() -> list[dict[str, int]]:
 def play_session(
     bots: tuple[Any, Any], deals: np.ndarray, seeds: tuple[int, int], swap: bool, keep: Keep | None = None
 ) -> np.ndarray:
-    """Play `deals` one after the other, the button alternating. What the first bot wins in each: float64[deals].
+    """Play `deals` from the start, the button alternating. What the first bot wins in each: float64[deals].
 
     The first bot has the button in even deals, in odd ones when `swap`. Bots are started with `seeds`, those of the seats they
     begin in, so that a replay with seats swapped gives each seat the same random numbers.
     """
-    order = (seeds[1], seeds[0]) if swap else seeds
-    for bot, seed in zip(bots, order, strict=True):
+    start_bots(bots, (seeds[1], seeds[0]) if swap else seeds)
+    return play_hands(bots, deals, 0, swap, keep)
+
+
+def start_bots(bots: tuple[Any, Any], seeds: tuple[int, int]) -> None:
+    for bot, seed in zip(bots, seeds, strict=True):
         _tell(bot, "start", seed)
+
+
+def play_hands(bots: tuple[Any, Any], deals: np.ndarray, first: int, swap: bool, keep: Keep | None = None) -> np.ndarray:
+    """Go on playing: `deals` are the hands from number `first` on."""
     won = np.empty(len(deals))
     for k, cards in enumerate(deals.tolist()):
-        dealer = (k & 1) ^ int(swap)
+        dealer = ((first + k) & 1) ^ int(swap)
         result, end = _play_hand(bots[dealer], bots[1 - dealer], tuple(cards))
         won[k] = result if dealer == 0 else -result
         if keep is not None:

@@ -161,9 +161,10 @@ def _picture(curves: dict[tuple[str, str, int], MatchResult], found: dict[tuple[
     for k, (kind, trust) in enumerate([(kind, trust) for kind in ("tree", "frequency") for trust in TRUSTS]):
         results = [curves[kind, trust, n] for n in GAMES]
         errors = [1.96 * result.standard_error for result in results]
+        label = f"{kind}, Pconf {'constant' if trust == 'constant' else 'from counts'}"
         axis.errorbar(
             [n * (1 + 0.03 * k) for n in GAMES], [result.mean for result in results], yerr=errors, color=COLOURS[k],
-            linestyle=STYLES[k], marker="o", capsize=3, label=f"{kind}, Pconf {'constant' if trust == 'constant' else 'from counts'}",
+            linestyle=STYLES[k], marker="o", capsize=3, label=label,
         )  # fmt: skip
     for name, shade in (("MCCFR10", "0.35"), ("MCCFR100", "0.6")):
         axis.axhline(found[name, "poki"].mean, color=shade, linewidth=1.0)
