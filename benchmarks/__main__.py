@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import openspiel, responses, startup
+from benchmarks import holdem, openspiel, responses, startup
 from benchmarks.measure import REPEATS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -59,6 +59,10 @@ def main() -> None:
     report.header(*responses.HEADER)
     for cells in responses.rows():
         report.row(*cells)
+    report.line()
+    report.header(*holdem.HEADER)
+    for row in holdem.rows():
+        report.row(*row)
     report.line()
     report.header("work", "measured", "asked for", "reached")
     answer = subprocess.run([sys.executable, "-m", "benchmarks.goof7"], check=True, capture_output=True, text=True).stdout
