@@ -33,7 +33,7 @@ def ok(folder: Path, *arguments: str) -> str:
 
 def test_no_arguments_teach(tmp_path: Path) -> None:
     text = run(tmp_path).stdout + run(tmp_path).stderr
-    for word in ("games", "solve", "evaluate", "reproduce", "counterplay solve kuhn"):
+    for word in ("solve", "respond", "match", "model", "reproduce", "Type this first: counterplay solve kuhn"):
         assert word in text
 
 

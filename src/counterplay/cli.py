@@ -32,13 +32,29 @@ from counterplay.display import (
 app = typer.Typer(
     help="Equilibria and robust counter-strategies in imperfect-information games.",
     epilog="Start with: counterplay solve kuhn",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."
 OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
+
+
+LESSON = """Equilibria and robust counter-strategies in imperfect-information games.
+
+  an equilibrium, and how good it is     counterplay solve kuhn
+  win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
+  play bots at limit hold'em             counterplay match always-call always-raise
+  a model from a player's hands          counterplay model hands.parquet --player NAME
+  the figures and tables of the paper    counterplay reproduce all
+
+Type this first: counterplay solve kuhn      Every command: counterplay --help"""
+
+
+@app.callback(invoke_without_command=True)
+def _start(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(LESSON)
 
 
 @app.command()

@@ -191,6 +191,7 @@ def _picture(curves: list[Curve], ends: np.ndarray, foe_iterations: int, path: P
     axes[0, 0].set(xscale="log", xlabel="iterations", ylabel=label)
     axes[0, 1].set(xscale="log", xlabel="seconds of one core", ylabel=label)
     for axis in axes[0, :2]:
+        axis.xaxis.set_minor_formatter("")
         axis.axhline(0.0, color="0.4", linewidth=0.8)
         axis.legend(frameon=False)
     sweep = axes[0, 2]
@@ -203,4 +204,6 @@ def _picture(curves: list[Curve], ends: np.ndarray, foe_iterations: int, path: P
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment("fig4-holdem", "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets", run)
+EXPERIMENT = Experiment(
+    "fig4-holdem", "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets", run, {"quick": 150, "paper": 9000}
+)

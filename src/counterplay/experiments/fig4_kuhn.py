@@ -143,4 +143,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig4-kuhn", "Figure 4, left: MCCFR and MCTS in Kuhn poker", run)
+EXPERIMENT = Experiment("fig4-kuhn", "Figure 4, left: MCCFR and MCTS in Kuhn poker", run, {"quick": 10, "paper": 200})

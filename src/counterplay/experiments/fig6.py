@@ -157,4 +157,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run)
+EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 105, "paper": 7000})

@@ -190,4 +190,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run)
+EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 133, "paper": 7000})

@@ -59,7 +59,7 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     setting = {**company.size._asdict(), "threads": THREADS, "Pconf": P, "model": model, "observed by": "probe"}
     return Outcome(
         EXPERIMENT.name, EXPERIMENT.title, scale, _claims(found, curves), setting, time.perf_counter() - started,
-        ["table2.png", "table2.csv"], _tables(found, curves, variants), [RECREATED],
+        ["table2.png", "table2.csv"], _tables(found, curves, variants, games), [RECREATED],
     )  # fmt: skip
 
 
@@ -140,12 +140,15 @@ def _claims(found: dict[tuple[str, str], MatchResult], curves: dict[tuple[str, s
 
 
 def _tables(
-    found: dict[tuple[str, str], MatchResult], curves: dict[tuple[str, str, int], MatchResult], variants: list[MatchResult]
+    found: dict[tuple[str, str], MatchResult],
+    curves: dict[tuple[str, str, int], MatchResult],
+    variants: list[MatchResult],
+    observed: int,
 ) -> list[Table]:
     rows = [[f"{opponent}, ours", *(cell(found[name, opponent]) for name in PLAYERS)] for opponent in BOTS]
     rows += [[f"{opponent}, paper (± 0.12)", *(f"{PAPER[opponent][name]:+.3f}" for name in PLAYERS)] for opponent in BOTS]
     games = [[kind, trust, *(cell(curves[kind, trust, n]) for n in GAMES)] for kind in ("tree", "frequency") for trust in TRUSTS]
-    plain = curves["tree", "constant", 20_000]
+    plain = curves["tree", "constant", observed]
     other = [["tree, unseen cards inferred, observed by Probe, mcdbr", cell(plain)]]
     other += [[name, cell(result)] for (name, *_), result in zip(VARIANTS, variants, strict=True)]
     return [

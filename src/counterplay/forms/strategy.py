@@ -16,6 +16,8 @@ from counterplay.kernels.policy import normalise
 
 #: How far a sum of probabilities may be from one.
 TOLERANCE = 1e-9
+#: Strategies with so many slots are compressed on disk.
+COMPRESSED_FROM = 100_000
 
 _find_game: Callable[[str], Game] | None = None
 
@@ -140,7 +142,8 @@ class Strategy:
     def save(self, path: str | Path) -> None:
         """Write to `path` (.npz) so that a kill leaves the old file or the new one."""
         header = {"game": self.game.name, "fingerprint": self.game.fingerprint}
-        files.write_arrays(Path(path), "strategy", {"probabilities": self.probabilities}, header)
+        small = self.game.n_slots >= COMPRESSED_FROM
+        files.write_arrays(Path(path), "strategy", {"probabilities": self.probabilities}, header, small)
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
