@@ -45,7 +45,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bots, "bot", stand_in)
     monkeypatch.setitem(players.SIZES, "quick", TINY)
     monkeypatch.setattr(table2, "GAMES", (100, 300))
-    monkeypatch.setitem(bots.HANDS, "quick", {"poki": 200, "sparbot": 200})
+    monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)
     monkeypatch.setitem(fig8.SCALES, "quick", fig8.Scale(2_000, 200))
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 

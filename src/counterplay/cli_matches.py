@@ -137,13 +137,14 @@ def model(
     loaded = load(game)
     seen = observe(read, player)
     known, held_out = split(seen)
-    if not len(held_out.node):
-        raise BadParameter(f"{len(read)} hands are too few to hold any out; give more")
+    if not len(held_out.node) or not len(known.node):
+        raise BadParameter(f"{len(read)} hands are too few to learn from some and hold some out; give more")
     quality = assess(learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out)
     learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
-    target = target or Path(f"{player}-{kind}.json")
+    clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
+    target = target or Path(f"{clean}-{kind}.json")
     save_model(learnt, target)
-    if text:
+    if text and not as_json:
         out.print(learnt.text())
     print_facts(
         {

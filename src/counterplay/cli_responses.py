@@ -57,7 +57,7 @@ def respond(
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
-        if any(given is not None for given in (model, game, p, max_exploitability, engine, folder)) or option:
+        if any(given is not None for given in (model, game, p, confidence, max_exploitability, engine, folder)) or option:
             raise BadParameter("--resume takes everything but the limits from the folder; leave the rest out")
         with progress(limits) as show:
             response = interruptible(resume, "respond", lambda: resume_response(resume, on_chunk=show, **limits))
@@ -65,6 +65,8 @@ def respond(
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
+    if confidence is not None and max_exploitability is not None:
+        raise BadParameter("--max-exploitability searches for one p; --confidence gives one for each information set")
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
     seat, options = _seat(player), read_options(option)

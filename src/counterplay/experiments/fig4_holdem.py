@@ -44,7 +44,7 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "quick": Scale(10_000_000, 1_000_000, EVERY, 4_000_000, 4_000_000, 3, 200_000),
+    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, 2_000_000, 3, 200_000),
     "paper": Scale(1_000_000_000, 40_000_000, EVERY, 50_000_000, 200_000_000, 3, 200_000),
 }
 
@@ -205,5 +205,5 @@ def _picture(curves: list[Curve], ends: np.ndarray, foe_iterations: int, path: P
 
 
 EXPERIMENT = Experiment(
-    "fig4-holdem", "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets", run, {"quick": 150, "paper": 9000}
+    "fig4-holdem", "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets", run, {"quick": 100, "paper": 9000}
 )

@@ -8,15 +8,18 @@ profile of MCCFR; two weaker models, from which there is something to win, are s
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
 from counterplay.experiments.models import EPSILON, GAMES, Model, early, trained, uniform
+from counterplay.experiments.training import kept
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
-from counterplay.responses.frontier import PAPER_PS, Frontier, frontier
+from counterplay.responses.frontier import PAPER_PS, Frontier, Point, frontier
+from counterplay.solvers.sampling import cores
 
 
 class Scale(NamedTuple):
@@ -34,21 +37,40 @@ class Curve(NamedTuple):
     model: Model
     exact: Frontier  # RNR at full width
     sampled: Frontier | None  # MCRNR
+    iterations: int  # of one MCRNR
 
 
-def _curves(game: Game, scale: Scale, tell: Tell, done: float, share: float) -> list[Curve]:
-    models = [trained(game, scale.model_seconds), early(game), uniform(game)]
+def _curves(name: str, scale: Scale, folder: Path, tell: Tell) -> list[Curve]:
+    tell(0.0, f"building {name}")
+    game = load(name)
+    models = [trained(game, scale.model_seconds, folder), early(game), uniform(game)]
     spread = float(game.tree.payoff.max() - game.tree.payoff.min())
+    limits: dict[str, Any] = {"target": scale.gap * spread, "seconds": scale.full_seconds, "engine": "dcfr"}
     curves = []
     for k, model in enumerate(models):
-        tell(done + share * (k + 0.5) / 4, f"{game.name}: RNR against {model.label}")
-        exact = frontier(game, model.strategy, target=scale.gap * spread, seconds=scale.full_seconds, engine="dcfr")
+        tell((k + 0.5) / 4, f"{name}: RNR against {model.label}")
+        exact = _kept_frontier(game, model, folder, "rnr", limits)
         sampled = None
         if k == 0:
-            tell(done + share * 0.25, f"{game.name}: MCRNR against {model.label}")
-            sampled = frontier(game, model.strategy, algorithm="mcrnr", iterations=scale.iterations, seed=1, epsilon=EPSILON)
-        curves.append(Curve(game.name, model, exact, sampled))
+            tell(0.25, f"{name}: MCRNR against {model.label}")
+            sampled = _kept_frontier(
+                game, model, folder, "mcrnr", {"iterations": scale.iterations, "seed": 1, "epsilon": EPSILON}
+            )
+        curves.append(Curve(name, model, exact, sampled, scale.iterations))
     return curves
+
+
+def _kept_frontier(game: Game, model: Model, folder: Path, algorithm: str, options: dict[str, Any]) -> Frontier:
+    """The curve, its points kept in the work folder."""
+
+    def compute() -> list[tuple[float, float, float, float]]:
+        points = frontier(game, model.strategy, algorithm=algorithm, **options).points
+        return [(q.p, q.exploitation, q.exploitability, q.seconds) for q in points]
+
+    setting = {"model exploitability": model.exploitability, **options}
+    points = kept(folder, f"fig6-{game.name}-{model.label}-{algorithm}", setting, compute)
+    nothing: Any = None  # the responses themselves are not kept
+    return Frontier(game, None, algorithm, tuple(Point(p, gain, risk, seconds, nothing) for p, gain, risk, seconds in points))
 
 
 def _jump(curve: Frontier) -> float:
@@ -118,24 +140,41 @@ def _panel(axis: Any, curves: list[Curve], title: str) -> None:
         axis.plot([x[0], x[-1]], [y[0], y[-1]], color=colour, linestyle=":", linewidth=1, label="mixing the ends")
         if curve.sampled is not None:
             sampled = curve.sampled.points
-            label = f"MCRNR, {sampled[0].response.iterations / 1e6:g}M iterations"
+            label = f"MCRNR, {curve.iterations / 1e6:g}M iterations"
             x, y = [q.exploitability for q in sampled], [q.exploitation for q in sampled]
             axis.plot(x, y, "x", color=COLOURS[1], label=label)
+        last: tuple[float, float] | None = None
         for point in (points[0], points[1], points[4], points[-2], points[-1]):
             here = (point.exploitability, point.exploitation)
-            axis.annotate(f"{point.p:g}", here, textcoords="offset points", xytext=(4, -10), fontsize=7, color=colour)
+            if last is None or _apart(here, last, x, y):
+                axis.annotate(f"{point.p:g}", here, textcoords="offset points", xytext=(4, -10), fontsize=7, color=colour)
+                last = here
     axis.set_title(title, fontsize=9)
     axis.set(xlabel="exploitability b1 + b2", ylabel="exploitation (payoff against the model)")
     axis.legend(frameon=False, fontsize=7)
 
 
+def _apart(here: tuple[float, float], last: tuple[float, float], x: list[float], y: list[float]) -> bool:
+    """Whether two labels would not lie on each other."""
+    wide, high = max(max(x) - min(x), 1e-12), max(max(y) - min(y), 1e-12)
+    return abs(here[0] - last[0]) / wide + abs(here[1] - last[1]) / high > 0.1
+
+
 def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     started = time.perf_counter()
     setting = SCALES[scale]
-    curves: list[Curve] = []
-    for k, name in enumerate(GAMES[scale]):
-        tell(k / len(GAMES[scale]), f"building {name}")
-        curves += _curves(load(name), setting, tell, k / len(GAMES[scale]), 1 / len(GAMES[scale]))
+    names = GAMES[scale]
+    shares = dict.fromkeys(names, 0.0)
+
+    def one(name: str) -> list[Curve]:
+        def told(share: float, what: str) -> None:
+            shares[name] = share
+            tell(sum(shares.values()) / len(names), what)
+
+        return _curves(name, setting, folder, told)
+
+    with ThreadPoolExecutor(cores()) as pool:
+        curves = [curve for found in pool.map(one, names) for curve in found]
     tell(1.0, "drawing")
     _picture(curves, folder / "fig6.png")
     rows = []
@@ -157,4 +196,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 105, "paper": 7000})
+EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 65, "paper": 7000})

@@ -10,6 +10,7 @@ p; here p = 0.5.
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
 from counterplay.experiments.models import EPSILON, GAMES, Model, trained
+from counterplay.experiments.training import kept
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.responses.respond import response_solver
@@ -33,7 +35,7 @@ class Scale(NamedTuple):
     seeds: int
 
 
-SCALES = {"quick": Scale(20.0, 1.2, 3), "paper": Scale(1800.0, 300.0, 5)}
+SCALES = {"quick": Scale(20.0, 0.9, 3), "paper": Scale(1800.0, 300.0, 5)}
 
 
 class Method(NamedTuple):
@@ -68,7 +70,7 @@ class Trace(NamedTuple):
     rows: list[Measured]
 
 
-def _trace(game: Game, model: Model, method: Method, seed: int, seconds: float) -> Trace:
+def _trace(game: Game, model: Model, method: Method, seed: int, seconds: float) -> list[Measured]:
     """Both seats side by side, measured ever more seldom until the time is used."""
     solvers = [
         response_solver(game, model.strategy, seat, P, method.algorithm, method.engine, seed, method.options) for seat in (0, 1)
@@ -89,7 +91,7 @@ def _trace(game: Game, model: Model, method: Method, seed: int, seconds: float) 
         nodes = sum(solver.nodes_touched for solver in solvers)
         rows.append(Measured(wanted, nodes, used, policy_exploitability(game, profile), gap))
         wanted = max(wanted + 1, int(wanted * FACTOR))
-    return Trace(game.name, method, seed, rows)
+    return rows
 
 
 def _at(trace: Trace, axis: str, budget: float) -> float:
@@ -174,15 +176,18 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     for k, name in enumerate(names):
         tell(k / len(names), f"{name}: model")
         game = load(name)
-        models[name] = trained(game, setting.model_seconds)
+        models[name] = trained(game, setting.model_seconds, folder)
         for j, (method, seed) in enumerate(plan):
             tell((k + (j + 1) / (len(plan) + 1)) / len(names), f"{name}: {method.label}, seed {seed + 1}")
-            traces.append(_trace(game, models[name], method, seed, setting.seconds))
+            key = {"seconds": setting.seconds, "model exploitability": models[name].exploitability, "p": P}
+            work = partial(_trace, game, models[name], method, seed, setting.seconds)
+            rows = kept(folder, f"fig7-{name}-{method.label}-seed{seed}", key, work)
+            traces.append(Trace(name, method, seed, [Measured(*row) for row in rows]))
     tell(1.0, "drawing")
     _picture(traces, models, folder / "fig7.png")
-    rows = [(t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row) for t in traces for row in t.rows]
+    lines = [(t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row) for t in traces for row in t.rows]
     header = ("game", "model_exploitability", "method", "seed", "p", *Measured._fields)
-    write_csv(folder / "fig7.csv", header, rows)
+    write_csv(folder / "fig7.csv", header, lines)
     details = {"games": list(names), "p": P, "epsilon": EPSILON, **setting._asdict()}
     return Outcome(
         EXPERIMENT.name, EXPERIMENT.title, scale, _claims(traces), details, time.perf_counter() - started,
@@ -190,4 +195,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 133, "paper": 7000})
+EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 105, "paper": 7000})

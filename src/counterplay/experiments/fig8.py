@@ -29,7 +29,7 @@ class Scale(NamedTuple):
     measured: int  # duplicate hands for each frozen policy
 
 
-SCALES = {"quick": Scale(10_000, 12_000), "paper": Scale(60_000, 100_000)}
+SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(60_000, 100_000)}
 MODES = ("model learnt before", "model learnt while playing")
 
 
@@ -120,4 +120,4 @@ def _picture(found: dict[str, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment("fig8", "Figure 8: online play against Poki", run, {"quick": 110, "paper": 3000})
+EXPERIMENT = Experiment("fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 3000})

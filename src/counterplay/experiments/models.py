@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from counterplay.evaluation.exact import exploitability
+from counterplay.experiments.training import kept_strategy
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.run import solve
@@ -27,10 +29,14 @@ class Model(NamedTuple):
     exploitability: float
 
 
-def trained(game: Game, seconds: float, seed: int = 0) -> Model:
-    """MCCFR until its exploitability is at most TARGET, or the time is over."""
-    run = solve(game, "mccfr", target=TARGET, seconds=seconds, seed=seed, epsilon=EPSILON)
-    return Model("MCCFR", run.strategy, run.exploitability)
+def trained(game: Game, seconds: float, folder: Path, seed: int = 0) -> Model:
+    """MCCFR until its exploitability is at most TARGET, or the time is over; learnt once per result folder."""
+
+    def learn() -> Strategy:
+        return solve(game, "mccfr", target=TARGET, seconds=seconds, seed=seed, epsilon=EPSILON).strategy
+
+    strategy = kept_strategy(folder, f"model-{game.name}-{seconds:g}", learn, game)
+    return Model("MCCFR", strategy, exploitability(game, strategy))
 
 
 def early(game: Game, seed: int = 0) -> Model:

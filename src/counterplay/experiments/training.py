@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile
+from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.experiments.base import Tell
+from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.base import Solver
@@ -25,6 +26,32 @@ Evaluate = Callable[[Strategy], list[float]]
 
 def work_folder(folder: Path, name: str) -> Path:
     return folder / WORK / name
+
+
+def kept(folder: Path, name: str, setting: dict[str, Any], compute: Callable[[], Any]) -> Any:
+    """`compute()` (something JSON can hold), or what an earlier run with the same setting left in the work folder."""
+    path = work_folder(folder, "".join(c if c.isalnum() or c in "-=." else "_" for c in name) + ".json")
+    key = json.loads(json.dumps(setting))
+    try:
+        found = files.read_json(path)
+        if found.get("setting") == key and "value" in found:
+            return found["value"]
+    except BadFile:
+        pass  # none yet, or a damaged one
+    value = json.loads(json.dumps(compute()))
+    files.write_json(path, {"setting": key, "value": value})
+    return value
+
+
+def kept_strategy(folder: Path, name: str, compute: Callable[[], Strategy], game: Game) -> Strategy:
+    """The same for a strategy."""
+    path = work_folder(folder, "".join(c if c.isalnum() or c in "-=." else "_" for c in name) + ".npz")
+    try:
+        return Strategy.load(path, game)
+    except CounterplayError:
+        strategy = compute()
+        strategy.save(path)
+        return strategy
 
 
 def trained(solver: Solver, iterations: int, folder: Path, tell: Tell, what: str) -> Strategy:

@@ -27,7 +27,8 @@ from counterplay.opponents.observe import ACTIONS, FEATURES, UNSEEN, Observation
 
 KINDS = ("tree", "frequency")
 UNSEEN_WAYS = ("inferred", "fractional")
-EM_ROUNDS = 6
+EM_ROUNDS, TREE_ROUNDS = 12, 3  # with smoothed counts as the model, then with trees
+LEAST_SEEN = 0.5  # observations under which counts say nothing
 PRIOR = 2.0  # observations that the pooled frequencies are worth
 LEAST_WEIGHT = 1e-4  # observations below which a row is left out of a tree
 CALL = ACTIONS.index("call")
@@ -68,6 +69,8 @@ def learn_model(
         raise BadParameter(f"a model is one of {', '.join(KINDS)}, not {kind!r}")
     if unseen not in UNSEEN_WAYS:
         raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
+    if not len(seen.node):
+        raise BadParameter(f"no decision of {player!r} to learn from")
     buckets = buckets_of(seen, game)
     counts = _counts(seen, buckets, game)
     trees: tuple[Tree, ...] = ()
@@ -75,9 +78,10 @@ def learn_model(
         trees = _grow(_matrix(seen.node, buckets), betting_tree().round[seen.node], seen.action, None, laplace)
     elif unseen == "inferred":
         for _ in range(EM_ROUNDS):
-            policy = _smooth(counts, game) if not trees else model_strategy(trees, counts, game).probabilities
-            counts, _ = infer_counts(seen, game, slots_of(game), policy)
-            trees = _trees_of_counts(counts, game, laplace) if kind == "tree" else ()
+            counts, _ = infer_counts(seen, game, slots_of(game), _smooth(counts, game))
+        for _ in range(TREE_ROUNDS if kind == "tree" else 0):
+            trees = _trees_of_counts(counts, game, laplace)
+            counts, _ = infer_counts(seen, game, slots_of(game), model_strategy(trees, counts, game).probabilities)
     hands = len(np.unique(seen.hand))
     return OpponentModel(kind, player, game, hands, len(seen.node), counts, trees, model_strategy(trees, counts, game))
 
@@ -94,7 +98,7 @@ def _grow(x: np.ndarray, rounds: np.ndarray, action: np.ndarray, weights: np.nda
     for phase in range(len(ROUNDS)):
         rows = rounds == phase
         if not rows.any():  # never got there: a call, as good a guess as any
-            trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS, laplace=laplace))
+            trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS))
             continue
         share = None if weights is None else weights[rows]
         trees.append(learn(attributes, x[rows], action[rows].astype(np.int64), ACTIONS, share, laplace=laplace))
@@ -182,7 +186,7 @@ def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
     """Relative frequencies; a call where nothing was seen."""
     slot_of = slots_of(game)
     shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
-    shares[shares.sum(axis=1) <= 0, CALL] = 1.0
+    shares[shares.sum(axis=1) < LEAST_SEEN] = np.eye(len(ACTIONS))[CALL]
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
@@ -241,6 +245,8 @@ def _clean(shares: np.ndarray, node: np.ndarray) -> np.ndarray:
 
 def assess(model: OpponentModel, trained_on: Observations, held_out: Observations) -> Quality:
     """Log loss on held-out decisions beside that of plain shares of actions by phase and legal actions."""
+    if not len(trained_on.node) or not len(held_out.node):
+        raise BadParameter("too few decisions to learn from some and hold some out; give more hands")
     rows = np.arange(len(held_out.node))
     shares = predict(model, held_out)
     loss = -np.log(shares[rows, held_out.action]).mean()

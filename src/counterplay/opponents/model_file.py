@@ -15,6 +15,7 @@ from counterplay.holdem.betting import ROUNDS
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45 import Tree
 from counterplay.opponents.model import KINDS, OpponentModel, model_strategy
+from counterplay.opponents.observe import ACTIONS, FEATURES
 
 FORMAT = 1
 
@@ -30,7 +31,7 @@ def save_model(model: OpponentModel, path: str | Path) -> None:
         "fingerprint": model.game.fingerprint,
         "hands": model.hands,
         "decisions": model.decisions,
-        "counts": [[int(slot), round(float(model.counts[slot]), 6)] for slot in seen],
+        "counts": [[int(slot), float(model.counts[slot])] for slot in seen],
         "trees": [tree.to_json() for tree in model.trees],
     }
     files.write_json(Path(path), content)
@@ -42,29 +43,41 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
     content = files.read_json(path)
     if content.get("counterplay") != "model":
         raise BadFile(f"{path}: not a model of an opponent")
-    if content.get("format") != FORMAT:
+    if type(content.get("format")) is not int or content["format"] != FORMAT:
         raise BadFile(f"{path}: format {content.get('format')!r}, and this version reads {FORMAT}")
     try:
         game = game or load(content["game"])
         if not isinstance(game.rules, HoldemRules) or content["fingerprint"] != game.fingerprint:
             raise BadFile(f"{path}: a model for {content['game']}, not for {game.name}")
         counts = _counts(content["counts"], game)
-        trees = tuple(Tree.from_json(tree) for tree in content["trees"])
+        trees = tuple(_tree(tree) for tree in content["trees"])
         if content["kind"] not in KINDS or len(trees) != (len(ROUNDS) if content["kind"] == "tree" else 0):
             raise BadFile(f"{path}: damaged (kind {content['kind']!r} with {len(trees)} trees)")
         strategy = model_strategy(trees, counts, game)
-        sizes = int(content["hands"]), int(content["decisions"])
-        return OpponentModel(content["kind"], str(content["player"]), game, *sizes, counts, trees, strategy)
+        sizes = content["hands"], content["decisions"]
+        if type(content["player"]) is not str or any(type(size) is not int or size < 0 for size in sizes):
+            raise BadFile(f"{path}: damaged (player {content['player']!r}, hands and decisions {sizes})")
+        return OpponentModel(content["kind"], content["player"], game, *sizes, counts, trees, strategy)
     except BadFile as error:
         raise error if str(path) in str(error) else BadFile(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, CounterplayError) as error:
         raise BadFile(f"{path}: damaged ({type(error).__name__}: {error})") from None
 
 
+def _tree(content: Any) -> Tree:
+    tree = Tree.from_json(content)
+    if tuple(tree.classes) != ACTIONS or tuple(attribute.name for attribute in tree.attributes) != FEATURES:
+        raise BadFile("damaged (a tree with other features or actions)")
+    return tree
+
+
 def _counts(pairs: Any, game: Game) -> np.ndarray:
     counts = np.zeros(game.n_slots)
+    if not isinstance(pairs, list):
+        raise BadFile("damaged (no list of counts)")
     for slot, count in pairs:
-        if type(slot) is not int or not 0 <= slot < game.n_slots or not 0.0 <= float(count) < 1e15:
+        known = type(slot) is int and 0 <= slot < game.n_slots and type(count) in (int, float)
+        if not known or not 0.0 < count < 1e15 or counts[slot]:
             raise BadFile(f"damaged (count {count!r} at slot {slot!r})")
         counts[slot] = float(count)
     return counts

@@ -61,6 +61,10 @@ def as_bot(player: Any, tell: Tell = lambda share, what: None) -> Any:
             if path.suffix or len(path.parts) > 1:
                 raise BadParameter(f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}")
             raise unknown("bot", str(player), BOTS)
+        if path.suffix == ".json":
+            from counterplay.opponents.model_file import load_model
+
+            return strategy_bot(load_model(path).strategy, path.stem)
         return strategy_bot(Strategy.load(path), path.name if path.is_dir() else path.stem)
     if callable(getattr(player, "act", None)):
         return player

@@ -5,19 +5,15 @@
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
-import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import CounterplayError
+from counterplay.base import mapped
 from counterplay.holdem.boards import SIZES, boards
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.kernels.jit import cache_root
@@ -26,7 +22,7 @@ from counterplay.opponents.poki.potential import new_work, rate_boards
 #: Changes when the meaning of the tables does.
 VERSION = 1
 Tell = Callable[[float, str], None]
-MANIFEST = "manifest.json"
+KIND = "holdem potentials"
 N_EARLY = SIZES[3] + SIZES[4]
 
 
@@ -54,33 +50,20 @@ def potentials(tell: Tell = lambda share, what: None) -> Potentials:
 
 def read_potentials(folder: Path) -> Potentials | None:
     """The tables of a folder if both are whole, otherwise None."""
-    try:
-        manifest = files.read_json(folder / MANIFEST)
-        found = {}
-        for name in Potentials._fields:
-            array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            if array.shape != (N_EARLY, N_HOLDINGS) or array.dtype != np.uint16 or _checksum(array) != manifest.get(name):
-                return None
-            found[name] = array
-    except Exception:  # a damaged header can fail in many ways inside numpy; whatever it was, the table is not whole
-        return None
-    return Potentials(**found)
+    shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
+    found = mapped.read_mapped(folder, KIND, shapes)
+    return None if found is None else Potentials(**found)
 
 
 def _build(folder: Path, tell: Tell) -> Potentials:
     built = count_potentials(os.cpu_count() or 1, tell)
-    try:
-        manifest: dict[str, Any] = {"counterplay": "holdem potentials", "version": VERSION}
-        for name, array in built._asdict().items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            files.write_bytes(folder / f"{name}.npy", buffer.getvalue())
-            manifest[name] = _checksum(array)
-        files.write_json(folder / MANIFEST, manifest)  # last: without it nothing is trusted
-    except CounterplayError as error:
-        warnings.warn(f"the tables of Poki stay in memory: {error}", stacklevel=3)
+    if not mapped.saved(lambda: _write(folder, built), "the tables of Poki stay"):
         return built
     return read_potentials(folder) or built
+
+
+def _write(folder: Path, built: Potentials) -> None:
+    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
 def count_potentials(threads: int = 1, tell: Tell = lambda share, what: None) -> Potentials:
@@ -98,7 +81,3 @@ def count_potentials(threads: int = 1, tell: Tell = lambda share, what: None) ->
             job.result()
             tell((k + 1) / len(jobs), "Poki's tables")
     return built
-
-
-def _checksum(array: np.ndarray) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

@@ -12,7 +12,6 @@ of other parameters is built again, never used (the archive has a checksum for e
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -21,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile, CounterplayError
+from counterplay.base.errors import BadFile
+from counterplay.base.mapped import saved
 from counterplay.holdem.betting import MAX_BETS, Betting, betting_states, betting_tree
 from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.tables import strengths
@@ -104,10 +104,8 @@ def _build_and_save(path: Path, tell: Tell) -> Table:
     arrays = {name: getattr(buckets, name).astype(np.uint8) for name in SAVED_BUCKETS}
     header = {"version": VERSION, "parameters": parameters(), "models": [row._asdict() for row in played]}
     tell(0.99, "saving")
-    try:
-        files.write_arrays(path, KIND, {**arrays, "first_row": first_row, "policy": policy}, header)
-    except CounterplayError as error:
-        warnings.warn(f"sparbot stays in memory: {error}", stacklevel=3)
+    arrays |= {"first_row": first_row, "policy": policy}
+    saved(lambda: files.write_arrays(path, KIND, arrays, header), "sparbot stays")
     tell(1.0, "done")
     return new_table(buckets, first_row, np.array(CARRY), policy)
 
