@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from counterplay.arena.match import play_match as play_match
+    from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.evaluation.exact import BestResponse as BestResponse
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from counterplay.games.registry import load as load
     from counterplay.opponents.bot import Bot as Bot
     from counterplay.opponents.bot import View as View
+    from counterplay.opponents.hand_files import read_any as read_hands  # noqa: F401
+    from counterplay.opponents.model import OpponentModel as OpponentModel
+    from counterplay.opponents.model import learn_model as learn_model
+    from counterplay.opponents.model_file import load_model as load_model
+    from counterplay.opponents.model_file import save_model as save_model
+    from counterplay.opponents.observe import observe as observe
+    from counterplay.opponents.registry import bot as bot
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier
@@ -45,6 +53,14 @@ if TYPE_CHECKING:
 _WHERE = {
     "MatchResult": "arena.result",
     "play_match": "arena.match",
+    "play_online": "arena.online",
+    "OpponentModel": "opponents.model",
+    "bot": "opponents.registry",
+    "learn_model": "opponents.model",
+    "load_model": "opponents.model_file",
+    "observe": "opponents.observe",
+    "read_hands": "opponents.hand_files:read_any",
+    "save_model": "opponents.model_file",
     "Bot": "opponents.bot",
     "View": "opponents.bot",
     "CounterplayError": "base.errors",
@@ -79,7 +95,8 @@ __all__ = sorted(_WHERE)
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'counterplay' has no attribute {name!r}")
-    value = getattr(import_module(f"counterplay.{_WHERE[name]}"), name)
+    module, _, other = _WHERE[name].partition(":")
+    value = getattr(import_module(f"counterplay.{module}"), other or name)
     globals()[name] = value
     if name == "Strategy":
         import_module("counterplay.games.registry")  # so that Strategy.load finds games by name

@@ -25,7 +25,7 @@ def match(
     seed: Annotated[int, typer.Option(help="The same seed gives the same cards.")] = 0,
     duplicate: Annotated[bool, typer.Option(help="Play every deal twice, seats swapped.")] = True,
     game: Annotated[str | None, typer.Option(help="The game (default: that of the strategies, or hold'em).")] = None,
-    log: Annotated[Path | None, typer.Option(help="Write the hands there (.parquet).")] = None,
+    log: Annotated[Path | None, typer.Option(help="Write the hands there: .parquet, .phhs, or .log (ACPC).")] = None,
     observer: Annotated[str | None, typer.Option(help="Log what a or b could see (default: all cards).")] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Let A learn while playing, from nothing: give B only.")] = False,
     iterations: Annotated[int, typer.Option(help="With --learn: iterations of the response per 1,000 hands.")] = 6_000_000,

@@ -61,6 +61,8 @@ def respond(
             raise BadParameter("--resume takes everything but the limits from the folder; leave the rest out")
         with progress(limits) as show:
             response = interruptible(resume, "respond", lambda: resume_response(resume, on_chunk=show, **limits))
+        if response.player is None:
+            response.strategy.save(resume / "strategy.npz")
         _report(response, resume, as_json)
         return
     if model is None:
@@ -117,7 +119,7 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "game": response.game.name,
         "responder": seat,
         "algorithm": f"{response.algorithm} ({response.engine})",
-        "p": response.p,
+        "p": "by observations" if response.p is None else response.p,
         "iterations": response.iterations,
         "seconds": response.seconds,
     }

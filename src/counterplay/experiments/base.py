@@ -69,6 +69,7 @@ class Outcome:
         return replace(self, version=version(), sums={file: checksum(folder / file) for file in self.files})
 
     def save(self, folder: Path) -> None:
+        """Write it as <name>.json."""
         files.write_json(folder / f"{self.name}.json", asdict(self))
 
 

@@ -49,8 +49,8 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
         folder / "bots.csv", ("player", "opponent", "low", "high", "sb_per_hand", "standard_error", "hands", "difference"), lines
     )
     return Outcome(
-        EXPERIMENT.name, EXPERIMENT.title, scale, claims, {"hands": list(HANDS[scale])}, time.perf_counter() - started, ["bots.csv"],
-        [Table("sb/h", ["player", "opponent", "published", "ours (95%)", "off by", "source"], rows)], [RECREATED],
+        EXPERIMENT.name, EXPERIMENT.title, scale, claims, {"hands": list(HANDS[scale])}, time.perf_counter() - started,
+        ["bots.csv"], [Table("sb/h", ["player", "opponent", "published", "ours (95%)", "off by", "source"], rows)], [RECREATED],
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from counterplay.forms.tree import HistoryTree, level_bounds
 
 
 class Game:
-    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load` and `cp.game` make games."""
+    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load` makes the built-in ones."""
 
     def __init__(self, name: str, rules: Any) -> None:
         if not isinstance(rules, LevelRules | StateRules | FormRules):
@@ -103,14 +103,17 @@ class Game:
 
     @property
     def n_players(self) -> int:
+        """How many play."""
         return self.rules.n_players
 
     @property
     def n_nodes(self) -> int:
+        """Histories of the tree; in hold'em betting sequences."""
         return int(self.form.n_nodes)
 
     @property
     def n_infosets(self) -> int:
+        """Information sets of all players."""
         return int(self.form.n_infosets)
 
     @property
@@ -130,6 +133,7 @@ class Game:
 
     @cached_property
     def zero_sum(self) -> bool:
+        """Whether payoffs sum to zero at every end."""
         return (
             self.rules.zero_sum
             if isinstance(self.rules, FormRules)
@@ -150,6 +154,7 @@ class Game:
         return player_slots(self.form, player)
 
     def check_player(self, player: int) -> None:
+        """`BadParameter` unless there is such a player."""
         if isinstance(player, bool) or not isinstance(player, int | np.integer) or not 0 <= player < self.n_players:
             raise BadParameter(f"player must be from 0 to {self.n_players - 1} in {self.name}, not {player!r}")
 

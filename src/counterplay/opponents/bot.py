@@ -43,6 +43,7 @@ class Bot:
         """A new hand is dealt."""
 
     def act(self, view: View) -> str:
+        """What to do: one of `view.betting.actions()`."""
         raise NotImplementedError
 
     def end_hand(self, ending: Ending) -> None:

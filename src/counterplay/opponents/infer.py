@@ -3,7 +3,7 @@
 Cards are seen at showdowns only, so they are missing exactly when somebody folded. A holding that the model would have played
 otherwise is unlikely; one that it would have folded is likely. Expectation: each unseen hand is spread over its holdings by
 prior (every holding the board leaves) times the model's probability of what was done. Maximisation: learn the model again from
-those expected counts. Repeated, this is EM; the log likelihood cannot fall for the frequency model.
+those expected counts. Repeated, this is EM. Between steps `learn_model` smooths the counts, so the likelihood may fall a little.
 """
 
 from __future__ import annotations

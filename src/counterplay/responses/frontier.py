@@ -75,6 +75,7 @@ class Frontier:
         return "\n".join([head, *(f"{p:6.3g}  {e:12.5f}  {x:14.5f}  {m:13.5f}  {s:8.2f}" for p, e, x, m, s in self.rows())])
 
     def save_csv(self, path: str | Path) -> None:
+        """The rows as a CSV file."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["p", "exploitation", "exploitability", "straight_line", "seconds"])

@@ -35,6 +35,7 @@ DEFAULT_SECONDS = 60.0
 
 
 def version() -> str:
+    """The installed version of Counterplay."""
     try:
         return installed_version("counterplay")
     except PackageNotFoundError:
