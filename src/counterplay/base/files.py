@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,19 @@ FORMAT = 1
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data` so that a kill at any moment leaves either the old file or the new one."""
+    write_pieces(path, [data])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """`write_bytes` of what need not be copied into one piece first."""
     if not path.name:
         raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")  # two writers, two names
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -52,18 +59,19 @@ def read_json(path: Path) -> dict[str, Any]:
         raise BadFile(f"{path}: no such file") from None
     except OSError as error:
         raise BadFile(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise BadFile(f"{path}: not valid JSON ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: not valid JSON ({_brief(error)})") from None
     if not isinstance(data, dict):
         raise BadFile(f"{path}: expected a JSON object")
     return data
 
 
-def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
-    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file."""
-    text = json.dumps({"counterplay": kind, "format": FORMAT, **header})
+def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any], small: bool = False) -> None:
+    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file; `small`: compressed."""
+    text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+    save: Any = np.savez_compressed if small else np.savez
+    save(buffer, allow_pickle=False, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
     write_bytes(path, buffer.getvalue())
 
 
@@ -73,6 +81,8 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str,
         with np.load(path, allow_pickle=False) as file:
             if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
                 raise BadFile(f"{path}: not a Counterplay file")
+            if file.zip is None or file.zip.testzip() is not None:  # numpy looks at a checksum only where it reads to the end
+                raise BadFile(f"{path}: damaged (a checksum does not fit)")
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
     except FileNotFoundError:
@@ -87,6 +97,8 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str,
         raise BadFile(f"{path}: not a Counterplay file")
     if header["counterplay"] != kind:
         raise BadFile(f"{path}: holds a {header['counterplay']}, expected a {kind}")
+    if header.get("arrays", list(arrays)) != list(arrays):
+        raise BadFile(f"{path}: damaged (not all arrays are there)")
     version = header.get("format")
     if type(version) is not int or version < 1:
         raise BadFile(f"{path}: damaged (format {version!r})")

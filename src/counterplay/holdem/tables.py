@@ -6,18 +6,14 @@ folder cannot be written the tables stay in memory.
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import CounterplayError
+from counterplay.base import mapped
 from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
@@ -25,7 +21,7 @@ from counterplay.kernels.jit import cache_root
 
 #: Changes when the meaning of the tables does.
 VERSION = 2
-MANIFEST = "manifest.json"
+KIND = "holdem strengths"
 Tell = Callable[[float, str], None]
 
 
@@ -70,17 +66,8 @@ def board_links() -> Links:
 
 def read_tables(folder: Path) -> Strengths | None:
     """The tables of a folder if all of them are whole, otherwise None."""
-    try:
-        manifest = files.read_json(folder / MANIFEST)
-        found = {}
-        for name, (shape, kind) in SHAPES.items():
-            array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            if array.shape != shape or array.dtype != kind or _checksum(array) != manifest.get(name):
-                return None
-            found[name] = array
-    except Exception:  # a damaged header can fail in many ways inside numpy; whatever it was, the table is not whole
-        return None
-    return Strengths(**found)
+    found = mapped.read_mapped(folder, KIND, SHAPES)
+    return None if found is None else Strengths(**found)
 
 
 def _build(folder: Path, tell: Tell) -> Strengths:
@@ -90,28 +77,14 @@ def _build(folder: Path, tell: Tell) -> Strengths:
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
     built = Strengths(count_preflop(flop), flop, turn, river, *make_links())
     tell(0.99, "saving")
-    try:
-        _write(folder, built)
-    except CounterplayError as error:
-        warnings.warn(f"the hold'em tables stay in memory: {error}", stacklevel=3)
+    if not mapped.saved(lambda: _write(folder, built), "the hold'em tables stay"):
         return built
     tell(1.0, "done")
     return read_tables(folder) or built
 
 
 def _write(folder: Path, built: Strengths) -> None:
-    """Arrays first, the manifest last: without it nothing is trusted."""
-    manifest: dict[str, Any] = {"counterplay": "holdem strengths", "version": VERSION}
-    for name, array in built._asdict().items():
-        buffer = io.BytesIO()
-        np.save(buffer, array, allow_pickle=False)
-        files.write_bytes(folder / f"{name}.npy", buffer.getvalue())
-        manifest[name] = _checksum(array)
-    files.write_json(folder / MANIFEST, manifest)
-
-
-def _checksum(array: np.ndarray) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
 def size_on_disk(folder: Path) -> int:
