@@ -68,7 +68,7 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:  # noqa: F81
 
     respond = ("respond", "always-call-tree.json", "-a", "mcdbr", "--confidence", "0-10-linear", "-n", "2000")
     facts = facts_of(inside(tmp_path, *respond, "--game", GAME, "--out", "answer", "--json"))
-    assert (facts["iterations"], facts["p"]) == (2000, None)
+    assert (facts["iterations"], facts["p"]) == (2000, "by observations")
     lib = cp.respond(GAME, model.strategy, None, cp.confidence(model.observed, "0-10-linear", 0.75), "mcdbr", iterations=2000)
     assert np.array_equal(cp.Strategy.load(tmp_path / "answer").probabilities, lib.strategy.probabilities)
     assert facts_of(inside(tmp_path, "respond", "--resume", "answer", "-n", "3000", "--json"))["saved in"] == "answer"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -231,6 +232,7 @@ app.command()(cli_responses.frontier)
 
 def main() -> None:
     """Entry point: user errors become one sentence and exit code 2."""
+    warnings.showwarning = lambda message, *_, **__: err.print(f"warning: {message}")
     try:
         app()
     except CounterplayError as error:

@@ -24,8 +24,8 @@ def write_bytes(path: Path, data: bytes) -> None:
     write_pieces(path, [data])
 
 
-def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """`write_bytes` of what need not be copied into one piece first."""
+def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = False) -> None:
+    """`write_bytes` of what need not be copied into one piece first. `new`: refuse to write over a file."""
     if not path.name:
         raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")  # two writers, two names
@@ -36,6 +36,8 @@ def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
+        if new:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # of two writers, one
         os.replace(temporary, path)
     except OSError as error:
         with suppress(OSError):
@@ -47,8 +49,8 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    write_text(path, json.dumps(data, indent=2) + "\n")
+def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
+    write_pieces(path, [json.dumps(data, indent=2).encode(), b"\n"], new)
 
 
 def read_json(path: Path) -> dict[str, Any]:

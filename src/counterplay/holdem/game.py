@@ -6,7 +6,8 @@ frequency; only the current one counts, so there is no perfect recall. Payoffs a
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,16 @@ class HoldemRules:
             raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
         self.kind = kind
 
-    @cached_property
+    @property
     def buckets(self) -> Buckets:
-        return make_buckets(tables.strengths(), self.n_buckets, self.kind)
+        return _made(self.n_buckets, self.kind, tables.table_folder())[0]
 
     def bucket_shares(self) -> list[np.ndarray]:
         """How often each bucket is dealt, by round: float64[buckets] each."""
         return bucket_shares(self.buckets, self.n_buckets)
 
     def form(self) -> BettingGame:
-        return betting_game(betting_tree(), self.buckets, self.n_buckets)
+        return _made(self.n_buckets, self.kind, tables.table_folder())[1]
 
     def labels(self) -> tuple[list[str], list[str]]:
         histories, actions = betting_histories(), betting_actions()
@@ -56,6 +57,13 @@ class HoldemRules:
 
     def key(self) -> bytes:
         return f"holdem {self.n_buckets} {self.kind} ehs {tables.VERSION}".encode()
+
+
+@lru_cache(maxsize=3)
+def _made(n: int, kind: str, folder: Path) -> tuple[Buckets, BettingGame]:
+    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and they are large."""
+    buckets = make_buckets(tables.strengths(), n, kind)
+    return buckets, betting_game(betting_tree(), buckets, n)
 
 
 def _make(buckets: int = 10, kind: str = "width") -> Any:

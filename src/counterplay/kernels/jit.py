@@ -15,6 +15,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -22,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numba
 import numpy as np
 from numba.core import config as _config
+
+from counterplay.kernels.cache import KernelCache
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared
@@ -69,8 +72,13 @@ def _writable_cache() -> str | None:
             _forget_old_versions(folder.parent)
         with tempfile.TemporaryFile(dir=folder):
             return str(folder)
-    except OSError:
-        return None  # compile in memory; slower to start, otherwise the same
+    except OSError as error:  # compile in memory; slower to start, otherwise the same
+        warnings.warn(
+            f"compiled code cannot be kept in {folder} ({error.strerror or error}), so every start takes seconds longer; "
+            "set COUNTERPLAY_CACHE to a folder that can be written",
+            stacklevel=2,
+        )
+        return None
 
 
 def _forget_old_versions(parent: Path) -> None:
@@ -108,6 +116,8 @@ def _compile(function: F, inline: bool) -> F:
             inline="always" if inline else "never",
             _nrt=False,
         )(function)
+        if _CACHE is not None:
+            compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     finally:
         config.CACHE_DIR = before
     return compiled

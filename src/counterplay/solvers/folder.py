@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile, BadParameter
+from counterplay.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.solvers.base import Solver
 
 CONFIG_KEYS = {"game": str, "algorithm": str, "options": dict, "seed": int, "fingerprint": str}
@@ -45,12 +45,17 @@ def create(folder: Path, solver: Solver, version: str) -> None:
         raise BadParameter(f"{folder} is a file; a run needs a folder")
     if holds_run(folder):
         raise BadParameter(f"{folder} already holds a run; resume it or choose another folder")
-    files.write_json(folder / "config.json", {"counterplay": "run", "version": version, **config_of(solver)})
+    try:
+        files.write_json(folder / "config.json", {"counterplay": "run", "version": version, **config_of(solver)}, new=True)
+    except CounterplayError as error:
+        if isinstance(error.__cause__, FileExistsError):  # another process was a moment earlier
+            raise BadParameter(f"{folder} already holds a run; resume it or choose another folder") from None
+        raise
 
 
 def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
     """Checkpoint, then what is read off it. A kill in between leaves an older strategy, never a broken one."""
-    header = {"config": config_of(solver), "seconds": seconds}
+    header = {"config": config_of(solver), "seconds": seconds, "metrics": metrics}
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))
     solver.strategy().save(folder / "strategy.npz")
@@ -85,8 +90,9 @@ def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
     if header.get("config") != config_of(solver):
         raise BadFile(f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was changed")
     solver.restore(arrays, str(path))
-    metrics = [row for row in _read_metrics(folder / "metrics.csv") if row.iterations <= solver.iterations]
-    return float(header.get("seconds", 0.0)), metrics
+    rows = header.get("metrics")  # `metrics.csv` is for people, and for runs of older versions
+    metrics = _read_metrics(folder / "metrics.csv") if rows is None else [Measurement(*row) for row in rows]
+    return float(header.get("seconds", 0.0)), [row for row in metrics if row.iterations <= solver.iterations]
 
 
 def _read_metrics(path: Path) -> list[Measurement]:
