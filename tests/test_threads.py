@@ -11,7 +11,7 @@ import pytest
 import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.sampling import FIRST_BATCH, VISITS, cores
+from counterplay.solvers.sampling import FIRST_BATCH, cores
 
 SOLVERS = ("mccfr", "mccfr-external", "mcts")
 OPTIONS: dict[str, dict[str, Any]] = {"mcts": {"c": 13.0}}
@@ -44,7 +44,7 @@ def test_merges_come_after_a_few_visits_of_each_information_set(name: str) -> No
     gaps = np.diff(sorted(ends))
     visits = gaps * one.nodes_touched / one.iterations / one.game.n_infosets
     assert gaps.min() >= FIRST_BATCH
-    assert np.all((visits < 1.5 * VISITS) | (gaps == FIRST_BATCH))
+    assert np.all((visits < 1.5 * one.visits_between) | (gaps == FIRST_BATCH))
 
 
 def test_cores() -> None:

@@ -40,10 +40,19 @@ def load(name: str) -> Game:
 
         return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
     word, args, kwargs = _parse(name)
+    canonical, rules = _spec(word).bind(args, kwargs)
+    return Game(canonical, rules)
+
+
+def _spec(word: str) -> GameSpec:
+    """A game by its name: from the file of that name, without importing all others, or from wherever it is."""
+    if any(module.name == word for module in pkgutil.iter_modules(counterplay.games.__path__)):
+        spec = getattr(importlib.import_module(f"counterplay.games.{word}"), "GAME", None)
+        if isinstance(spec, GameSpec) and spec.name == word:
+            return spec
     if word not in specs():
         raise unknown("game", word, [*specs(), OPEN_SPIEL + "NAME"])
-    canonical, rules = specs()[word].bind(args, kwargs)
-    return Game(canonical, rules)
+    return specs()[word]
 
 
 def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -24,7 +24,7 @@ from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
-from counterplay.solvers.sampling import SamplingSolver, Worker
+from counterplay.solvers.sampling import SamplingSolver, Worker, merge_latest
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
@@ -153,10 +153,46 @@ def settle_visits(first: np.ndarray, c: float, stats: np.ndarray, spread: np.nda
         spread[infoset] = c * sqrt(log(max(total, 2.0)))
 
 
+@jit
+def merge_visits(
+    first: np.ndarray, c: float, base: np.ndarray, spread: np.ndarray, copies: tuple[np.ndarray, ...],
+    spreads: tuple[np.ndarray, ...],
+) -> None:  # fmt: skip
+    """Visits and rewards of all copies into all of them, and what follows from them, where anything changed."""
+    for infoset in range(index(len(spread))):
+        low, high = index(first[infoset]), index(first[infoset + ONE])
+        changed = False
+        for k in range(low, high):
+            for copy in copies:
+                changed = changed or copy[k, VISITS] != base[k, VISITS]
+        if not changed:
+            continue
+        total = 0.0
+        for k in range(low, high):
+            before, visits = base[k, VISITS], base[k, VISITS]
+            reward = before * base[k, VALUE]
+            for copy in copies:
+                visits += copy[k, VISITS] - before
+                reward += copy[k, VISITS] * copy[k, VALUE] - before * base[k, VALUE]
+            total += visits
+            if visits > 0.0:
+                base[k, VISITS] = visits
+                base[k, VALUE] = reward / visits
+                base[k, ROOT] = sqrt(1.0 / visits)
+                for copy in copies:
+                    copy[k, VISITS] = visits
+                    copy[k, VALUE] = base[k, VALUE]
+                    copy[k, ROOT] = base[k, ROOT]
+        spread[infoset] = c * sqrt(log(max(total, 2.0)))
+        for other in spreads:
+            other[infoset] = spread[infoset]
+
+
 class TreeSearch(SamplingSolver):
     """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or call."""
 
     name = "mcts"
+    visits_between = 16  # averages bear stale copies better than regrets do
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
     def __init__(
@@ -182,6 +218,13 @@ class TreeSearch(SamplingSolver):
     def _new_scratch(self) -> Path:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
         return Path(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
+
+    def _put_together(self, base: Tables, found: tuple[Tables, ...]) -> None:
+        merge_visits(
+            self.game.form.first, self._c, base.stats, base.spread, tuple(tables.stats for tables in found),
+            tuple(tables.spread for tables in found),
+        )  # fmt: skip
+        merge_latest(base.in_tree, tuple(tables.in_tree for tables in found))
 
     def _combine(self, base: Tables, found: list[Tables]) -> Tables:
         """Visits and rewards are added; the rest follows from them."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class SamplingSolver(Solver):
 
     `threads`: how many play at once.
     """
+
+    visits_between: ClassVar[int] = VISITS  # per information set, between two merges
 
     def __init__(self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any) -> None:
         super().__init__(game, seed, **options)
@@ -85,7 +87,7 @@ class SamplingSolver(Solver):
             if done == self._batch[0]:
                 self._merge()
                 per_iteration = max(int(self._batch[1]), 1) / done
-                self._batch[0] = done + max(FIRST_BATCH, int(VISITS * self.game.n_infosets / per_iteration))
+                self._batch[0] = done + max(FIRST_BATCH, int(self.visits_between * self.game.n_infosets / per_iteration))
             if done == end:
                 return touched
 
@@ -119,11 +121,17 @@ class SamplingSolver(Solver):
         return out
 
     def _merge(self) -> None:
-        for name, array in self._merged()._asdict().items():
-            getattr(self._tables, name)[:] = array
-            for worker in self._workers:
-                getattr(worker.tables, name)[:] = array
+        self._put_together(self._tables, tuple(worker.tables for worker in self._workers))
         self._stale = False
+
+    def _put_together(self, base: Any, found: tuple[Any, ...]) -> None:
+        """Everybody's changes since `base` into all of the tables, in place: one pass over each."""
+        for name in base._fields:
+            copies = tuple(getattr(tables, name) for tables in found)
+            if name == "last_visit":
+                merge_latest(base.last_visit, copies)
+            else:
+                merge_changes(getattr(base, name), copies)
 
     def tables(self) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = dict(self._tables._asdict())
@@ -144,6 +152,35 @@ class SamplingSolver(Solver):
     def weights(self) -> np.ndarray:
         summed: np.ndarray = self._merged().strategy_sum
         return summed
+
+
+@jit
+def merge_changes(base: np.ndarray, copies: tuple[np.ndarray, ...]) -> None:
+    """Add up what each copy has more than `base`, and write the sum to all of them."""
+    for k in range(index(len(base))):
+        old = base[k]
+        new = old
+        changed = False
+        for copy in copies:
+            if copy[k] != old:
+                new += copy[k] - old
+                changed = True
+        if changed:
+            base[k] = new
+            for copy in copies:
+                copy[k] = new
+
+
+@jit
+def merge_latest(base: np.ndarray, copies: tuple[np.ndarray, ...]) -> None:
+    """The largest entry, to all of them."""
+    for k in range(index(len(base))):
+        new = base[k]
+        for copy in copies:
+            new = max(new, copy[k])
+        base[k] = new
+        for copy in copies:
+            copy[k] = new
 
 
 @jit
