@@ -35,7 +35,7 @@ class Scale(NamedTuple):
     seeds: int
 
 
-SCALES = {"quick": Scale(20.0, 0.9, 3), "paper": Scale(1800.0, 300.0, 5)}
+SCALES = {"quick": Scale(20.0, 0.7, 3), "paper": Scale(1800.0, 300.0, 5)}
 
 
 class Method(NamedTuple):

@@ -8,6 +8,7 @@ those expected counts. Repeated, this is EM. Between steps `learn_model` smooths
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.observe import Observations
+from counterplay.solvers.sampling import cores
+
+#: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same bits everywhere.
+PIECES = 4
 
 
 class Inference(NamedTuple):
@@ -120,7 +125,15 @@ def expected_counts(
 
 def infer_counts(seen: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray) -> tuple[np.ndarray, float]:
     """float64[slots]: expected observations of each action under `policy`, and the log likelihood of the unseen hands."""
-    counts = np.zeros(game.n_slots)
-    data = prepare(seen, game, slot_of)
-    likelihood = expected_counts(game.form, *board_links(), data, policy, new_scratch(), counts)
-    return counts, float(likelihood)
+    data, links = prepare(seen, game, slot_of), board_links()
+    hands = len(data.start) - 1
+    borders = [hands * k // PIECES for k in range(PIECES + 1)]
+
+    def piece(k: int) -> tuple[np.ndarray, float]:
+        counts = np.zeros(game.n_slots)
+        part = data._replace(start=data.start[borders[k] : borders[k + 1] + 1])
+        return counts, float(expected_counts(game.form, *links, part, policy, new_scratch(), counts))
+
+    with ThreadPoolExecutor(cores()) as pool:
+        found = list(pool.map(piece, range(PIECES)))
+    return np.sum([counts for counts, _ in found], axis=0), sum(likelihood for _, likelihood in found)
