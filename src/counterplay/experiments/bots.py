@@ -20,7 +20,7 @@ BANDS = (
 NOISE = 0.03  # published standard deviation
 #: Duplicate hands of each, enough for ± 0.02.
 HANDS = {
-    "quick": (60_000, 160_000, 2_000_000, 2_000_000, 120_000),
+    "quick": (80_000, 600_000, 2_000_000, 2_000_000, 120_000),
     "paper": (1_000_000, 1_000_000, 20_000_000, 20_000_000, 1_000_000),
 }
 
@@ -54,4 +54,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("bots", "The re-created bots beside the published figures", run, {"quick": 50, "paper": 900})
+EXPERIMENT = Experiment("bots", "The re-created bots beside the published figures", run, {"quick": 150, "paper": 900})
