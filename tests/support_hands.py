@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from counterplay.base.errors import BadFile
-from counterplay.holdem.betting import Betting
+from counterplay.holdem.betting import BOARD_CARDS, Betting
 from counterplay.holdem.cards import N_CARDS
-from counterplay.opponents.hands import BOARD_SIZE, HandRecord, Hands, settle
+from counterplay.opponents.hands import HandRecord, Hands, settle
 
 
 def random_hand(rng: np.random.Generator, number: int = 0) -> HandRecord:
@@ -21,7 +21,7 @@ def random_hand(rng: np.random.Generator, number: int = 0) -> HandRecord:
         weights = np.array([0.15 if action == "fold" else 1.0 for action in actions])
         state = state.child(actions[rng.choice(len(actions), p=weights / weights.sum())])
     deal = [int(card) for card in rng.permutation(N_CARDS)[:9]]
-    dealer, blind, board = (deal[0], deal[1]), (deal[2], deal[3]), tuple(deal[4 : 4 + BOARD_SIZE[state.round]])
+    dealer, blind, board = (deal[0], deal[1]), (deal[2], deal[3]), tuple(deal[4 : 4 + BOARD_CARDS[state.round]])
     names = ("Ann", 'Bób "x"')[:: 1 if number % 2 else -1]
     won = settle(state.history, board, dealer, blind)
     assert won is not None

@@ -12,10 +12,10 @@ from support_holdem import NAME as GAME
 from support_holdem import bucket
 
 import counterplay as cp
-from counterplay.holdem.betting import Betting, betting_actions, betting_histories, betting_tree
+from counterplay.holdem.betting import BOARD_CARDS, Betting, betting_actions, betting_histories, betting_tree
 from counterplay.holdem.cards import N_CARDS, N_HOLDINGS
 from counterplay.opponents.hand_files import read_hands
-from counterplay.opponents.hands import BOARD_SIZE, HandRecord
+from counterplay.opponents.hands import HandRecord
 from counterplay.opponents.model import OpponentModel, learn_model
 from counterplay.opponents.observe import ACTIONS, Observations, buckets_of, observe
 from counterplay.opponents.table import strategy_bot
@@ -99,8 +99,8 @@ def naive_expectation(
         for pair in pairs:
             if set(pair) & set(record.board):
                 continue
-            seen = {n: bucket(list(pair), list(record.board[:n]), 10) for n in BOARD_SIZE if n <= len(record.board)}
-            slots = [naive_slot(game, text, seen[BOARD_SIZE[text.count("/")]], action) for text, action in decisions]
+            seen = {n: bucket(list(pair), list(record.board[:n]), 10) for n in BOARD_CARDS if n <= len(record.board)}
+            slots = [naive_slot(game, text, seen[BOARD_CARDS[text.count("/")]], action) for text, action in decisions]
             joint.append((1.0 if known else float(np.prod([policy[slot] for slot in slots])), slots))
         total = sum(weight for weight, _ in joint)
         if total == 0.0:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from support_hands import random_hands, read_or_refusal
 
 from counterplay.base.errors import BadFile, BadParameter
-from counterplay.holdem.betting import betting_states
+from counterplay.holdem.betting import BOARD_CARDS, betting_states
 from counterplay.holdem.cards import N_CARDS, cards
 from counterplay.opponents import hand_files
 from counterplay.opponents.acpc import read_acpc, write_acpc
 from counterplay.opponents.hand_files import HandLog, hands_table, read_any, read_hands, write_hands
-from counterplay.opponents.hands import BOARD_SIZE, HandRecord, Hands, parse_holding, seen_by, settle
+from counterplay.opponents.hands import HandRecord, Hands, parse_holding, seen_by, settle
 from counterplay.opponents.phh import read_phh, write_phh
 
 SHOWN = HandRecord(
@@ -49,7 +49,7 @@ def test_every_end_of_the_betting_tree_is_a_record() -> None:
     ends = [state for state in betting_states() if state.over]
     assert len(ends) == 10_206
     for state in ends:
-        board = deal[4 : 4 + BOARD_SIZE[state.round]]
+        board = deal[4 : 4 + BOARD_CARDS[state.round]]
         won = settle(state.history, board, *holes)
         assert won is not None
         record = HandRecord(0, "A", "B", state.history, board, *holes, won)
@@ -113,7 +113,7 @@ def test_seen_by_hides_what_was_folded() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_round_trips(tmp_path: Path, seed: int) -> None:
     hands = random_hands(seed)
-    assert {len(hand.board) for hand in hands} == set(BOARD_SIZE)
+    assert {len(hand.board) for hand in hands} == set(BOARD_CARDS)
     mixed = [seen_by(hand, hand.dealer if hand.number % 3 else hand.big_blind) if hand.number % 2 else hand for hand in hands]
     unseen = [replace(hand, dealer_cards=None, big_blind_cards=None) for hand in hands]
     for some in (hands, mixed, unseen, []):

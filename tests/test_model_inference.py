@@ -23,9 +23,9 @@ from support_models import (
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
+from counterplay.holdem.betting import BOARD_CARDS, betting_actions, betting_histories, betting_tree
 from counterplay.holdem.cards import N_HOLDINGS, cards
-from counterplay.opponents.hands import BOARD_SIZE, HandRecord, parse_holding, seen_by
+from counterplay.opponents.hands import HandRecord, parse_holding, seen_by
 from counterplay.opponents.infer import infer_counts
 from counterplay.opponents.model import (
     slots_of,
@@ -119,7 +119,7 @@ def test_buckets_are_the_naive_ones_in_all_rounds(game: cp.Game) -> None:
     rounds = betting_tree().round[seen.node]
     assert set(rounds.tolist()) == {0, 1, 2, 3}
     expected = [
-        bucket(own, board[: BOARD_SIZE[r]], 10)
+        bucket(own, board[: BOARD_CARDS[r]], 10)
         for own, board, r in zip(seen.cards.tolist(), seen.board.tolist(), rounds, strict=True)
     ]
     assert buckets_of(seen, game).tolist() == expected

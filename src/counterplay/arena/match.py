@@ -25,7 +25,7 @@ from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import betting_histories, betting_tree
+from counterplay.holdem.betting import BOARD_CARDS, betting_histories, betting_tree
 from counterplay.holdem.form import HAND_SIZE
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
@@ -43,7 +43,6 @@ LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
     ".phhs": write_phh,
     ".log": write_acpc,
 }
-BOARD_CARDS = (0, 3, 4, 5)
 MOST_HANDS = 10**9
 
 

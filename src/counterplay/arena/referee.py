@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import CounterplayError
-from counterplay.holdem.betting import NO_FOLD, betting_actions, betting_states, betting_tree
+from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, betting_actions, betting_states, betting_tree
 from counterplay.holdem.form import HAND_SIZE, N_DEALT, SHOWDOWN, compare
 from counterplay.opponents.bot import Ending, View
-
-BOARD_SEEN = (0, 3, 4, 5)  # cards of the board by round
 
 
 class Played(NamedTuple):
@@ -74,7 +72,7 @@ def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, 
     node, state = 0, states[0]
     while not state.over:
         seat = state.player()
-        view = View(seat, own[seat], cards[4 : 4 + BOARD_SEEN[state.round]], state, node)
+        view = View(seat, own[seat], cards[4 : 4 + BOARD_CARDS[state.round]], state, node)
         action = bots[seat].act(view)
         after = moves[node].get(action)
         if after is None:
@@ -89,7 +87,7 @@ def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, 
         won = stake * float(hand[SHOWDOWN])
     else:
         won = -stake if state.folded == 0 else stake
-    board = cards[4 : 4 + BOARD_SEEN[state.round]]
+    board = cards[4 : 4 + BOARD_CARDS[state.round]]
     for seat in (0, 1):
         shown = own[1 - seat] if state.folded == NO_FOLD else None
         _tell(bots[seat], "end_hand", Ending(seat, own[seat], board, state, won if seat == 0 else -won, shown))

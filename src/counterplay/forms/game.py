@@ -48,9 +48,8 @@ class Game:
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
         if isinstance(self.rules, FormRules):
-            raise BadGame(
-                f"{self.name} is too large for that: it can be sampled (mccfr, mccfr-external, mcts, mcrnr, mcdbr) but not listed"
-            )
+            known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
+            raise BadGame(f"{self.name} is too large for that: it can be sampled ({known}) but not listed")
         return self._built[0]
 
     @cached_property

@@ -19,6 +19,8 @@ ROUNDS = ("preflop", "flop", "turn", "river")
 BET = (1.0, 1.0, 2.0, 2.0)
 MAX_BETS = 4
 FOLD, CALL, RAISE = "fold", "call", "raise"
+ACTIONS = (FOLD, CALL, RAISE)
+BOARD_CARDS = (0, 3, 4, 5)  # on the board, by round
 NO_FOLD = -1  # `folded` where nobody did
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
+from counterplay.holdem.betting import ACTIONS, betting_actions, betting_histories, betting_tree
 from counterplay.holdem.cards import RANKS, holding
 from counterplay.holdem.game import HoldemRules
 
-ACTIONS = ("fold", "call", "raise")
 #: Light, middle and dark, so that shares can be told apart in grey as well.
 SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
 

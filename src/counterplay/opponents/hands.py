@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadFile, BadParameter
-from counterplay.holdem.betting import NO_FOLD, Betting, betting_states
+from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, Betting, betting_states
 from counterplay.holdem.cards import N_CARDS, card_text, cards
 from counterplay.holdem.evaluator import strength
 
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
-BOARD_SIZE = (0, 3, 4, 5)  # cards on the board, by round
 TOLERANCE = 1e-6  # of amounts read from text, in small bets
 MAX_NUMBER = 2**63 - 1
 
@@ -142,8 +141,8 @@ def _check_cards(hand: HandRecord, end: Betting) -> None:
     groups = (hand.board, hand.dealer_cards, hand.big_blind_cards)
     if not all(group is None or isinstance(group, tuple) for group in groups):
         raise BadParameter("cards are tuples of card numbers, or None if not known")
-    if hand.board is None or len(hand.board) != BOARD_SIZE[end.round]:
-        raise BadParameter(f"board of {len(hand.board or ())} cards; betting {hand.betting!r} needs {BOARD_SIZE[end.round]}")
+    if hand.board is None or len(hand.board) != BOARD_CARDS[end.round]:
+        raise BadParameter(f"board of {len(hand.board or ())} cards; betting {hand.betting!r} needs {BOARD_CARDS[end.round]}")
     if not all(group is None or len(group) == 2 for group in groups[1:]):
         raise BadParameter("each player holds two cards")
     known = [*hand.board, *(hand.dealer_cards or ()), *(hand.big_blind_cards or ())]

@@ -19,11 +19,11 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import ROUNDS, betting_tree
+from counterplay.holdem.betting import ACTIONS, ROUNDS, betting_tree
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45 import Attribute, Tree, learn
 from counterplay.opponents.infer import infer_counts
-from counterplay.opponents.observe import ACTIONS, FEATURES, UNSEEN, Observations, buckets_of, legal, node_features
+from counterplay.opponents.observe import FEATURES, UNSEEN, Observations, buckets_of, legal, node_features
 
 KINDS = ("tree", "frequency")
 UNSEEN_WAYS = ("inferred", "fractional")

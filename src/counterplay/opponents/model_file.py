@@ -11,11 +11,11 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import ROUNDS
+from counterplay.holdem.betting import ACTIONS, ROUNDS
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45 import Tree
 from counterplay.opponents.model import KINDS, OpponentModel, model_strategy
-from counterplay.opponents.observe import ACTIONS, FEATURES
+from counterplay.opponents.observe import FEATURES
 
 FORMAT = 1
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.holdem.betting import Betting, betting_actions, betting_states, betting_tree
+from counterplay.holdem.betting import ACTIONS, Betting, betting_actions, betting_states, betting_tree
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
@@ -22,7 +22,6 @@ from counterplay.kernels.jit import index, jit
 from counterplay.opponents.hands import HandRecord
 
 FEATURES = ("seat", "bets", "bets_in_phase", "own_bets", "bucket")
-ACTIONS = ("fold", "call", "raise")
 UNSEEN = -1
 
 

@@ -15,9 +15,9 @@ from math import inf, isfinite
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.holdem.betting import CALL, FOLD, RAISE, Betting
+from counterplay.holdem.betting import BOARD_CARDS, CALL, FOLD, RAISE, Betting
 from counterplay.opponents import hands as rules
-from counterplay.opponents.hands import BOARD_SIZE, DEALER, TOLERANCE, HandRecord, Holding, cards_text, parse_cards, parse_holding
+from counterplay.opponents.hands import DEALER, TOLERANCE, HandRecord, Holding, cards_text, parse_cards, parse_holding
 
 ACTION = {"f": FOLD, "cc": CALL, "cbr": RAISE}
 SMALL_BET = 2  # chips, in what is written: the small blind is 1
@@ -149,8 +149,8 @@ class _Play:
         if state.over:
             raise BadParameter("the hand is over")
         self.button = player if self.button < 0 else self.button
-        if len(self.board) != BOARD_SIZE[state.round]:
-            raise BadParameter(f"{len(self.board)} cards on the board, this round has {BOARD_SIZE[state.round]}")
+        if len(self.board) != BOARD_CARDS[state.round]:
+            raise BadParameter(f"{len(self.board)} cards on the board, this round has {BOARD_CARDS[state.round]}")
         seat = (player + self.button) % 2
         if seat != state.player():
             raise BadParameter("the other player has to act")
@@ -217,7 +217,7 @@ def _actions(hand: HandRecord) -> list[str]:
         lines.append(f"{player} {verb}")
         first = player if action == RAISE else first
         if child.round > state.round:
-            lines.append(f"d db {cards_text(hand.board[BOARD_SIZE[state.round] : BOARD_SIZE[child.round]])}")
+            lines.append(f"d db {cards_text(hand.board[BOARD_CARDS[state.round] : BOARD_CARDS[child.round]])}")
             street, first = child.paid[0], "p1"
         state = child
     if hand.showdown:  # the last to bet shows first

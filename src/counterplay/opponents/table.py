@@ -11,7 +11,7 @@ import numpy as np
 
 from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import betting_actions, betting_tree
+from counterplay.holdem.betting import ACTIONS, betting_actions, betting_tree
 from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.game import HoldemRules
@@ -19,8 +19,6 @@ from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import new_state, uniform
 from counterplay.opponents.bot import Bot, View
-
-ACTIONS = ("fold", "call", "raise")
 
 
 class Table(NamedTuple):

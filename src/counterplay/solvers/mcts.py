@@ -129,31 +129,6 @@ def tree_search(
 
 
 @jit
-def add_visits(base: np.ndarray, found: np.ndarray, out: np.ndarray) -> None:
-    """Add the visits and rewards that `found` has more than `base`; the value column of `out` holds sums."""
-    for k in range(index(len(base))):
-        before, after = base[k, VISITS], found[k, VISITS]
-        if after != before:
-            out[k, VISITS] += after - before
-            out[k, VALUE] += after * found[k, VALUE] - before * base[k, VALUE]
-
-
-@jit
-def settle_visits(first: np.ndarray, c: float, stats: np.ndarray, spread: np.ndarray) -> None:
-    """Sums of rewards to averages, and what follows from the visits."""
-    for infoset in range(index(len(spread))):
-        total = 0.0
-        for k in range(index(first[infoset]), index(first[infoset + ONE])):
-            visits = stats[k, VISITS]
-            total += visits
-            if visits > 0.0:
-                inverse = 1.0 / visits
-                stats[k, VALUE] *= inverse
-                stats[k, ROOT] = sqrt(inverse)
-        spread[infoset] = c * sqrt(log(max(total, 2.0)))
-
-
-@jit
 def merge_visits(
     first: np.ndarray, c: float, base: np.ndarray, spread: np.ndarray, copies: tuple[np.ndarray, ...],
     spreads: tuple[np.ndarray, ...],
@@ -225,16 +200,6 @@ class TreeSearch(SamplingSolver):
             tuple(tables.spread for tables in found),
         )  # fmt: skip
         merge_latest(base.in_tree, tuple(tables.in_tree for tables in found))
-
-    def _combine(self, base: Tables, found: list[Tables]) -> Tables:
-        """Visits and rewards are added; the rest follows from them."""
-        out = Tables(base.stats.copy(), base.spread.copy(), base.in_tree.copy())
-        out.stats[:, VALUE] *= out.stats[:, VISITS]  # sums of rewards while they are added
-        for tables in found:
-            add_visits(base.stats, tables.stats, out.stats)
-            np.maximum(out.in_tree, tables.in_tree, out=out.in_tree)
-        settle_visits(self.game.form.first, self._c, out.stats, out.spread)
-        return out
 
     def weights(self) -> np.ndarray:
         return np.ascontiguousarray(self._merged().stats[:, VISITS])

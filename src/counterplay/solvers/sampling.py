@@ -107,18 +107,9 @@ class SamplingSolver(Solver):
         """The tables with everything the workers learned; their copies stay as they are."""
         if not self._stale:
             return self._tables
-        return self._combine(self._tables, [worker.tables for worker in self._workers])
-
-    def _combine(self, base: Any, found: list[Any]) -> Any:
-        """`base` with what each of `found` learned since: changes are added; `last_visit` is the latest."""
-        out = _copy(base)
-        for name, array in out._asdict().items():
-            for tables in found:
-                if name == "last_visit":
-                    np.maximum(array, tables.last_visit, out=array)
-                else:
-                    add_changes(getattr(base, name), getattr(tables, name), array)
-        return out
+        base, copies = _copy(self._tables), tuple(_copy(worker.tables) for worker in self._workers)
+        self._put_together(base, copies)
+        return base
 
     def _merge(self) -> None:
         self._put_together(self._tables, tuple(worker.tables for worker in self._workers))
@@ -138,7 +129,8 @@ class SamplingSolver(Solver):
         if self._pool is not None:
             for k, worker in enumerate(self._workers):
                 found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
-                found[f"rng.{k}"] = worker.rng
+                if k > 0:  # that of the first is `rng`
+                    found[f"rng.{k}"] = worker.rng
             found["batch"] = self._batch
         for k, worker in enumerate(self._workers):
             if len(worker.hand):  # the deck as the last hand left it
@@ -181,13 +173,6 @@ def merge_latest(base: np.ndarray, copies: tuple[np.ndarray, ...]) -> None:
         base[k] = new
         for copy in copies:
             copy[k] = new
-
-
-@jit
-def add_changes(base: np.ndarray, found: np.ndarray, out: np.ndarray) -> None:
-    """Add to `out` what `found` has more than `base`."""
-    for k in range(index(len(base))):
-        out[k] += found[k] - base[k]
 
 
 def cores() -> int:

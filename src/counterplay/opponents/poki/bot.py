@@ -13,7 +13,18 @@ from functools import cache
 
 import numpy as np
 
-from counterplay.holdem.betting import BET, CALL, FOLD, MAX_BETS, RAISE, Betting, betting_actions, betting_states, betting_tree
+from counterplay.holdem.betting import (
+    BET,
+    BOARD_CARDS,
+    CALL,
+    FOLD,
+    MAX_BETS,
+    RAISE,
+    Betting,
+    betting_actions,
+    betting_states,
+    betting_tree,
+)
 from counterplay.holdem.boards import SIZES, boards, fill_hash
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS, holding
 from counterplay.holdem.tables import strengths
@@ -29,7 +40,6 @@ from counterplay.opponents.poki.weights import Rates, new_rating, rate, reweight
 
 LETTERS = {"f": 0, "c": 1, "r": 2}
 NAMES = {"f": FOLD, "c": CALL, "r": RAISE}
-BOARD_SIZE = (0, 3, 4, 5)
 NOTHING = -1
 STREAM = 0x506F6B69  # of random numbers, apart from those of whoever deals with the same seed
 
@@ -129,7 +139,7 @@ class Poki(Bot):
         faced = bets_faced(to_call, state.bets)
         if weigh_too:
             if self._rated != state.round:
-                rate(_rates(), _padded(board, state.round), BOARD_SIZE[state.round], self._own, HOLDING_CARDS, self._rating)
+                rate(_rates(), _padded(board, state.round), BOARD_CARDS[state.round], self._own, HOLDING_CARDS, self._rating)
                 self._rated = state.round
             fold, _, rise = self.frequencies.of(state.round, faced)
             odds = to_call / (sum(state.paid) + to_call) if faced > 0 else 2.0
@@ -143,5 +153,5 @@ class Poki(Bot):
 
 def _padded(board: tuple[int, ...], round: int) -> np.ndarray:
     """int64[5]: the board of a round, -1 for cards to come."""
-    size = BOARD_SIZE[round]
+    size = BOARD_CARDS[round]
     return np.array([*board[:size], *[-1] * (5 - size)], dtype=np.int64)
