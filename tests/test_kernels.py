@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from counterplay.base.errors import BadParameter
-from counterplay.kernels.jit import index
+from counterplay.kernels.jit import index, kernel_sources
 from counterplay.kernels.policy import normalise, regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import new_state, uniform
 
@@ -156,3 +157,20 @@ def test_seeds_and_streams_differ() -> None:
 def test_bad_seeds(seed: object) -> None:
     with pytest.raises(BadParameter, match="seed"):
         new_state(seed)  # type: ignore[arg-type]
+
+
+def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> None:
+    """A file that imports a kernel, the files that one imports, in any spelling, and no others."""
+    package = Path("counterplay")
+    sources = {
+        "kernels/jit.py": "import os",
+        "kernels/policy.py": "from counterplay.kernels.jit import jit",
+        "base/sizes.py": "SIZE = 3",
+        "base/other.py": "SIZE = 4",
+        "forms/tree.py": "from counterplay.kernels.jit import jit\nfrom counterplay.base import (\n    errors,\n    sizes,\n)\n",
+        "solvers/one.py": "import counterplay.kernels.policy\ndef late():\n    from counterplay.holdem.cards import pairs  # lazily\n",
+        "holdem/cards.py": "from counterplay.base.other import SIZE",
+        "cli.py": "from counterplay.solvers.one import late",
+    }
+    found = kernel_sources(package, {package / name: text.encode() for name, text in sources.items()})
+    assert {path.relative_to(package).as_posix() for path in found} == set(sources) - {"cli.py"}

@@ -1,7 +1,8 @@
 """The one jit decorator of the project, and where compiled code is kept.
 
 Numba's on-disk cache looks only at the file of the function it compiles, not at the files of the functions that one
-calls. The cache folder is therefore named after a hash of every source file of the package.
+calls. The cache folder is therefore named after a hash of every source file that a kernel can depend on: those that use
+this package, and whatever they import. The command line and the experiments are none of them.
 
 Two habits make the kernels fast. They are compiled without Numba's reference counting (`_nrt=False`), which would otherwise touch
 a counter of every array of a form at every step, and so they cannot allocate. And they index with `index(...)`, an unsigned
@@ -13,10 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -44,6 +46,7 @@ ZERO, ONE = index(0), index(1)
 
 #: How many versions of the compiled code are kept on disk.
 KEPT_VERSIONS = 4
+_IMPORT = re.compile(rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 
 
 def cache_root() -> Path:
@@ -57,11 +60,37 @@ def cache_root() -> Path:
 
 def _source_hash() -> str:
     package = Path(__file__).resolve().parent.parent
+    sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(package.rglob("*.py")):
+    for path in kernel_sources(package, sources):
         digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
+        digest.update(sources[path])
     return digest.hexdigest()[:16]
+
+
+def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
+    """The files that compiled code can depend on: those that import from `kernels/`, and all that these import."""
+    imported = {path: _imports(package, text) for path, text in sources.items()}
+    kernels = package / "kernels"
+    waiting = [path for path, names in imported.items() if kernels in path.parents or kernels in names]
+    found: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in imported and path not in found:
+            found.add(path)
+            waiting += imported[path]
+    return sorted(found)
+
+
+def _imports(package: Path, source: bytes) -> set[Path]:
+    """Files and folders of the package that a source file names in its import lines, wherever these stand."""
+    found = set()
+    for module, names in _IMPORT.findall(source):
+        place = package.joinpath(*module.decode().split(".")[1:])
+        parts = [place, *(place / name.strip() for name in names.decode().strip("()").split(","))]
+        for part in parts:
+            found |= {part, part.parent, part.with_suffix(".py")}
+    return found
 
 
 def _writable_cache() -> str | None:
