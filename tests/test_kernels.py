@@ -168,7 +168,7 @@ def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> No
         "base/sizes.py": "SIZE = 3",
         "base/other.py": "SIZE = 4",
         "forms/tree.py": "from counterplay.kernels.jit import jit\nfrom counterplay.base import (\n    errors,\n    sizes,\n)\n",
-        "solvers/one.py": "import counterplay.kernels.policy\ndef late():\n    from counterplay.holdem.cards import pairs  # lazily\n",
+        "solvers/one.py": "import counterplay.kernels.policy\ndef late():\n    from counterplay.holdem.cards import pairs\n",
         "holdem/cards.py": "from counterplay.base.other import SIZE",
         "cli.py": "from counterplay.solvers.one import late",
     }
