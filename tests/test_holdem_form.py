@@ -79,7 +79,7 @@ def test_outcome_sampling_learns_to_keep_good_cards(form: BettingGame) -> None:
     """The kernel of Kuhn poker, unchanged: soon the dealer keeps his best bucket before the flop, and folds his worst more."""
     tables = Tables(np.zeros(form.n_slots), np.zeros(form.n_slots), np.zeros(form.n_infosets, dtype=np.int64))
     path = new_path(32, 3, 2)
-    outcome_sampling(form, new_hand(form), tables, path, new_state(1), 0, 1_000_000, 0.6, True, 1)
+    outcome_sampling(form, new_hand(form), tables, path, new_state(1), 0, 1_000_000, 0.6, True, 1, 1.0)
     folded = []
     for count in (strengths().preflop.max(), strengths().preflop.min()):
         first = form.first[int(count) * 10 // PREFLOP_TOTAL]  # the dealer's first decision with this bucket

@@ -76,14 +76,14 @@ def test_utility_of_the_history(kuhn: Game) -> None:
 
 def test_update_phase(kuhn: Game) -> None:
     tables = new_tables(kuhn)
-    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), index(end_node(kuhn)), index(2), 0.25, 1, True)
+    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), index(end_node(kuhn)), index(2), 0.25, 1, True, 1.0)
     check_tables(kuhn, tables)
 
 
 def test_weights(kuhn: Game) -> None:
     """w_I1 = 4 and w_I2 = -2: from Eq 6, r̃(a taken) - r̃(a not taken) = w π(z[I]a, z), with tails 1/2 and 1."""
     tables = new_tables(kuhn)
-    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), index(end_node(kuhn)), index(2), 0.25, 1, True)
+    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), index(end_node(kuhn)), index(2), 0.25, 1, True, 1.0)
     one, two = (int(kuhn.tree.first[i]) for i in infosets(kuhn))
     assert (tables.regret[one + BET] - tables.regret[one + PASS]) / 0.5 == 4.0
     assert (tables.regret[two + PASS] - tables.regret[two + BET]) / 1.0 == -2.0
@@ -102,7 +102,7 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     for name in ("infoset", "player", "action", "policy", "own", "others", "drawn"):
         np.testing.assert_array_equal(getattr(path, name), getattr(paper_path(kuhn), name), err_msg=name)
     tables = new_tables(kuhn)
-    outcome_sampling(kuhn.tree, HAND, tables, path, new_state(seed), 0, 1, epsilon, True, 1)
+    outcome_sampling(kuhn.tree, HAND, tables, path, new_state(seed), 0, 1, epsilon, True, 1, 1.0)
     check_tables(kuhn, tables)
     solver = OutcomeSampling(kuhn, seed=seed, epsilon=epsilon)
     solver.step(1)

@@ -92,7 +92,7 @@ def expected_update(this: Case, regret: np.ndarray, optimistic: bool) -> tuple[n
     for steps, _ in histories(this.root):
         path, end, n_decisions, drawn = kernel_path(this, policy, steps)
         tables = Tables(regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-        update_history(this.form, hand, tables, path, index(end), index(n_decisions), drawn, 1, optimistic)
+        update_history(this.form, hand, tables, path, index(end), index(n_decisions), drawn, 1, optimistic, 1.0)
         q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
         total += q
         sums[0][:] += q * (tables.regret - regret)

@@ -74,7 +74,7 @@ def expected_update(game: Game, root: Node, regret: np.ndarray, optimistic: bool
     for steps, _ in histories(root):
         path, end, n_decisions, drawn = kernel_path(game, policy, steps)
         tables = Tables(regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-        update_history(game.tree, HAND, tables, path, index(end), index(n_decisions), drawn, 1, optimistic)
+        update_history(game.tree, HAND, tables, path, index(end), index(n_decisions), drawn, 1, optimistic, 1.0)
         q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
         total += q
         expected[0] += q * (tables.regret - regret)

@@ -74,7 +74,7 @@ def match(
 def _learn(opponent: str, game: str, hands: int, seed: int, iterations: int, as_json: bool) -> None:
     """Play online and print a line per block."""
     from counterplay.arena.online import play_online
-    from counterplay.solvers.sampling import cores
+    from counterplay.solvers.teams import cores
 
     rows = []
     with share_progress("learning while playing") as tell:

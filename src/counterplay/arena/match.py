@@ -35,7 +35,7 @@ from counterplay.opponents.hands import HandRecord, seen_by
 from counterplay.opponents.phh import write_phh
 from counterplay.opponents.registry import as_bot
 from counterplay.opponents.table import TableBot
-from counterplay.solvers.sampling import cores
+from counterplay.solvers.teams import cores
 
 Tell = Callable[[float, str], None]
 LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {

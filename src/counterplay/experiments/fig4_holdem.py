@@ -23,7 +23,7 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.opponents.table import TableBot, strategy_bot
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.sampling import cores
+from counterplay.solvers.teams import cores
 
 GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0

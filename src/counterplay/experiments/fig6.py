@@ -19,7 +19,7 @@ from counterplay.experiments.training import kept
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.responses.frontier import PAPER_PS, Frontier, Point, frontier
-from counterplay.solvers.sampling import cores
+from counterplay.solvers.teams import cores
 
 
 class Scale(NamedTuple):

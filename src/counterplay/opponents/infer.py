@@ -20,7 +20,7 @@ from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.observe import Observations
-from counterplay.solvers.sampling import cores
+from counterplay.solvers.teams import cores
 
 #: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same bits everywhere.
 PIECES = 4

@@ -16,7 +16,8 @@ from counterplay.forms.access import child, infoset_at, player_at, start, utilit
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
-from counterplay.solvers.sampling import SamplingSolver, Worker
+from counterplay.solvers.sampling import SamplingSolver
+from counterplay.solvers.teams import Worker
 
 
 class Tables(NamedTuple):
@@ -145,5 +146,5 @@ class ChanceSampling(SamplingSolver):
     def _new_scratch(self) -> Stack:
         return new_stack(*self._stack_size)
 
-    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(chance_sampling(self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n))

@@ -17,7 +17,8 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.sampling import SamplingSolver, Worker
+from counterplay.solvers.sampling import SamplingSolver
+from counterplay.solvers.teams import Worker
 
 
 class Tables(NamedTuple):
@@ -95,14 +96,19 @@ def _finish(form: Any, tables: Tables, stack: Stack, depth: int) -> float:
 
 
 @jit
-def external_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int) -> int:
-    """n iterations of one walk per player. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
+def external_sampling(
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int, scale: float
+) -> int:
+    """n iterations of one walk per player, regrets counting `scale` times.
+
+    Changes `tables`, `stack` and `rng`; returns the nodes touched.
+    """
     touched = ZERO
     for _ in range(n):
         for traverser in range(index(n_players)):
             node, depth, visited = _descend(form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng)
             touched += visited
-            value = utility(form, hand, node, traverser)
+            value = scale * utility(form, hand, node, traverser)
             while depth > ZERO:
                 top = depth - ONE
                 action = index(stack.action[top])
@@ -114,7 +120,7 @@ def external_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack,
                     node = child(form, hand, index(stack.node[top]), action, rng)
                     node, depth, visited = _descend(form, hand, tables, stack, depth, traverser, node, rng)
                     touched += visited
-                    value = utility(form, hand, node, traverser)
+                    value = scale * utility(form, hand, node, traverser)
                 else:
                     depth = top
                     value = _finish(form, tables, stack, depth)
@@ -134,7 +140,7 @@ class ExternalSampling(SamplingSolver):
     def _new_scratch(self) -> Stack:
         return new_stack(*self._stack_size)
 
-    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(external_sampling(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, self.game.n_players, n
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, self.game.n_players, n, scale
         ))  # fmt: skip

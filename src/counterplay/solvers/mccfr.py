@@ -23,7 +23,8 @@ from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, probability
-from counterplay.solvers.sampling import SamplingSolver, Worker
+from counterplay.solvers.sampling import SamplingSolver
+from counterplay.solvers.teams import Worker
 
 
 class Tables(NamedTuple):
@@ -103,12 +104,13 @@ def sample_history(
 
 @jit(inline=True)
 def update_history(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool,
+    scale: float,
 ) -> None:  # fmt: skip
     """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
     width = path.width
     tail = 1.0  # π^σ(z[I]a, z)
-    inverse = 1.0 / drawn
+    inverse = scale / drawn
     k = n_decisions
     while k > ZERO:
         k -= ONE
@@ -134,14 +136,16 @@ def update_history(
 @jit
 def outcome_sampling(
     form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool,
-    stride: int,
+    stride: int, scale: float,
 ) -> int:  # fmt: skip
-    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Changes `tables` and `rng`; the nodes touched."""
+    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale` times.
+
+    Changes `tables` and `rng`; the nodes touched."""
     touched = ZERO
     t = done + 1
     for _ in range(n):
         node, n_decisions, drawn = sample_history(form, hand, tables, path, rng, epsilon)
-        update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic)
+        update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic, scale)
         touched += n_decisions + ONE
         t += stride
     return int(touched)
@@ -167,7 +171,8 @@ class OutcomeSampling(SamplingSolver):
     def _new_scratch(self) -> Path:
         return new_path(*self._path_size)
 
-    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(outcome_sampling(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n, self._epsilon, self._optimistic, stride
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n, self._epsilon, self._optimistic, stride,
+            scale,
         ))  # fmt: skip

@@ -24,11 +24,13 @@ from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
-from counterplay.solvers.sampling import SamplingSolver, Worker, merge_latest
+from counterplay.solvers.sampling import SamplingSolver
+from counterplay.solvers.teams import Worker, part_of, union_of
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
+TINY = 1e-300
 ALWAYS_BELOW, SELDOM = 256.0, index(15)  # `spread` is renewed below so many visits of an action, then at every 16th
 
 
@@ -47,6 +49,12 @@ class Path(NamedTuple):
     infoset: np.ndarray  # int64[d]
     player: np.ndarray  # int8[d]
     reward: np.ndarray  # float64[p]: of each player at the end
+
+
+@jit(inline=True)
+def bound_width(c: float, total: float) -> float:
+    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, comes first with C = 0 too."""
+    return max(c * sqrt(log(max(total, 2.0))), TINY)
 
 
 @jit(inline=True)
@@ -75,25 +83,25 @@ def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np
 
 
 @jit(inline=True)
-def backpropagate(form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float) -> None:
-    """One more visit of a slot."""
-    visits = tables.stats[slot, VISITS] + 1.0
+def backpropagate(form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float, scale: float) -> None:
+    """One more visit of a slot, which counts `scale` times."""
+    visits = tables.stats[slot, VISITS] + scale
     inverse = 1.0 / visits
     tables.stats[slot, VISITS] = visits
-    tables.stats[slot, VALUE] += (reward - tables.stats[slot, VALUE]) * inverse
+    tables.stats[slot, VALUE] += (reward - tables.stats[slot, VALUE]) * (scale * inverse)
     tables.stats[slot, ROOT] = sqrt(inverse)
     if visits < ALWAYS_BELOW or index(visits) & SELDOM == ZERO:
         total = 0.0
         for k in range(index(form.first[infoset]), index(form.first[infoset + ONE])):
             total += tables.stats[k, VISITS]
-        tables.spread[infoset] = c * sqrt(log(max(total, 2.0)))
+        tables.spread[infoset] = bound_width(c, total)
 
 
 @jit
 def tree_search(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, n: int, c: float, simulation: int
+    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, n: int, c: float, simulation: int, scale: float
 ) -> int:
-    """n simulated games. Changes `tables`, `path` and `rng`; returns the nodes touched."""
+    """n simulated games, each counting `scale` times. Changes `tables`, `path` and `rng`; returns the nodes touched."""
     touched = ZERO
     for _ in range(n):
         node = start(form, hand, rng)
@@ -124,50 +132,47 @@ def tree_search(
             path.reward[player] = utility(form, hand, node, player)
         for j in range(k):  # backpropagation
             reward = path.reward[index(path.player[j])]
-            backpropagate(form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c)
+            backpropagate(form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c, scale)
     return int(touched)
 
 
 @jit
-def merge_visits(
-    first: np.ndarray, c: float, base: np.ndarray, spread: np.ndarray, copies: tuple[np.ndarray, ...],
-    spreads: tuple[np.ndarray, ...],
-) -> None:  # fmt: skip
-    """Visits and rewards of all copies into all of them, and what follows from them, where anything changed."""
-    for infoset in range(index(len(spread))):
-        low, high = index(first[infoset]), index(first[infoset + ONE])
+def mean_of_visits(
+    first: np.ndarray, c: float, copies: tuple[np.ndarray, ...], spreads: tuple[np.ndarray, ...], low: int, high: int
+) -> None:
+    """Information sets low .. high - 1: mean visits and rewards of all copies, to all of them, and what follows from them."""
+    many = float(len(copies))
+    one = copies[0]
+    for infoset in range(index(low), index(high)):
+        begin, end = index(first[infoset]), index(first[infoset + ONE])
         changed = False
-        for k in range(low, high):
-            for copy in copies:
-                changed = changed or copy[k, VISITS] != base[k, VISITS]
+        for copy in copies:
+            for k in range(begin, end):
+                changed |= copy[k, VISITS] != one[k, VISITS] or copy[k, VALUE] != one[k, VALUE]
         if not changed:
             continue
         total = 0.0
-        for k in range(low, high):
-            before, visits = base[k, VISITS], base[k, VISITS]
-            reward = before * base[k, VALUE]
+        for k in range(begin, end):
+            more, reward = 0.0, 0.0
             for copy in copies:
-                visits += copy[k, VISITS] - before
-                reward += copy[k, VISITS] * copy[k, VALUE] - before * base[k, VALUE]
+                more += copy[k, VISITS] - one[k, VISITS]
+                reward += copy[k, VISITS] * copy[k, VALUE]
+            visits = one[k, VISITS] + more / many
             total += visits
             if visits > 0.0:
-                base[k, VISITS] = visits
-                base[k, VALUE] = reward / visits
-                base[k, ROOT] = sqrt(1.0 / visits)
+                value, root = reward / many / visits, sqrt(1.0 / visits)
                 for copy in copies:
                     copy[k, VISITS] = visits
-                    copy[k, VALUE] = base[k, VALUE]
-                    copy[k, ROOT] = base[k, ROOT]
-        spread[infoset] = c * sqrt(log(max(total, 2.0)))
-        for other in spreads:
-            other[infoset] = spread[infoset]
+                    copy[k, VALUE] = value
+                    copy[k, ROOT] = root
+        for spread in spreads:
+            spread[infoset] = bound_width(c, total)
 
 
 class TreeSearch(SamplingSolver):
     """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or call."""
 
     name = "mcts"
-    visits_between = 16  # averages bear stale copies better than regrets do
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
     def __init__(
@@ -182,29 +187,39 @@ class TreeSearch(SamplingSolver):
         n_nodes = 0 if self._simulation == ON_POLICY else game.n_nodes
         tables = Tables(np.zeros((game.n_slots, 3)), np.empty(game.n_infosets), np.zeros(n_nodes, dtype=np.uint8))
         tables.stats[:, ROOT] = np.inf
-        tables.spread[:] = self._spread(np.zeros(game.n_infosets))
+        tables.spread[:] = max(self._c * sqrt(log(2.0)), TINY)
         self._depth, self._players = game.depth, game.n_players
         super().__init__(game, seed, form, tables, threads, c=c, simulation=simulation)
-
-    def _spread(self, total: np.ndarray) -> np.ndarray:
-        spread: np.ndarray = self._c * np.sqrt(np.log(np.maximum(total, 2.0)))
-        return spread
 
     def _new_scratch(self) -> Path:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
         return Path(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
-    def _put_together(self, base: Tables, found: tuple[Tables, ...]) -> None:
-        merge_visits(
-            self.game.form.first, self._c, base.stats, base.spread, tuple(tables.stats for tables in found),
-            tuple(tables.spread for tables in found),
-        )  # fmt: skip
-        merge_latest(base.in_tree, tuple(tables.in_tree for tables in found))
+    def put_together(self, copies: tuple[Tables, ...], worker: Worker, part: int) -> None:
+        stats = tuple(tables.stats for tables in copies)
+        spreads = tuple(tables.spread for tables in copies)
+        here = part_of(self.game.n_infosets, part, len(copies))
+        mean_of_visits(self.game.form.first, self._c, stats, spreads, *here)
+        trees = tuple(tables.in_tree for tables in copies)
+        union_of(trees, *part_of(len(trees[0]), part, len(copies)))
+
+    def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
+        base, mine = found["stats"], found[f"stats.{copy}"].copy()
+        reward = base[:, VISITS] * base[:, VALUE]
+        more = threads * (mine[:, VISITS] * mine[:, VALUE] - reward)
+        mine[:, VISITS] += (threads - 1) * (mine[:, VISITS] - base[:, VISITS])
+        tried = mine[:, VISITS] > 0
+        mine[tried, VALUE] = (reward + more)[tried] / mine[tried, VISITS]
+        mine[tried, ROOT] = np.sqrt(1.0 / mine[tried, VISITS])
+        found[f"stats.{copy}"] = mine
 
     def weights(self) -> np.ndarray:
-        return np.ascontiguousarray(self._merged().stats[:, VISITS])
+        """Visits; a copy's own since the last meeting count as often as there are copies."""
+        first, *others = (tables.stats[:, VISITS] for tables in self.copies)
+        more = sum((other - first for other in others), start=np.zeros(len(first)))
+        return np.ascontiguousarray(first + more / len(self.copies))
 
-    def _play(self, worker: Worker, done: int, n: int, stride: int) -> int:
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(tree_search(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, n, self._c, self._simulation
+            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, n, self._c, self._simulation, scale
         ))  # fmt: skip

@@ -1,0 +1,155 @@
+"""Several threads: what they cost in convergence and what they bring in speed. Writes benchmarks/threads.csv.
+
+    python -m benchmarks.threads [--no-convergence] [--threads 1,2,4,8,16]
+
+Convergence: exploitability after as many iterations, the mean over seeds, over that of one thread. In hold'em: sb/h against one
+reference strategy, 1,000,000 duplicate hands. Speed: iterations per second over those of one thread, taking turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import counterplay as cp
+from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.teams import INFOSETS_EACH, cores
+
+CONVERGENCE: list[tuple[str, str, int, dict[str, Any]]] = [
+    ("leduc", "mccfr", 1_000_000, {}),
+    ("leduc", "mccfr-external", 100_000, {}),
+    ("leduc", "mcts", 400_000, {"c": 13.0}),
+    ("bluff(1,1,4)", "mcts", 200_000, {"c": 1.0}),
+    ("bluff(1,1,6)", "mccfr-external", 100_000, {}),
+    ("bluff(1,1,6)", "mcts", 2_000_000, {"c": 1.0}),
+    ("goofspiel(5)", "mccfr", 2_000_000, {}),
+    ("goofspiel(5)", "mccfr-external", 100_000, {}),
+    ("goofspiel(5)", "mcts", 1_000_000, {"c": 1.0}),
+    ("ocp(500)", "mcts", 300_000, {"c": 2.0}),
+    ("ocp(500)", "mccfr-external", 100_000, {}),
+]
+HOLDEM: list[tuple[str, int, dict[str, Any]]] = [
+    ("mcts", 6_000_000, {"c": 17.0}),
+    ("mccfr", 6_000_000, {}),
+    ("mccfr-external", 300_000, {}),
+]
+SEEDS, REPEATS, SECONDS = 4, 3, 1.5
+Row = tuple[str, str, str, int, float, float, float]  # kind, game, algorithm, threads, median, least, most
+
+
+def convergence(counts: list[int]) -> Iterator[Row]:
+    for name, algorithm, iterations, options in CONVERGENCE:
+        game = cp.load(name)
+        one = np.nan
+        for threads in counts:
+            if threads * INFOSETS_EACH > max(game.n_infosets, INFOSETS_EACH):
+                continue
+            found = []
+            for seed in range(SEEDS):
+                solver = new_solver(game, algorithm, seed, {**options, "threads": threads})
+                solver.step(iterations)
+                found.append(cp.exploitability(game, solver.strategy()))
+            one = float(np.mean(found)) if threads == 1 else one
+            ratios = np.array(found) / one
+            yield "exploitability over one thread's", name, algorithm, threads, float(ratios.mean()), ratios.min(), ratios.max()
+
+
+def holdem_strength(counts: list[int]) -> Iterator[Row]:
+    game = cp.load("holdem(buckets=10)")
+    reference = new_solver(game, "mccfr-external", 99, {"threads": min(cores(), 8)})
+    reference.step(1_000_000)
+    opponent = reference.strategy()
+    for algorithm, iterations, options in HOLDEM:
+        for threads in counts:
+            found = []
+            for seed in range(SEEDS):
+                solver = new_solver(game, algorithm, seed, {**options, "threads": threads})
+                solver.step(iterations)
+                found.append(cp.play_match(game, solver.strategy(), opponent, 1_000_000, 5).mean)
+            yield "sb/h against a reference", game.name, algorithm, threads, float(np.mean(found)), min(found), max(found)
+
+
+def speed(counts: list[int]) -> Iterator[Row]:
+    for buckets in (10, 100):
+        game = cp.load(f"holdem(buckets={buckets})")
+        for algorithm, _, options in HOLDEM:
+            solvers = {t: new_solver(game, algorithm, 1, {**options, "threads": t}) for t in counts}
+            chunk = {t: _warm(solver) for t, solver in solvers.items()}
+            rates: dict[int, list[float]] = {t: [] for t in counts}
+            for _ in range(REPEATS):
+                for t, solver in solvers.items():
+                    rates[t].append(_rate(solver, chunk[t]))
+            for t in counts:
+                ratios = [rate / base for rate, base in zip(rates[t], rates[counts[0]], strict=True)]
+                yield "rate over one thread's", game.name, algorithm, t, statistics.median(ratios), min(ratios), max(ratios)
+            yield (
+                "iterations per second", game.name, algorithm, counts[0], statistics.median(rates[counts[0]]),
+                min(rates[counts[0]]), max(rates[counts[0]]),
+            )  # fmt: skip
+
+
+def _warm(solver: Any) -> int:
+    """Past the first meetings; how many iterations take about `SECONDS`."""
+    n = 50_000
+    solver.step(n)
+    while True:
+        before = time.perf_counter()
+        solver.step(n)
+        took = time.perf_counter() - before
+        if took > SECONDS / 3:
+            return int(n * SECONDS / took)
+        n *= 2
+
+
+def _rate(solver: Any, n: int) -> float:
+    before = time.perf_counter()
+    solver.step(n)
+    return n / (time.perf_counter() - before)
+
+
+def matches(counts: list[int]) -> Iterator[Row]:
+    """Two tables: hands per second with all processors over those with one."""
+    game = cp.load("holdem(buckets=10)")
+    found: dict[int, list[float]] = {t: [] for t in counts}
+    for _ in range(REPEATS):
+        for t in counts:
+            before = time.perf_counter()
+            cp.play_match(game, "probe", "always-raise", 4_000_000 * t, 1, processes=t)
+            found[t].append(4_000_000 * t / (time.perf_counter() - before))
+    for t in counts:
+        ratios = [rate / base for rate, base in zip(found[t], found[counts[0]], strict=True)]
+        yield "hands per second over one thread's", game.name, "match", t, statistics.median(ratios), min(ratios), max(ratios)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--no-convergence", action="store_true")
+    parser.add_argument("--threads", default=",".join(str(t) for t in (1, 2, 4, 8, 16) if t <= cores()))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "threads.csv")
+    given = parser.parse_args()
+    counts = [int(text) for text in given.threads.split(",")]
+    parts = [speed(counts), matches(counts)]
+    if not given.no_convergence:
+        parts += [convergence(counts), holdem_strength(counts)]
+    rows: list[Row] = []
+    for part in parts:
+        for row in part:
+            rows.append(row)
+            print(
+                f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  ({row[5]:.4g} to {row[6]:.4g})", flush=True
+            )
+            with given.out.open("w", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["what", "game", "algorithm", "threads", "median", "least", "most", "processors"])
+                writer.writerows([(*row, cores()) for row in rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""Who plays the iterations of a sampling algorithm: one thread, or several that put together what they learn.
+
+Each of T threads has its own copy of the tables and its own random numbers, and plays every T-th iteration. While a thread
+plays, each of its own samples counts T times, as if the others found the same; every few iterations all go on from the mean of
+the copies, in which every sample counts once. So a thread reacts to its own mistakes as fast as all of them together do.
+(When samples count once while playing, T threads correct the same regret T times before they know of each other: Goofspiel(5)
+ended five times as far from equilibrium with 8 threads as with one.)
+
+Nothing depends on which thread was faster, so a seed and a number of threads give the same bits, however a run is cut.
+The copies meet ever more seldom: after a tenth of all iterations so far until that is `VISITS` visits per information set,
+and again from there on when a two-hundredth of them is more. Where a game has few information sets for each thread, play is
+too much alike to be worth a second one, and threads are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.kernels.jit import index, jit
+
+MOST_THREADS = 64
+INFOSETS_EACH = 256  # at least so many information sets for each thread
+LEAST = 4  # iterations of each thread between two meetings
+VISITS = 16.0  # of an information set between two meetings
+EARLY, LATE = 0.1, 0.005  # of all iterations so far: at most before `VISITS`, at least after them
+BLOCK = 256  # entries that are put together at once
+
+
+class Worker(NamedTuple):
+    """What one thread works with."""
+
+    tables: Any
+    hand: np.ndarray
+    scratch: Any
+    rng: np.ndarray
+    block: np.ndarray  # float64[BLOCK]: for putting tables together
+
+
+class Algorithm(Protocol):
+    """What a team asks of an algorithm."""
+
+    game: Game
+
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
+        """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale` times; the nodes touched."""
+
+    def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
+        """Write the mean of all copies to all of them, in the `part`-th of `len(copies)` parts of the tables."""
+
+
+class Team(ABC):
+    """Plays iterations. All its state is in `arrays()` and in the workers."""
+
+    def __init__(self, workers: list[Worker]) -> None:
+        self.workers = workers
+
+    @abstractmethod
+    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
+        """Iterations done + 1 .. done + n; the nodes touched."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """When it meets next."""
+        return {}
+
+
+class Alone(Team):
+    """One thread."""
+
+    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
+        return algorithm.play(self.workers[0], done, n, 1, 1.0)
+
+
+class Threads(Team):
+    """Several threads, each putting together its own part of the tables."""
+
+    def __init__(self, workers: list[Worker], game: Game) -> None:
+        super().__init__(workers)
+        self._infosets = game.n_infosets
+        self._pool = ThreadPoolExecutor(len(workers))
+        self._played = threading.Barrier(len(workers))
+        self._merged = threading.Barrier(len(workers), self._plan)
+        self._next = np.array([LEAST * len(workers)])  # int64[1]: iteration of the next meeting
+        self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"meeting": self._next, "nodes": self._nodes}
+
+    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
+        threads = range(len(self.workers))
+        jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
+        wait(jobs)  # all of them, whatever happens to one
+        return sum(_result(job) for job in jobs)
+
+    def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> int:
+        """Thread k's share of the iterations up to `end`: number i belongs to thread i mod T."""
+        threads, worker, touched = len(self.workers), self.workers[k], 0
+        copies = tuple(other.tables for other in self.workers)
+        try:
+            while True:
+                until = min(end, int(self._next[0]))
+                first = done + 1 + (k - done - 1) % threads
+                count = max(0, (until - first) // threads + 1)
+                nodes = algorithm.play(worker, first - 1, count, threads, float(threads))
+                self._nodes[k] += nodes
+                touched, done = touched + nodes, until
+                if done == self._next[0]:
+                    self._played.wait()
+                    algorithm.put_together(copies, worker, k)
+                    self._merged.wait()
+                if done == end:
+                    return touched
+        except BaseException:
+            self._played.abort()
+            self._merged.abort()
+            raise
+
+    def _plan(self) -> None:
+        """The next meeting, when everything is put together."""
+        done = int(self._next[0])
+        whole = VISITS * self._infosets * done / max(int(self._nodes.sum()), 1)
+        batch = max(min(whole, EARLY * done), LATE * done)
+        self._next[0] = done + max(LEAST * len(self.workers), int(batch))
+
+
+def _result(job: Future[int]) -> int:
+    return job.result()
+
+
+def check_threads(threads: Any, game: Game) -> int:
+    """`threads` if so many can share `game`, else `BadParameter`."""
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
+        raise BadParameter(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
+    most = max(1, game.n_infosets // INFOSETS_EACH)
+    if threads > most:
+        use = "leave out threads" if most == 1 else f"use at most {most}"
+        raise BadParameter(
+            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads ({INFOSETS_EACH} each); {use}"
+        )
+    return threads
+
+
+def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
+    """The `part`-th of `parts` ranges of about equal length."""
+    return size * part // parts, size * (part + 1) // parts
+
+
+@jit
+def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, block: np.ndarray) -> None:
+    """Entries low .. high - 1: the mean of all copies, to all of them. Equal entries stay as they are."""
+    one = copies[0]
+    many = float(len(copies))
+    start = index(low)
+    while start < index(high):
+        n = min(index(high) - start, index(len(block)))
+        for k in range(n):
+            block[k] = 0.0
+        changed = False
+        for copy in copies:
+            for k in range(n):
+                difference = copy[start + k] - one[start + k]
+                block[k] += difference
+                changed |= difference != 0.0
+        if changed:
+            for k in range(n):
+                block[k] = one[start + k] + block[k] / many
+            for copy in copies:
+                for k in range(n):
+                    copy[start + k] = block[k]
+        start += n
+
+
+@jit
+def union_of(copies: tuple[np.ndarray, ...], low: int, high: int) -> None:
+    """Entries low .. high - 1: the largest of all copies, to all of them."""
+    for k in range(index(low), index(high)):
+        largest = copies[0][k]
+        for copy in copies:
+            largest = max(largest, copy[k])
+        for copy in copies:
+            copy[k] = largest
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
