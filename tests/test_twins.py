@@ -172,7 +172,7 @@ def _per_infoset(game: Game, numbers: dict[Any, float]) -> np.ndarray:
 @pytest.mark.parametrize("c", [0.0, 1e-9])
 def test_tree_search_that_hardly_explores_tries_every_action(c: float) -> None:
     """An untried action comes first whatever C is."""
-    search = TreeSearch(cp.load("kuhn"), seed=1, c=c)
+    search = TreeSearch(game_and_root("kuhn")[0], seed=1, c=c)
     search.step(2_000)
     reached = np.add.reduceat(search.weights(), search.game.form.first[:-1]) >= 2
     assert np.all(search.weights()[np.repeat(reached, np.diff(search.game.form.first))] >= 1)
