@@ -20,7 +20,7 @@ import numpy as np
 
 import counterplay as cp
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.teams import INFOSETS_EACH, cores
+from counterplay.solvers.teams import cores, most_threads
 
 CONVERGENCE: list[tuple[str, str, int, dict[str, Any]]] = [
     ("leduc", "mccfr", 1_000_000, {}),
@@ -49,7 +49,7 @@ def convergence(counts: list[int]) -> Iterator[Row]:
         game = cp.load(name)
         one = np.nan
         for threads in counts:
-            if threads * INFOSETS_EACH > max(game.n_infosets, INFOSETS_EACH):
+            if threads > most_threads(game):
                 continue
             found = []
             for seed in range(SEEDS):

@@ -61,13 +61,20 @@ class SamplingSolver(Solver):
         regrets = tuple(tables.regret for tables in copies)
         mean_of(regrets, *part_of(len(regrets[0]), part, len(copies)), worker.block)
 
+    def hand_over(self, copies: tuple[Any, ...]) -> None:
+        """Everything but strategy sums, which each thread keeps for itself."""
+        for tables in copies[1:]:
+            for name in tables._fields:
+                if name != "strategy_sum":
+                    getattr(tables, name)[:] = getattr(copies[0], name)
+
     def _run(self, n: int) -> int:
         return self._team.run(self, self.iterations, n)
 
     @property
     def copies(self) -> list[Any]:
-        """The tables of each thread."""
-        return [worker.tables for worker in self._team.workers]
+        """The tables of each thread that has played."""
+        return [worker.tables for worker in self._team.playing]
 
     def tables(self) -> dict[str, np.ndarray]:
         workers = self._team.workers
@@ -87,7 +94,7 @@ class SamplingSolver(Solver):
         """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each thread's with its changes."""
         threads = len(self._team.workers)
         found = dict(saved)
-        found["meeting"] = found["batch"][:1]
+        found["meeting"] = np.array([int(found["batch"][0]), 0])
         found["nodes"] = np.array([found["batch"][1]] + [0] * (threads - 1), dtype=np.int64)
         names = type(self._team.workers[0].tables)._fields
         for k in range(threads):

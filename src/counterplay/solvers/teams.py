@@ -7,13 +7,15 @@ the copies, in which every sample counts once. So a thread reacts to its own mis
 ended five times as far from equilibrium with 8 threads as with one.)
 
 Nothing depends on which thread was faster, so a seed and a number of threads give the same bits, however a run is cut.
-The copies meet ever more seldom: after a tenth of all iterations so far until that is `VISITS` visits per information set,
-and again from there on when a two-hundredth of them is more. Where a game has few information sets for each thread, play is
-too much alike to be worth a second one, and threads are refused.
+Up to `ALONE` visits per information set the first thread plays alone: from so little the others would only repeat its
+mistakes. Then the copies meet ever more seldom: after a tenth of all iterations so far until that is `VISITS` visits per
+information set, and again from there on when a two-hundredth of them is more. Where a game has few information sets for
+its threads, all they find is much alike and worth one of them, and they are refused.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -27,8 +29,9 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import index, jit
 
 MOST_THREADS = 64
-INFOSETS_EACH = 256  # at least so many information sets for each thread
+INFOSETS = 150  # a game with so many times T² information sets takes T threads
 LEAST = 4  # iterations of each thread between two meetings
+ALONE = 8.0  # visits of an information set before the first meeting
 VISITS = 16.0  # of an information set between two meetings
 EARLY, LATE = 0.1, 0.005  # of all iterations so far: at most before `VISITS`, at least after them
 BLOCK = 256  # entries that are put together at once
@@ -55,6 +58,9 @@ class Algorithm(Protocol):
     def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
         """Write the mean of all copies to all of them, in the `part`-th of `len(copies)` parts of the tables."""
 
+    def hand_over(self, copies: tuple[Any, ...]) -> None:
+        """What the first copy knows to all the others."""
+
 
 class Team(ABC):
     """Plays iterations. All its state is in `arrays()` and in the workers."""
@@ -65,6 +71,11 @@ class Team(ABC):
     @abstractmethod
     def run(self, algorithm: Algorithm, done: int, n: int) -> int:
         """Iterations done + 1 .. done + n; the nodes touched."""
+
+    @property
+    def playing(self) -> list[Worker]:
+        """Those who have found anything."""
+        return self.workers
 
     def arrays(self) -> dict[str, np.ndarray]:
         """When it meets next."""
@@ -87,11 +98,15 @@ class Threads(Team):
         self._pool = ThreadPoolExecutor(len(workers))
         self._played = threading.Barrier(len(workers))
         self._merged = threading.Barrier(len(workers), self._plan)
-        self._next = np.array([LEAST * len(workers)])  # int64[1]: iteration of the next meeting
+        self._meeting = np.array([LEAST * len(workers), 1])  # iteration of the next; whether the first still plays alone
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
 
+    @property
+    def playing(self) -> list[Worker]:
+        return self.workers[:1] if self._meeting[1] else self.workers
+
     def arrays(self) -> dict[str, np.ndarray]:
-        return {"meeting": self._next, "nodes": self._nodes}
+        return {"meeting": self._meeting, "nodes": self._nodes}
 
     def run(self, algorithm: Algorithm, done: int, n: int) -> int:
         threads = range(len(self.workers))
@@ -100,20 +115,22 @@ class Threads(Team):
         return sum(_result(job) for job in jobs)
 
     def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> int:
-        """Thread k's share of the iterations up to `end`: number i belongs to thread i mod T."""
-        threads, worker, touched = len(self.workers), self.workers[k], 0
+        """Thread k's share of the iterations up to `end`."""
+        worker, touched = self.workers[k], 0
         copies = tuple(other.tables for other in self.workers)
         try:
             while True:
-                until = min(end, int(self._next[0]))
-                first = done + 1 + (k - done - 1) % threads
-                count = max(0, (until - first) // threads + 1)
-                nodes = algorithm.play(worker, first - 1, count, threads, float(threads))
+                until = min(end, int(self._meeting[0]))
+                alone = bool(self._meeting[1])
+                nodes = self._share(algorithm, k, done, until, alone)
                 self._nodes[k] += nodes
                 touched, done = touched + nodes, until
-                if done == self._next[0]:
+                if done == self._meeting[0]:
                     self._played.wait()
-                    algorithm.put_together(copies, worker, k)
+                    if not alone:
+                        algorithm.put_together(copies, worker, k)
+                    elif k == 0 and self._visits() >= ALONE:
+                        algorithm.hand_over(copies)
                     self._merged.wait()
                 if done == end:
                     return touched
@@ -122,12 +139,28 @@ class Threads(Team):
             self._merged.abort()
             raise
 
+    def _share(self, algorithm: Algorithm, k: int, done: int, until: int, alone: bool) -> int:
+        """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to the first."""
+        worker, threads = self.workers[k], len(self.workers)
+        if alone:
+            return algorithm.play(worker, done, until - done, 1, 1.0) if k == 0 else 0
+        first = done + 1 + (k - done - 1) % threads
+        count = max(0, (until - first) // threads + 1)
+        return algorithm.play(worker, first - 1, count, threads, float(threads))
+
+    def _visits(self) -> float:
+        """Of an information set so far."""
+        return int(self._nodes.sum()) / self._infosets
+
     def _plan(self) -> None:
         """The next meeting, when everything is put together."""
-        done = int(self._next[0])
-        whole = VISITS * self._infosets * done / max(int(self._nodes.sum()), 1)
-        batch = max(min(whole, EARLY * done), LATE * done)
-        self._next[0] = done + max(LEAST * len(self.workers), int(batch))
+        done, alone = self._meeting.tolist()
+        visits = max(self._visits(), 1e-9)
+        self._meeting[1] = alone and visits < ALONE
+        whole = (ALONE - visits if self._meeting[1] else VISITS) * done / visits
+        most = done if self._meeting[1] else EARLY * done
+        batch = max(min(whole, most), LATE * done)
+        self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
 
 
 def _result(job: Future[int]) -> int:
@@ -138,13 +171,16 @@ def check_threads(threads: Any, game: Game) -> int:
     """`threads` if so many can share `game`, else `BadParameter`."""
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
         raise BadParameter(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
-    most = max(1, game.n_infosets // INFOSETS_EACH)
+    most = most_threads(game)
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
-        raise BadParameter(
-            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads ({INFOSETS_EACH} each); {use}"
-        )
+        raise BadParameter(f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads; {use}")
     return threads
+
+
+def most_threads(game: Game) -> int:
+    """How many can share `game`."""
+    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
 
 
 def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
