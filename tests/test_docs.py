@@ -76,6 +76,16 @@ def test_commands_can_be_typed(page: str, line: str) -> None:
         command.make_context("counterplay", words)
 
 
+def test_targets_of_make_exist_and_the_first_block_gives_both() -> None:
+    """A reader's first screen has the commands for the results and for the tests."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ALL_PAGES:
+        for block in CONSOLE.findall(page.read_text()):
+            assert set(re.findall(r"^\$ make ([a-z-]+)", block, re.MULTILINE)) <= targets, page.name
+    first = CONSOLE.findall((ROOT / "README.md").read_text())[0]
+    assert {"reproduce", "test"} <= set(re.findall(r"^\$ make ([a-z-]+)", first, re.MULTILINE))
+
+
 def test_links_lead_somewhere() -> None:
     for page in ALL_PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

@@ -81,7 +81,21 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:  # noqa: F81
         (["model", "h.parquet", "--player", "bob"], "no decision of 'bob' in these hands; probe, weak played"),
         (["model", "nothing.parquet", "--player", NAME], "nothing.parquet: no such file"),
         (["model", "noise.parquet", "--player", NAME], "noise.parquet: not a Parquet file"),
-        (["model", "four.parquet", "--player", NAME], "too few"),
+        (["model", "four.parquet", "--player", NAME], "'weak' decides in 4 of these hands, too few"),
+        (["model", "one.parquet", "--player", "probe"], "'probe' decides in 1 of these hands, too few"),
+        (["model", "none.parquet", "--player", NAME], "none.parquet: no hand to learn from"),
+        (["model", "empty.log", "--player", NAME], "empty.log: no hand to learn from"),
+        (["model", "empty.phhs", "--player", NAME], "empty.phhs: no hand to learn from"),
+        (["model", "empty", "--player", NAME], "empty: no hand history that Counterplay knows"),
+        (["model", "folder", "--player", NAME], "folder: no .phh or .phhs file"),
+        (["model", "twins.log", "--player", "Ann"], "twins.log:1: both players are called 'Ann'"),
+        (["model", "folds.parquet", "--player", "big"], "he played 20 of them and never had to act"),
+        (["model", "folds.parquet", "--player", ""], "no decision of ''"),
+        (["model", "folds.parquet", "--player", "dealer", "--out", "folder"], "folder is a folder"),
+        (["model", "folds.parquet", "--player", "dealer", "--out", "folds.parquet"], "holds the hands"),
+        (["model", "folds.parquet", "--player", "dealer", "--out", "n" * 300], "cannot write"),
+        (["model", "folds.parquet", "--player", "dealer", "--game", "holdem(buckets=0)"], "buckets"),
+        (["model", "folds.parquet", "--player", "dealer", "--kind", "frequency", "--no-laplace"], "has none"),
         (["model", "h.parquet", "--player", NAME, "--kind", "forest"], "tree, frequency, not 'forest'"),
         (["model", "h.parquet", "--player", NAME, "--unseen", "x"], "inferred, fractional, not 'x'"),
         (["model", "h.parquet", "--player", NAME, "--on-error", "x"], "'refuse' or 'skip'"),
@@ -104,15 +118,62 @@ def test_mistakes_get_one_sentence(
 ) -> None:
     write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:50])
     write_hands(tmp_path / "four.parquet", weak_hands(500, 6, "a")[:4])
+    write_hands(tmp_path / "one.parquet", weak_hands(500, 6, "a")[:1])
+    write_hands(tmp_path / "none.parquet", [])
+    write_hands(tmp_path / "folds.parquet", folds("dealer"))
+    for name in ("empty", "empty.log", "empty.phhs"):
+        (tmp_path / name).touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "twins.log").write_text("STATE:0:f:KhTc|Qd9d:-5|5:Ann|Ann\n")
     save_model(small, tmp_path / "m.json")
     for name in ("noise.parquet", "noise.json"):
         (tmp_path / name).write_bytes(np.random.default_rng(1).bytes(200))
-    before = {path.name for path in tmp_path.iterdir()}
+    before = contents(tmp_path)
     done = inside(tmp_path, *arguments)
     assert done.returncode == 2, done.stdout
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert {path.name for path in tmp_path.iterdir()} == before
+    assert contents(tmp_path) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() if path.is_file() else b"" for path in folder.iterdir()}
+
+
+def folds(dealer: str) -> list[HandRecord]:
+    """Twenty hands that the dealer gives up at once."""
+    return [HandRecord(k, dealer, "big", "f", (), (0, 1), None, -0.5) for k in range(20)]
+
+
+@pytest.mark.parametrize("kind", ["tree", "frequency"])
+@pytest.mark.parametrize("unseen", ["inferred", "fractional"])
+def test_one_who_only_folds(kind: str, unseen: str, tmp_path: Path, inside: Inside) -> None:  # noqa: F811
+    write_hands(tmp_path / "h.parquet", folds("dealer"))
+    options = ("--kind", kind, "--unseen", unseen, "--json")
+    facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "dealer", *options))
+    assert (facts["hands"], facts["decisions"], facts["likeliest action taken"]) == (20, 20, "100%")
+    model = load_model(tmp_path / facts["saved in"])
+    assert model.strategy.at("start bucket 5")["fold"] > 0.8  # a pair of twos
+    assert model.strategy.at("start bucket 9")["fold" if kind == "tree" else "call"] > 0.8
+
+
+@pytest.mark.parametrize(
+    "name", ["n" * 300, "é" * 200, "\N{GRINNING FACE}" * 100, ".", "-x", "a b\\c:d"], ids=lambda name: ascii(name[:5])
+)
+def test_any_name_gives_the_name_of_a_file(name: str, tmp_path: Path, inside: Inside) -> None:  # noqa: F811
+    """A file system takes 255 bytes."""
+    write_hands(tmp_path / "h.parquet", folds(name))
+    done = inside(tmp_path, "model", "h.parquet", f"--player={name}", "--kind", "frequency", "--json")
+    saved = facts_of(done)["saved in"]
+    assert {path.name for path in tmp_path.iterdir()} == {"h.parquet", saved}
+    assert load_model(tmp_path / saved).player == name
+
+
+def test_skipping_all_hands_leaves_none(tmp_path: Path, inside: Inside) -> None:  # noqa: F811
+    (tmp_path / "h.log").write_text(2 * "STATE:0:f:KhTc|Qd9d:-5|5:Ann|Ann\n")
+    done = inside(tmp_path, "model", "h.log", "--player", "Ann", "--on-error", "skip")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1] == "error: h.log: no hand to learn from, 2 skipped"
 
 
 def test_hands_of_which_only_the_fifth_has_a_decision(tmp_path: Path, inside: Inside) -> None:  # noqa: F811

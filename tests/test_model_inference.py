@@ -77,8 +77,11 @@ def test_hands_of_others_do_not_count() -> None:
     assert listed(seen) == listed(observe([FOLDED], "B")) + listed(observe([SHOWN], "B"))
     with pytest.raises(BadParameter, match="no decision of 'E' in these hands; A, B, C, D played"):
         observe([others, FOLDED], "E")
-    with pytest.raises(BadParameter, match="no decision of 'B'"):
+    with pytest.raises(BadParameter, match="no decision of 'B' in these hands; he played 1 of them and never had to act"):
         observe([walk], "B")
+    crowd = [replace(FOLDED, dealer=f"P{k:04}", big_blind="D") for k in range(2000)]
+    with pytest.raises(BadParameter, match=r"; D, P0000, P0001, P0002, P0003, P0004, P0005, P0006 and 1,993 more played$"):
+        observe(crowd, "E")
     with pytest.raises(BadParameter, match="nobody played"):
         observe([], "B")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +16,7 @@ from counterplay.cli_support import AsJson, read_strategy
 from counterplay.display import err, out, print_facts, share_progress
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
+NAME_BYTES = 150  # of a player's name in the name of a file
 holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -111,15 +113,21 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
 
 
 def model(
-    hands: Annotated[Path, typer.Argument(help="Hands: .parquet, an ACPC .log, or .phh/.phhs files or a folder of them.")],
+    hands: Annotated[
+        Path, typer.Argument(help="Hands: .parquet, .log or .txt of ACPC, .phh, .phhs, or a folder of the last two.")
+    ],
     player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
     kind: Annotated[str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")] = "tree",
-    game: Annotated[str, typer.Option(help="The abstraction.")] = "holdem(buckets=10)",
+    game: Annotated[str, typer.Option(help="Hold'em with the buckets of the model.")] = "holdem(buckets=10)",
     laplace: Annotated[bool, typer.Option(help="Smooth the leaves of the trees.")] = True,
-    unseen: Annotated[str, typer.Option(help="Cards not shown: inferred, or fractional as in J48.")] = "inferred",
-    on_error: Annotated[str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip it.")] = "refuse",
+    unseen: Annotated[
+        str, typer.Option(help="Cards not shown: inferred, or fractional (trees: as in J48; counts: as dealt).")
+    ] = "inferred",
+    on_error: Annotated[str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip the hand.")] = "refuse",
     text: Annotated[bool, typer.Option("--text", help="Print the trees.")] = False,
-    target: Annotated[Path | None, typer.Option("--out", help="Where the model goes (default: PLAYER-KIND.json).")] = None,
+    target: Annotated[
+        Path | None, typer.Option("--out", help="Where the model goes (default: PLAYER-KIND.json, what is there is replaced).")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn how a player plays from his hands, and say how well the model predicts hands it has not seen.
@@ -133,16 +141,22 @@ def model(
     from counterplay.opponents.model_file import save_model
     from counterplay.opponents.observe import observe
 
+    target = _model_file(hands, target, player, kind)
+    if kind == "frequency" and not laplace:
+        raise BadParameter("--no-laplace is for the leaves of trees; a frequency model has none")
     read = read_any(hands, on_error, lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None)
+    if not len(read):
+        raise BadParameter(f"{hands}: no hand to learn from{f', {len(read.skipped):,} skipped' if read.skipped else ''}")
     loaded = load(game)
     seen = observe(read, player)
     known, held_out = split(seen)
     if not len(held_out.node) or not len(known.node):
-        raise BadParameter(f"{len(read)} hands are too few to learn from some and hold some out; give more")
+        raise BadParameter(
+            f"{player!r} decides in {len(set(seen.hand.tolist()))} of these hands, "
+            "too few to learn from some and hold every fifth out; give more"
+        )
     quality = assess(learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out)
     learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
-    clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
-    target = target or Path(f"{clean}-{kind}.json")
     save_model(learnt, target)
     if text and not as_json:
         out.print(learnt.text())
@@ -162,6 +176,17 @@ def model(
         },
         as_json,
     )
+
+
+def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:
+    """Where the model goes: what was said, or a short file name made of the player's; never over the hands."""
+    clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
+    target = target or Path(f"{clean.encode()[:NAME_BYTES].decode(errors='ignore')}-{kind}.json")
+    if os.path.isdir(target):  # not Path.is_dir, which fails where a name is too long
+        raise BadParameter(f"{target} is a folder; give --out the name of a file")
+    if os.path.exists(target) and os.path.exists(hands) and os.path.samefile(target, hands):
+        raise BadParameter(f"{target} holds the hands; give --out another name")
+    return target
 
 
 def show(

@@ -1,4 +1,7 @@
-"""J48 row by row and recursive: growing, collapsing, pruning as Weka's sources describe them. A row: (values, class, weight)."""
+"""J48 row by row and recursive: growing, collapsing, pruning as Weka's sources describe them. A row: (values, class, weight).
+
+As in Weka 3.9.7: a value is compared exactly, no threshold lies between values closer than 1e-5, rows of weight 0 are rows.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,11 @@ class TwinNode:
     sons: list[TwinNode] = field(default_factory=list)
 
     def shape(self) -> Any:
-        """Something to compare: test and sons, or class counts."""
-        counts = [round(c, 6) for c in self.counts]
+        """Something to compare: class counts, or attribute, threshold, class counts and sons."""
         if self.test is None:
-            return counts
+            return self.counts
         a, t = self.test
-        return a, None if isnan(t) else t, counts, [son.shape() for son in self.sons]
+        return a, None if isnan(t) else t, self.counts, [son.shape() for son in self.sons]
 
 
 def entropy(counts: list[float]) -> float:
@@ -80,12 +82,15 @@ class Twin:
         levels = sorted({row[0][a] for row in known})
         best, where, tried = 0.0, None, 0
         for low, high in pairwise(levels):
+            if not low + 1e-5 < high:
+                continue
             bags = [self.count([row for row in known if (row[0][a] > low) == side]) for side in (False, True)]
             if min(map(sum, bags)) >= least - TINY:
                 tried += 1
                 gain = self.gain(bags, total)
                 if gain > best + TINY:
-                    best, where = gain, ((low + high) / 2, bags)
+                    middle = (low + high) / 2
+                    best, where = gain, (low if middle == high else middle, bags)
         if where is None:
             return None
         best -= log2(tried) / total if self.mdl else 0

@@ -1,4 +1,4 @@
-"""C4.5 release 8 as Weka's J48 has it: `learn` makes a `Tree` from a matrix of values, classes and weights.
+"""C4.5 release 8 as the J48 of Weka 3.9 has it: `learn` makes a `Tree` from values, classes and weights.
 
 The models of opponents in the JAIR paper are such trees, one per phase: they predict fold, call or raise from the betting and,
 if it is known, the bucket. A missing bucket is averaged over, never taken as a sign. Deviations: see `c45_grow`; confidence above
@@ -36,6 +36,7 @@ def learn(
 ) -> Tree:
     """x: float64[n, k] (NaN = missing, nominal values as indices), classes: int[n], weights: float64[n], 1 each if left out.
 
+    A row of weight 3 is three rows. One of weight 0 still shows its values, between which thresholds may lie, as in J48.
     `confidence`: the smaller, the more is pruned; None prunes nothing. `min_leaf`: weight that at least two branches of a test
     must have. `mdl`: charge numeric attributes for the choice among thresholds.
     """
@@ -47,10 +48,9 @@ def learn(
     weight = _weights(weights, len(values))
     if np.any(np.isinf(values)):
         raise BadParameter("the training data must be finite; a missing value is NaN")
-    used = weight > 0
-    if not np.any(used):
+    if not np.any(weight > 0):
         raise BadParameter("there are no training rows to learn from")
-    data = gather(columns, values[used], labels[used], weight[used], len(names))
+    data = gather(columns, values, labels, weight, len(names))
     root = grow(data, settings)
     if settings.collapse:
         collapse_tree(root)

@@ -2,6 +2,7 @@
 
 Training rows with equal values are one pattern with a weight per class. A node holds the patterns that reach it and the share of
 each that does: missing values divide a pattern among the branches, whatever its class.
+Values are compared exactly, as in Weka since 2018; weights, gains and errors up to 1e-6, as in all its versions.
 Deviations, none of which matters for rows of weight 1: where J48 counts rows (enough known values for a threshold; a nominal
 attribute with "many" values has at least 0.3 of the rows), weights are summed, so that a row of weight 3 is three rows.
 """
@@ -13,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.opponents.c45_tree import MISSING, SMALL, Attribute, Settings, group_rows, right_of
+from counterplay.opponents.c45_tree import MISSING, SMALL, Attribute, Settings, group_rows
 
-GAP = 1e-5  # values closer than this have no threshold between them
+GAP = 1e-5  # J48 looks for no threshold between values that are closer
 MOST_MIN_SPLIT = 25.0
 MANY_VALUES = 0.3
 GAIN_SLACK = 1e-3  # an attribute may be this much below the average gain
@@ -69,7 +70,7 @@ def gather(attributes: tuple[Attribute, ...], x: np.ndarray, classes: np.ndarray
             values.append(np.arange(len(attribute.values), dtype=np.float64))
             code[known, a] = x[known, a].astype(np.int64)
         else:
-            distinct, code[known, a] = np.unique(x[known, a], return_inverse=True)
+            distinct, code[known, a] = np.unique(x[known, a] + 0.0, return_inverse=True)  # no -0
             values.append(distinct)
     first, kind = group_rows(code)
     by_class = np.bincount(kind * n + classes, weights, minlength=len(first) * n).reshape(-1, n)
@@ -177,19 +178,14 @@ def _threshold(
     middle = 0.5 * here[at] + 0.5 * here[at + 1]
     if middle == here[at + 1]:
         middle = here[at]
-    threshold = float(values[_last_not_above(values, middle)])  # a value of the whole training set, not only of this node
-    limit = _last_not_above(values, threshold)
-    return Split(a, gain, ratio(gain, bags[at], total), threshold, limit, 2)
+    limit = int(np.searchsorted(values, middle, side="right")) - 1  # in the whole training set, not only in this node
+    return Split(a, gain, ratio(gain, bags[at], total), float(values[limit]), limit, 2)
 
 
 def min_split(known: float, n_classes: int, min_leaf: int) -> float:
     """Weight that both sides of a threshold must have. (J48's own rule: 25 also caps it where min_leaf is larger.)"""
     tenth = 0.1 * known / n_classes
     return float(min_leaf) if tenth - min_leaf < SMALL else min(tenth, MOST_MIN_SPLIT)
-
-
-def _last_not_above(values: np.ndarray, threshold: float) -> int:
-    return int(np.searchsorted(values, right_of(np.array([threshold]))[0])) - 1
 
 
 def first_largest(found: np.ndarray) -> int | None:

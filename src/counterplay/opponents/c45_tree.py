@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import floor
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter
 
-SMALL = 1e-6  # J48 compares weights, gains and values up to this much
+SMALL = 1e-6  # J48 compares weights, gains and errors up to this much, values exactly
 LEAF = -1  # in `Tree.attribute`
 MISSING = -1  # code of a missing value
 MAX_KEY = 2**62
@@ -105,12 +106,6 @@ def group_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first, kind
 
 
-def right_of(thresholds: np.ndarray) -> np.ndarray:
-    """The smallest values that are not "<= threshold": J48 forgives 1e-6."""
-    above: np.ndarray = np.maximum(thresholds + SMALL, np.nextafter(thresholds, np.inf))
-    return above
-
-
 def largest_class(counts: np.ndarray) -> int:
     """The first class that no other one exceeds by more than 1e-6."""
     best, most = 0, 0.0
@@ -118,6 +113,19 @@ def largest_class(counts: np.ndarray) -> int:
         if count - most > SMALL:
             best, most = k, count
     return best
+
+
+def digits(value: float, least: int = 0) -> str:
+    """Six decimals without the zeros at the end, but at least so many; no exponent and no -0."""
+    whole, decimals = f"{value:.6f}".split(".")
+    decimals = decimals[:least] + decimals[least:].rstrip("0")
+    text = f"{whole}.{decimals}" if decimals else whole
+    return text if text.strip("-0.") else text.lstrip("-")
+
+
+def hundredths(weight: float) -> str:
+    """As Weka rounds weights: 2.125 is 2.13."""
+    return digits(floor(100 * weight + 0.5) / 100, least=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +176,7 @@ class Tree:
             elif attribute.kind == "nominal":
                 codes[known, a] = data[known, a].astype(np.int64)
             else:
-                codes[known, a] = np.searchsorted(right_of(cuts[a]), data[known, a], side="right")
+                codes[known, a] = np.searchsorted(cuts[a], data[known, a])
         first, kind = group_rows(codes)
         walked: np.ndarray = self._walk(codes[first], cuts)[kind]
         return walked
@@ -217,7 +225,7 @@ class Tree:
         if attribute.kind == "nominal":
             tests = [f"= {value}" for value in attribute.values]
         else:
-            cut = f"{self.threshold[node]:.6f}".rstrip("0").rstrip(".")
+            cut = digits(self.threshold[node])
             tests = [f"<= {cut}", f"> {cut}"]
         sons = self.children[node]
         branches = [(s, depth, f"{attribute.name} {t}", self._label(s, node)) for s, t in zip(sons, tests, strict=True)]
@@ -227,8 +235,8 @@ class Tree:
         weight = float(self.counts[node].sum())
         best = largest_class(self.counts[node if weight > SMALL else parent])
         errors = weight - float(self.counts[node, best])
-        wrong = f"/{round(errors, 2)}" if errors > SMALL else ""
-        return f"{self.classes[best]} ({round(weight, 2)}{wrong})"
+        wrong = f"/{hundredths(errors)}" if errors > SMALL else ""
+        return f"{self.classes[best]} ({hundredths(weight)}{wrong})"
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict for `write_json`."""

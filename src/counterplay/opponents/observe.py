@@ -23,6 +23,7 @@ from counterplay.opponents.hands import HandRecord
 
 FEATURES = ("seat", "bets", "bets_in_phase", "own_bets", "bucket")
 UNSEEN = -1
+MOST_NAMES = 8  # in a message
 
 
 class Observations(NamedTuple):
@@ -37,6 +38,14 @@ class Observations(NamedTuple):
     def part(self, chosen: np.ndarray) -> Observations:
         """Some of the rows."""
         return Observations(*(column[chosen] for column in self))
+
+
+def _who(names: set[str], played: int) -> str:
+    """Why there is none."""
+    if played:
+        return f"he played {played:,} of them and never had to act"
+    some, others = sorted(names)[:MOST_NAMES], len(names) - MOST_NAMES
+    return (", ".join(some) or "nobody") + (f" and {others:,} more" if others > 0 else "") + " played"
 
 
 @cache
@@ -69,8 +78,7 @@ def observe(hands: Iterable[HandRecord], player: str) -> Observations:
             boards.append(board)
         played += 1
     if not rows:
-        known = ", ".join(sorted(names)) or "nobody"
-        raise BadParameter(f"no decision of {player!r} in these hands; {known} played")
+        raise BadParameter(f"no decision of {player!r} in these hands; {_who(names, played)}")
     table = np.array(rows, dtype=np.int32)
     return Observations(
         np.ascontiguousarray(table[:, 0]), table[:, 1].astype(np.int8), table[:, 2:4].astype(np.int16),
