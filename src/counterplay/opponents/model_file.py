@@ -1,4 +1,7 @@
-"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they are read."""
+"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they are read.
+
+`write_json` adds a checksum of all other fields. A file without one, from an older version, is read with a warning.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ from counterplay.opponents.model import KINDS, OpponentModel, model_strategy
 from counterplay.opponents.observe import FEATURES
 
 FORMAT = 1
+FIELDS = {
+    "counterplay", "format", "kind", "player", "game", "fingerprint", "hands", "decisions", "counts", "trees",
+}  # fmt: skip
 
 
 def save_model(model: OpponentModel, path: str | Path) -> None:
@@ -40,11 +46,14 @@ def save_model(model: OpponentModel, path: str | Path) -> None:
 def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
     """Read what `save_model` wrote. `BadFile` for anything else."""
     path = Path(path)
-    content = files.read_json(path)
+    content = files.read_json(path, warn=True)
     if content.get("counterplay") != "model":
         raise BadFile(f"{path}: not a model of an opponent")
     if type(content.get("format")) is not int or content["format"] != FORMAT:
         raise BadFile(f"{path}: format {content.get('format')!r}, and this version reads {FORMAT}")
+    if set(content) != FIELDS:  # also where the name of the checksum is damaged
+        strange = sorted(FIELDS ^ set(content))[0]
+        raise BadFile(f"{path}: damaged (the field {strange!r} is missing or unknown)")
     try:
         game = game or load(content["game"])
         if not isinstance(game.rules, HoldemRules) or content["fingerprint"] != game.fingerprint:
