@@ -23,7 +23,9 @@ from counterplay.base.errors import BadFile, CounterplayError
 #: A temporary file of another machine, whose processes cannot be asked for, is abandoned when it has not grown for so long.
 ABANDONED_SECONDS = 3600.0
 KEPT_OF_NAME = 40  # characters of a file's name in that of its temporary file, so that every legal name can be written
-_TEMPORARY = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})\.(?P<process>\d{1,9})-\d+\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(  # those of earlier versions do not say the machine
+    r"\..+?(?:\.(?P<machine>[0-9a-f]{8}))?\.(?P<process>\d{1,9})(?:-\d+)?\.tmp", re.DOTALL
+)
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -51,12 +53,9 @@ def read_bytes(path: Path, most: int) -> bytes:
         if size > most:
             raise BadFile(f"{path}: has {size / 1e6:,.0f} MB; such a file has at most {most / 1e6:,.0f}")
         try:
-            data = file.read(most + 1)
+            return file.read(size)
         except OSError as error:
             raise BadFile(f"{path}: cannot be read ({reason(error)})") from None
-    if len(data) > most:  # it grew, or has no size, as those under /proc
-        raise BadFile(f"{path}: has more than {most / 1e6:,.0f} MB")
-    return data
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -125,7 +124,9 @@ def _temporary_name(name: str) -> str:
 
 def _abandoned(name: str, changed: float) -> bool:
     parts = _TEMPORARY.fullmatch(name)
-    if parts is None or parts["machine"] != _machine():
+    if parts is None:
+        return False  # not ours
+    if parts["machine"] != _machine():
         return time.time() - changed > ABANDONED_SECONDS
     return not _lives(int(parts["process"]))
 

@@ -17,8 +17,8 @@ from counterplay.base.disk import open_regular, read_bytes, write_bytes, write_p
 from counterplay.base.errors import BadFile
 
 __all__ = [
-    "CHECKSUM", "FORMAT", "read_arrays", "read_header", "read_json", "with_checksum", "write_arrays", "write_bytes",
-    "write_json", "write_pieces", "write_text",
+    "CHECKSUM", "FORMAT", "read_arrays", "read_checked_json", "read_header", "read_json", "warn_unchecked", "with_checksum",
+    "write_arrays", "write_bytes", "write_json", "write_pieces", "write_text",
 ]  # fmt: skip
 
 #: Version of the file formats. A file with a larger number comes from a newer Counterplay.
@@ -46,26 +46,40 @@ def _checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def read_json(path: Path, warn: bool = False) -> dict[str, Any]:
-    """The object in a JSON file without its checksum, or `BadFile`. `warn` where it carries none."""
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file without its checksum, or `BadFile`."""
+    return read_checked_json(path)[0]
+
+
+def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
+    """The same, and whether the file carries a checksum. Those of older versions do not."""
     data = read_bytes(path, MOST_JSON)
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise BadFile(f"{path}: holds more than {MOST_VALUES:,} values")
     try:
         content = json.loads(data)
-        if not isinstance(content, dict):
-            raise BadFile(f"{path}: expected a JSON object")
-        claimed = content.pop(CHECKSUM, None)
-        right = claimed is None or claimed == _checksum(content)
+        checked = _take_checksum(content) if isinstance(content, dict) else None
     except (ValueError, RecursionError) as error:
-        if isinstance(error, BadFile):
-            raise
         raise BadFile(f"{path}: not valid JSON ({_brief(error)})") from None
-    if not right:
-        raise BadFile(f"{path}: damaged, or changed by hand (its checksum does not fit; without {CHECKSUM!r} it is not checked)")
-    if claimed is None and warn:
-        warnings.warn(f"{path} carries no checksum, so damage to it cannot be noticed; save it again", stacklevel=3)
-    return content
+    if not isinstance(content, dict):
+        raise BadFile(f"{path}: expected a JSON object")
+    if checked is False:
+        why = f"its checksum does not fit; without {CHECKSUM!r} it is not checked"
+        raise BadFile(f"{path}: damaged, or changed by hand ({why})")
+    return content, checked is True
+
+
+def warn_unchecked(path: Path) -> None:
+    """To say when a file of an older version has been read."""
+    warnings.warn(f"{path} carries no checksum, so damage to it cannot be noticed; save it again", stacklevel=3)
+
+
+def _take_checksum(content: dict[str, Any]) -> bool | None:
+    """Remove the checksum from `content`; whether it fits, None where there is none."""
+    if CHECKSUM in content:
+        return bool(content.pop(CHECKSUM) == _checksum(content))
+    *others, last = content.items() or [("", None)]
+    return False if last[1] == _checksum(dict(others)) else None  # False: only its name is damaged
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any], small: bool = False) -> None:

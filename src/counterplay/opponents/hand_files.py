@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -31,7 +30,7 @@ import pyarrow.parquet as pq
 
 from counterplay.base import memory
 from counterplay.base.errors import BadFile, BadParameter, CounterplayError
-from counterplay.base.files import FORMAT, write_bytes
+from counterplay.base.files import FORMAT, warn_unchecked, write_bytes
 from counterplay.opponents.acpc import read_acpc
 from counterplay.opponents.hands import (
     HandRecord,
@@ -158,6 +157,8 @@ def _read(path: Path) -> tuple[Any, dict[str, Any]]:
         raise BadFile(f"{path}: damaged, or not a table of hands ({lines[0][:100]})") from None
     if not isinstance(metadata, dict):
         raise BadFile(f"{path}: damaged (metadata)")
+    if CHECKSUM not in header:
+        warn_unchecked(path)
     return table, metadata
 
 
@@ -177,9 +178,7 @@ def _check_sum(path: Path, data: bytes, header: dict[str, str]) -> None:
     if not set(header) <= HEADER:  # as where the name of the checksum is damaged
         raise BadFile(f"{path}: damaged (unknown metadata)")
     found = header.get(CHECKSUM)
-    if found is None:
-        warnings.warn(f"{path} carries no checksum, so damage to it cannot always be noticed; save it again", stacklevel=5)
-    elif len(found) != len(NO_SUM) or hashlib.sha256(_put(data, found, NO_SUM)).hexdigest() != found:
+    if found is not None and hashlib.sha256(_put(data, found, NO_SUM)).hexdigest() != found:
         raise BadFile(f"{path}: damaged (its checksum does not fit)")
 
 

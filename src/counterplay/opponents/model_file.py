@@ -46,7 +46,7 @@ def save_model(model: OpponentModel, path: str | Path) -> None:
 def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
     """Read what `save_model` wrote. `BadFile` for anything else."""
     path = Path(path)
-    content = files.read_json(path, warn=True)
+    content, checked = files.read_checked_json(path)
     if content.get("counterplay") != "model":
         raise BadFile(f"{path}: not a model of an opponent")
     if type(content.get("format")) is not int or content["format"] != FORMAT:
@@ -66,11 +66,14 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         sizes = content["hands"], content["decisions"]
         if type(content["player"]) is not str or any(type(size) is not int or size < 0 for size in sizes):
             raise BadFile(f"{path}: damaged (player {content['player']!r}, hands and decisions {sizes})")
-        return OpponentModel(content["kind"], content["player"], game, *sizes, counts, trees, strategy)
+        model = OpponentModel(content["kind"], content["player"], game, *sizes, counts, trees, strategy)
     except BadFile as error:
         raise error if str(path) in str(error) else BadFile(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, CounterplayError) as error:
         raise BadFile(f"{path}: damaged ({type(error).__name__}: {error})") from None
+    if not checked:
+        files.warn_unchecked(path)
+    return model
 
 
 def _tree(content: Any) -> Tree:
