@@ -12,7 +12,7 @@ from pathlib import Path
 from counterplay.base.errors import BadFile
 
 MARK = "# checksum of the lines above: "
-_SEAL = re.compile(re.escape(MARK.encode()) + rb"([0-9a-f]{64})\r?\n?")
+_SEAL = re.compile(re.escape(MARK.encode()) + rb"([^\r\n]*)\r?\n?")
 
 
 def sealed(text: str) -> str:
@@ -25,6 +25,7 @@ def check_seals(path: Path, data: bytes) -> None:
     start = 0
     for found in _SEAL.finditer(data):
         text = data[start : found.start()]
-        if found[1].decode() not in {hashlib.sha256(form).hexdigest() for form in (text, text.replace(b"\r\n", b"\n"))}:
+        forms = (text, text.replace(b"\r\n", b"\n"))
+        if found[1] not in {hashlib.sha256(form).hexdigest().encode() for form in forms}:
             raise BadFile(f"{path}: damaged (a checksum does not fit; if you changed it yourself, delete the line {MARK!r})")
         start = found.end()
