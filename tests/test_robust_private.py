@@ -55,7 +55,7 @@ def test_a_folder_that_others_can_write_is_refused(which: str, mode: int, cache:
     place = {"root": cache, "kernels": cache / "kernels", "version": version, "below": version / "kernels_1"}[which]
     place.mkdir(exist_ok=True)
     place.chmod(mode)
-    with pytest.warns(UserWarning, match=r"compiled code is not kept in .* \(others can write .*chmod go-w") as said:
+    with pytest.warns(UserWarning, match=r"compiled code cannot be kept in .* \(others can write .*chmod go-w") as said:
         assert jit._writable_cache() is None
     assert len(said) == 1
     place.chmod(0o755)

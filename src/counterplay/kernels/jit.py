@@ -107,14 +107,14 @@ def _writable_cache() -> str | None:
         for place in folder.iterdir():
             remove_abandoned(place)
         problem = who_else_writes(folder, cache_root())
-        advice = "take that right from them (chmod go-w)" if problem else ""
+        advice = "take that right from them (chmod go-w)"
     except OSError as error:
-        problem, advice = error.strerror or str(error), ""
+        problem = error.strerror or str(error)
+        advice = "set COUNTERPLAY_CACHE to a folder that can be written"
     if problem is None:
         return str(folder)
-    advice = advice or "set COUNTERPLAY_CACHE to a folder that can be written"
     warnings.warn(  # compile in memory; slower to start, otherwise the same
-        f"compiled code is not kept in {folder} ({problem}), so every start takes seconds longer; {advice}",
+        f"compiled code cannot be kept in {folder} ({problem}), so every start takes seconds longer; {advice}",
         stacklevel=2,
     )
     return None

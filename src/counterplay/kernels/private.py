@@ -5,6 +5,7 @@ The checksums of compiled code notice damage. They are no signature: whoever can
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -47,4 +48,4 @@ def make_private(folder: Path) -> None:
                 path.mkdir(mode=0o700)
             except FileExistsError:  # another process was a moment earlier
                 if not path.is_dir():
-                    raise
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
