@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ HANDS = random_hands(11, 40)
 GAME = cp.load("holdem(buckets=3)")
 KUHN = cp.load("kuhn")
 TABLES = {"a": np.arange(35, dtype=np.uint32).reshape(7, 5), "b": np.arange(30.0)}
-FLIPS = 250  # in each file
+FLIPS = 200  # in each file
 
 
 class Kind(NamedTuple):
@@ -41,6 +42,7 @@ class Kind(NamedTuple):
     read: Callable[[Path], Any]
 
 
+@cache
 def _model(kind: str) -> Any:
     return learn_model(observe(HANDS, HANDS[0].dealer), GAME, HANDS[0].dealer, kind)
 
@@ -126,7 +128,9 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(kind: Kind, tmp_path: Path)
     assert noticed > len(places) // 3
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name.endswith(("tree.json", "frequency.json"))], ids=str)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name.endswith(("tree.json", "frequency.json"))], ids=lambda kind: kind.name
+)
 def test_every_digit_of_a_model(kind: Kind, tmp_path: Path) -> None:
     path = tmp_path / kind.name
     kind.write(path)

@@ -71,7 +71,7 @@ SUFFIX = {"evaluate": ".npz", "show": ".json", "model": ".parquet", "log": ".par
 
 def _tried(command: str, bad: str) -> bool:
     """Commands that compute for a second before they write get a few."""
-    return command not in SLOW or bad in ("long", "below a file", "device")
+    return command not in SLOW or bad in ("long", "device")
 
 
 @pytest.fixture(scope="module")
