@@ -13,6 +13,7 @@ from support_holdem import NAME as GAME
 from support_models import NAME, learnt, weak_hands
 
 import counterplay as cp
+from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.opponents.model import KINDS, learn_model
 from counterplay.opponents.model_file import load_model, save_model
@@ -81,7 +82,7 @@ def refusal(path: Path, game: cp.Game | None) -> str | None:
 def test_other_bytes_are_refused(game: cp.Game, saved: dict[str, Path], tmp_path: Path) -> None:
     path, rng = tmp_path / "m.json", np.random.default_rng(1)
     assert "no such file" in str(refusal(path, game))
-    assert "cannot be read" in str(refusal(tmp_path, game))
+    assert "is a folder" in str(refusal(tmp_path, game))
     whole = saved["tree"].read_bytes()
     for data in (b"", b"{}", b"[]", b"null", b'"model"', b"\xff\xfe\x00", rng.bytes(300), b'{"counterplay": "c45"}'):
         path.write_bytes(data)
@@ -89,11 +90,6 @@ def test_other_bytes_are_refused(game: cp.Game, saved: dict[str, Path], tmp_path
     for end in rng.integers(1, len(whole) - 2, 40):
         path.write_bytes(whole[:end])
         assert "not valid JSON" in str(refusal(path, game))
-    for _ in range(60):  # a changed byte may be harmless (a digit, a name), but never another error
-        data = bytearray(whole)
-        data[rng.integers(len(data))] = rng.integers(256)
-        path.write_bytes(bytes(data))
-        refusal(path, game)
 
 
 def test_deep_json_is_refused(game: cp.Game, tmp_path: Path) -> None:
@@ -138,17 +134,17 @@ def test_changed_fields_are_refused(
 ) -> None:
     content, path = json.loads(saved["tree"].read_text()), tmp_path / "m.json"
     change(content)
-    path.write_text(json.dumps(content))
+    files.write_json(path, content)
     assert words in str(refusal(path, game))
 
 
 def test_missing_fields_and_wrong_games_are_refused(game: cp.Game, saved: dict[str, Path], tmp_path: Path) -> None:
     content, path = json.loads(saved["tree"].read_text()), tmp_path / "m.json"
-    for field in content.keys() - {"game"}:
-        path.write_text(json.dumps({name: value for name, value in content.items() if name != field}))
+    for field in content.keys() - {"game", files.CHECKSUM}:
+        files.write_json(path, {name: value for name, value in content.items() if name != field})
         assert refusal(path, game) is not None
     for name in (None, 7, [1], "", "(((", "holdm", "kuhn", "holdem(buckets=9)", "holdem(buckets=99999)"):
-        path.write_text(json.dumps(content | {"game": name}))
+        files.write_json(path, content | {"game": name})
         assert refusal(path, None) is not None
     assert "not for kuhn" in str(refusal(saved["tree"], cp.load("kuhn")))
     assert "not for holdem(buckets=9)" in str(refusal(saved["tree"], cp.load("holdem(buckets=9)")))
@@ -176,7 +172,7 @@ def test_changes_that_mean_something_else(
 ) -> None:
     content, path = json.loads(saved["tree"].read_text()), tmp_path / "m.json"
     change(content)
-    path.write_text(json.dumps(content))
+    files.write_json(path, content)
     assert refusal(path, game) is not None
 
 
@@ -200,6 +196,6 @@ def test_mutated_json_is_read_or_refused(kind: str, game: cp.Game, saved: dict[s
             del container[key]
         else:
             container[key] = odd[rng.integers(len(odd))]
-        path.write_text(json.dumps(content))
+        files.write_json(path, content)
         refused += refusal(path, game if rng.random() < 0.97 else None) is not None
     assert refused > 60

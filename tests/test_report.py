@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support_report import KNOWN, check, claim, fill, outcome, png, save
 
+from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.experiments.outcomes import changed_files, finished, read_outcome
 from counterplay.experiments.report import RECREATIONS, write_report
@@ -83,7 +84,7 @@ def test_hostile_text_stays_text_and_no_path_of_this_machine_is_shown(tmp_path: 
 def test_a_result_of_another_shape_is_refused(tmp_path: Path, key: str, value: object) -> None:
     save(tmp_path, outcome("good", [claim(True)]))
     path = tmp_path / "good.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    files.write_json(path, json.loads(path.read_text()) | {key: value})
     with pytest.raises(BadFile, match=r"good\.json: damaged"):
         read_outcome(path)
     assert "Left out: good.json" in check(write_report(tmp_path, KNOWN)).text

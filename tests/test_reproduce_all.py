@@ -11,6 +11,7 @@ from support_report import check, claim, png
 from typer.testing import CliRunner
 
 import counterplay as cp
+from counterplay.base import files
 from counterplay.cli import app
 from counterplay.experiments import outcomes, registry
 from counterplay.experiments.base import Experiment, Outcome, Tell, duration
@@ -165,7 +166,7 @@ def test_one_progress_that_never_falls_and_says_what_runs_and_how_long(lab: Lab,
 def test_weights_come_from_earlier_runs(lab: Lab, tmp_path: Path) -> None:
     reproduce_all("quick", tmp_path)  # each says it took 3 seconds, not 10
     path = tmp_path / "fig4-kuhn.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 91.0}))
+    files.write_json(path, json.loads(path.read_text()) | {"seconds": 91.0})
     told: list[tuple[float, str]] = []
     reproduce_all("quick", tmp_path, lambda share, what: told.append((share, what)), again=True)
     assert next(share for share, what in told if "table1" in what) == pytest.approx(0.91)

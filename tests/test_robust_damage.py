@@ -33,6 +33,7 @@ from counterplay.opponents.model_file import load_model, save_model
 from counterplay.opponents.observe import observe
 from counterplay.opponents.phh import write_phh
 from counterplay.opponents.poki import store
+from counterplay.opponents.sealed import MARK
 from counterplay.solvers.algorithms import new_solver
 
 
@@ -225,7 +226,7 @@ def hands() -> list[HandRecord]:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".phhs", ".phh", ".log", ".txt", ".unknown"])
 def test_hand_histories(suffix: str, hands: list[HandRecord], tmp_path: Path) -> None:
-    """Texts carry no checksum: a card that became another one is read as that. Parquet gives the right hands or none."""
+    """What is read is right, whatever the damage; where hands may be skipped, a text whose checksum is gone gives some."""
     path = tmp_path / f"hands{suffix}"
     some = hands[:1] if suffix == ".phh" else hands
     writers: dict[str, Any] = {".parquet": write_hands, ".phhs": write_phh, ".phh": write_phh}
@@ -241,7 +242,7 @@ def test_hand_histories(suffix: str, hands: list[HandRecord], tmp_path: Path) ->
         for on_error in ("refuse", "skip"):
             with contextlib.suppress(cp.CounterplayError):
                 found = read_any(path, on_error).hands
-                assert suffix != ".parquet" or found == right
+                assert found == right or MARK.encode() not in data
     for data in list(damaged(b"STATE:0:rc/cc/cc/cc:KhTc|Qd9d/Kd7s3c/2h/8s:0|0:A|B\n", 3, 6)):
         path.write_bytes(data)
         done = typed(tmp_path, "model", path.name, "--player", "A", "--on-error", "skip")
@@ -252,7 +253,7 @@ def test_hand_histories(suffix: str, hands: list[HandRecord], tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ["tree", "frequency"])
 def test_a_model(kind: str, hands: list[HandRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """JSON without a checksum: another digit is another model, but always a model that can play."""
+    """The model is refused, or it is the same."""
     game = cp.load("holdem(buckets=3)")
     monkeypatch.setattr(model_file, "load", lambda name: game if name == game.name else cp.load(name))  # made once
     player = hands[0].dealer
@@ -263,7 +264,7 @@ def test_a_model(kind: str, hands: list[HandRecord], tmp_path: Path, monkeypatch
 
     def valid(_: Done) -> bool:
         strategy = load_model(tmp_path / "model.json").strategy
-        return strategy.probabilities.shape == right.shape and bool(np.all(strategy.probabilities >= 0))
+        return np.array_equal(strategy.probabilities, right)
 
     assert try_damage(tmp_path / "model.json", 8, lambda: typed(tmp_path, *arguments), valid) > 8
 

@@ -171,7 +171,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(finished: Path, tmp_path: Path, m
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(cp.CounterplayError, match="No space left on device"):
         cp.resume(folder, iterations=2000)
     assert (folder / "checkpoint.npz").read_bytes() == before

@@ -5,9 +5,12 @@ Errors of the user end with one sentence and exit code 2; no traceback reaches h
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +18,7 @@ import typer
 from rich.table import Table
 
 from counterplay import cli_matches, cli_responses
+from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
 from counterplay.display import (
@@ -231,20 +235,56 @@ app.command()(cli_responses.frontier)
 
 
 def main() -> None:
-    """Entry point: user errors become one sentence and exit code 2."""
+    """Entry point: whatever a user can cause becomes one sentence and exit code 2."""
     warnings.showwarning = lambda message, *_, **__: err.print(f"warning: {message}")
+    listen(lambda text: err.print(text))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a file's name may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """The command; its exit code."""
     try:
-        app()
+        try:
+            app()
+        except SystemExit as stop:
+            sys.stdout.flush()
+            return stop.code if isinstance(stop.code, int) else 0
+        return 0
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _close_quietly(sys.stdout)
+        return 1
     except CounterplayError as error:
-        err.print(f"error: {error}")
-        sys.exit(2)
+        return _complain(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}")
     except MemoryError:
-        err.print("error: not enough memory for this game; take a smaller one")
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.exit(1)
+        return _complain("not enough memory for this game; take a smaller one")
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
+
+
+def _complain(sentence: str) -> int:
+    """Say what is wrong, if anybody can still hear it."""
+    _close_quietly(sys.stdout)
+    try:
+        err.print(f"error: {sentence}")
+        sys.stderr.flush()
+    except OSError:
+        _close_quietly(sys.stderr)
+    return 2
+
+
+def _close_quietly(stream: Any) -> None:
+    """Write what is left; if that fails, keep Python from trying, and complaining, at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -34,6 +34,15 @@ class BadGame(CounterplayError):
     """Rules that break the contract of a game (no actions, chance that does not sum to one, ...)."""
 
 
+def shown(value: object) -> str:
+    """`value` for a message, not longer than a line."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of over 4,300 digits
+        return f"a {type(value).__name__} that is too long to write"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text):,} characters)"
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
     """An `UnknownName` with the closest known name as a suggestion."""
     names = sorted(known)

@@ -1,71 +1,85 @@
-"""Files that are whole or absent: written to a temporary name, flushed, renamed. No pickle."""
+"""The two formats of files: JSON objects with a checksum, and arrays with a JSON header. No pickle."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import os
-import threading
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from counterplay.base.errors import BadFile, CounterplayError
+from counterplay.base.archive import HEADER, Archive
+from counterplay.base.disk import open_regular, read_bytes, write_bytes, write_pieces, write_text
+from counterplay.base.errors import BadFile
+
+__all__ = [
+    "CHECKSUM", "FORMAT", "read_arrays", "read_checked_json", "read_header", "read_json", "warn_unchecked", "with_checksum",
+    "write_arrays", "write_bytes", "write_json", "write_pieces", "write_text",
+]  # fmt: skip
 
 #: Version of the file formats. A file with a larger number comes from a newer Counterplay.
 FORMAT = 1
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` so that a kill at any moment leaves either the old file or the new one."""
-    write_pieces(path, [data])
-
-
-def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = False) -> None:
-    """`write_bytes` of what need not be copied into one piece first. `new`: refuse to write over a file."""
-    if not path.name:
-        raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")  # two writers, two names
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        if new:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # of two writers, one
-        os.replace(temporary, path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise CounterplayError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    write_bytes(path, text.encode())
+#: The field of a JSON file that holds the checksum of all others.
+CHECKSUM = "file_checksum"
+MOST_JSON = 1 << 26  # bytes
+MOST_VALUES = 8_000_000  # in a JSON file: some hundred MB of memory
+T = TypeVar("T")
 
 
 def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
-    write_pieces(path, [json.dumps(data, indent=2).encode(), b"\n"], new)
+    """A JSON object, with its checksum as the last field. `new`: refuse to write over a file."""
+    text = json.dumps(with_checksum(data), indent=2)
+    write_pieces(path, [text.encode(), b"\n"], new)
+
+
+def with_checksum(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same object with a field that no change of another field leaves right."""
+    content = {key: value for key, value in data.items() if key != CHECKSUM}
+    return {**content, CHECKSUM: _checksum(json.loads(json.dumps(content)))}
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file, or `BadFile`."""
+    """The object in a JSON file without its checksum, or `BadFile`."""
+    return read_checked_json(path)[0]
+
+
+def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
+    """The same, and whether the file carries a checksum. Those of older versions do not."""
+    data = read_bytes(path, MOST_JSON)
+    if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise BadFile(f"{path}: holds more than {MOST_VALUES:,} values")
     try:
-        data = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise BadFile(f"{path}: no such file") from None
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read ({error.strerror})") from None
+        content = json.loads(data)
+        checked = _take_checksum(content) if isinstance(content, dict) else None
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path}: not valid JSON ({_brief(error)})") from None
-    if not isinstance(data, dict):
+    if not isinstance(content, dict):
         raise BadFile(f"{path}: expected a JSON object")
-    return data
+    if checked is False:
+        why = f"its checksum does not fit; without {CHECKSUM!r} it is not checked"
+        raise BadFile(f"{path}: damaged, or changed by hand ({why})")
+    return content, checked is True
+
+
+def warn_unchecked(path: Path) -> None:
+    """To say when a file of an older version has been read."""
+    warnings.warn(f"{path} carries no checksum, so damage to it cannot be noticed; save it again", stacklevel=3)
+
+
+def _take_checksum(content: dict[str, Any]) -> bool | None:
+    """Remove the checksum from `content`; whether it fits, None where there is none."""
+    if CHECKSUM in content:
+        return bool(content.pop(CHECKSUM) == _checksum(content))
+    *others, last = content.items() or [("", None)]
+    return False if last[1] == _checksum(dict(others)) else None  # False: only its name is damaged
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any], small: bool = False) -> None:
@@ -73,40 +87,53 @@ def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header
     text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
     save: Any = np.savez_compressed if small else np.savez
-    save(buffer, allow_pickle=False, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+    packed: dict[str, Any] = {HEADER: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+    save(buffer, allow_pickle=False, **packed)
     write_bytes(path, buffer.getvalue())
 
 
-def read_arrays(path: Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
-                raise BadFile(f"{path}: not a Counterplay file")
-            if file.zip is None or file.zip.testzip() is not None:  # numpy looks at a checksum only where it reads to the end
-                raise BadFile(f"{path}: damaged (a checksum does not fit)")
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes())
-    except FileNotFoundError:
-        raise BadFile(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise BadFile(f"{path}: is a folder, not a file") from None
-    except CounterplayError:
-        raise
-    except Exception as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
-        raise BadFile(f"{path}: damaged or not a Counterplay file ({_brief(error)})") from None
+def read_header(path: Path, kind: str) -> dict[str, Any]:
+    """The header of what `write_arrays` wrote; enough to say how large its arrays may be."""
+    return _read(path, lambda archive: _checked_header(archive, kind))
+
+
+def read_arrays(path: Path, kind: str, most: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer.
+
+    `most`: bytes that the arrays can have together. A compressed file is read only where that is known.
+    """
+
+    def both(archive: Archive) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        header = _checked_header(archive, kind)
+        return archive.arrays(most), header
+
+    return _read(path, both)
+
+
+def _read(path: Path, use: Callable[[Archive], T]) -> T:
+    with open_regular(path) as file:
+        try:
+            return use(Archive(file))
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
+        except Exception as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
+            raise BadFile(f"{path}: damaged or not a Counterplay file ({_brief(error)})") from None
+
+
+def _checked_header(archive: Archive, kind: str) -> dict[str, Any]:
+    header = archive.header()
     if not isinstance(header, dict) or "counterplay" not in header:
-        raise BadFile(f"{path}: not a Counterplay file")
+        raise BadFile("not a Counterplay file")
     if header["counterplay"] != kind:
-        raise BadFile(f"{path}: holds a {header['counterplay']}, expected a {kind}")
-    if header.get("arrays", list(arrays)) != list(arrays):
-        raise BadFile(f"{path}: damaged (not all arrays are there)")
+        raise BadFile(f"holds a {header['counterplay']}, expected a {kind}")
+    if header.get("arrays", archive.names) != archive.names:
+        raise BadFile("damaged (not all arrays are there)")
     version = header.get("format")
     if type(version) is not int or version < 1:
-        raise BadFile(f"{path}: damaged (format {version!r})")
+        raise BadFile(f"damaged (format {version!r})")
     if version > FORMAT:
-        raise BadFile(f"{path}: written by a newer version of Counterplay (format {version}, this one reads {FORMAT})")
-    return arrays, header
+        raise BadFile(f"written by a newer version of Counterplay (format {version}, this one reads {FORMAT})")
+    return header
 
 
 def _brief(error: Exception) -> str:

@@ -7,26 +7,27 @@ writer or damage shows as a checksum that does not fit; whoever reads then gets 
 from __future__ import annotations
 
 import io
-import time
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.base import files
+from counterplay.base import disk, files
 from counterplay.base.errors import CounterplayError
 
 MANIFEST = "manifest.json"
-ABANDONED_SECONDS = 3600.0  # so old is a temporary file that a killed process left
 Shapes = Mapping[str, tuple[tuple[int, ...], Any]]  # by name: shape and dtype
 
 
 def read_mapped(folder: Path, kind: str, shapes: Shapes) -> dict[str, np.ndarray] | None:
-    """The tables of a folder, read-only, if all of them are whole and of this kind, otherwise None."""
+    """The tables of a folder, read-only, if all of them are whole and of this kind, otherwise None.
+
+    What a killed writer left there is removed.
+    """
+    disk.remove_abandoned(folder)
     try:
         manifest = files.read_json(folder / MANIFEST)
         if manifest.get("counterplay") != kind:
@@ -44,7 +45,6 @@ def read_mapped(folder: Path, kind: str, shapes: Shapes) -> dict[str, np.ndarray
 
 def write_mapped(folder: Path, kind: str, arrays: Mapping[str, np.ndarray], version: int) -> None:
     """Arrays first, the manifest last: without it nothing is trusted."""
-    _remove_abandoned(folder)
     manifest: dict[str, Any] = {"counterplay": kind, "version": version}
     for name, array in arrays.items():
         array = np.ascontiguousarray(array)
@@ -71,12 +71,3 @@ def checksum(array: np.ndarray) -> int:
 
 def _bytes(array: np.ndarray) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Temporary files of killed writers; those of a writer at work are younger."""
-    with suppress(OSError):
-        for path in folder.glob(".*.tmp"):
-            with suppress(OSError):
-                if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
-                    path.unlink()

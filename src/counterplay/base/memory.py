@@ -9,6 +9,8 @@ from counterplay.base.errors import BadParameter, TooLarge
 
 #: Environment variable that replaces the measured amount of free memory, in GB.
 LIMIT_VARIABLE = "COUNTERPLAY_MEMORY_GB"
+#: Memory is refused when this times what has been taken is not there: making arrays of it takes more.
+MARGIN = 1.25
 
 
 def available_bytes() -> float:
@@ -25,7 +27,7 @@ def available_bytes() -> float:
     candidates = [_machine_bytes()]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            candidates.append(int(Path(name).read_text()))
+            candidates.append(int(Path(name).read_text()) - (used_bytes() or 0))
         except (OSError, ValueError):
             continue
     return min(candidates)
@@ -42,6 +44,34 @@ def _machine_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 8 * 10**9
+
+
+def used_bytes() -> int | None:
+    """What this process holds now, None where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError, IndexError):
+        return None
+
+
+class Watch:
+    """Memory while something of unknown size grows: `TooLarge` before it is gone."""
+
+    def __init__(self, bytes_each: float) -> None:
+        self.bytes_each = bytes_each  # at least
+        self._free = available_bytes()
+        self._before = used_bytes()
+
+    def check(self, count: int, what: str) -> None:
+        """`count` pieces are there. What they really take is measured where that is possible."""
+        now = used_bytes()
+        grown = 0 if now is None or self._before is None else now - self._before
+        needed = max(count * self.bytes_each, MARGIN * grown)
+        if needed > self._free:
+            raise TooLarge(
+                f"{what} needs more than the {self._free / 1e9:.3g} GB of memory that were free; "
+                f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
+            )
 
 
 def require(needed: float, what: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from counterplay.base import memory
+from counterplay.base.counting import Count
 from counterplay.base.errors import BadGame, TooLarge
 from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, LevelRules, Rows
@@ -75,7 +76,9 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
     first_child = np.empty(n_nodes + 1, dtype=np.int32)
     rows = rules.first_level()
     low, high = 0, 1
-    while low < high:
+    count = Count(f"histories of {name}")
+    while low < high <= n_nodes:
+        count.say(high)
         level = rules.level(rows)
         counts = level.legal.sum(axis=1, dtype=np.int32)
         player[low:high] = level.player
@@ -97,7 +100,7 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
         rows = rules.children(rows, row, action) if len(row) else {}
         low, high = high, high + len(row)
     if high != n_nodes:
-        raise BadGame(f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}")
+        raise BadGame(f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}{' and more' * (low < high)}")
     first_child[n_nodes] = n_nodes
     return _finish_levels(rules, infosets, chance, player, table_row, first_child)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from counterplay.base import memory
+from counterplay.base.counting import Count
 from counterplay.base.errors import BadGame
 from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, TERMINAL, State, StateRules
@@ -16,6 +18,10 @@ from counterplay.forms.tree import NO_ACTION, HistoryTree
 
 #: Peak memory while walking, per state (measured on Leduc).
 BYTES_PER_STATE = 1200
+CHECK_EVERY = 2000  # histories
+MOST_ACTIONS = 2**15 - 1
+#: A history longer than this is taken for one that never ends.
+MOST_DEPTH = 10_000
 
 
 @dataclass
@@ -38,7 +44,9 @@ class _Walk:
         if player == TERMINAL:
             self._record(player, self._outcome(state), 0)
             return []
-        actions = list(state.actions())
+        actions = list(islice(state.actions(), MOST_ACTIONS + 1))
+        if len(actions) > MOST_ACTIONS:
+            raise BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
         if not actions:
             raise BadGame(f"no actions in a state that is not terminal: {state!r}")
         if player == CHANCE:
@@ -85,17 +93,29 @@ class _Walk:
         return found
 
 
+def _visit_all(walk: _Walk, root: State, name: str) -> None:
+    """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a level too."""
+    watch, count = memory.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
+    level, seen, checked, depth = [root], 1, 0, 0
+    while level:
+        if depth > MOST_DEPTH:
+            raise BadGame(f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history must end")
+        below: list[State] = []
+        for state in level:
+            children = walk.visit(state)
+            below += children
+            seen += len(children)
+            if seen - checked >= CHECK_EVERY:
+                watch.check(seen, f"{name} with more than {seen:,} histories of {depth + 1} actions and more")
+                count.say(seen)
+                checked = seen
+        level, depth = below, depth + 1
+
+
 def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
     """Walk all states of `rules` breadth first."""
     walk = _Walk(rules.n_players)
-    limit = memory.available_bytes() // BYTES_PER_STATE
-    level = [rules.root()]
-    seen = 0
-    while level:
-        seen += len(level)
-        if seen > limit:
-            memory.require(seen * BYTES_PER_STATE, f"{name} with more than {seen:,} histories")
-        level = [below for state in level for below in walk.visit(state)]
+    _visit_all(walk, rules.root(), name)
     if not walk.infosets:
         raise BadGame(f"{name}: no player ever acts")
     keys = list(walk.infosets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -149,12 +150,11 @@ class Strategy:
     def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
         """Read what `save` wrote. `game` is needed only for a game of your own."""
         path = Path(path)
-        if path.is_dir():
+        if os.path.isdir(path):  # unlike Path.is_dir, says no to a name that is too long
             path = path / "strategy.npz"
-        arrays, header = files.read_arrays(path, "strategy")
-        name = header.get("game")
-        if not isinstance(name, str) or "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
-            raise BadFile(f"{path}: damaged (no game or no probabilities in it)")
+        name = files.read_header(path, "strategy").get("game")
+        if not isinstance(name, str):
+            raise BadFile(f"{path}: damaged (no game in it)")
         if game is None:
             if _find_game is None:
                 raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
@@ -164,6 +164,9 @@ class Strategy:
                 raise BadFile(f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? Pass game=") from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
+        arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
+        if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
+            raise BadFile(f"{path}: damaged (no probabilities in it)")
         if header.get("fingerprint") != game.fingerprint:
             raise BadFile(f"{path}: the rules or the numbering of {name} changed since it was written")
         try:

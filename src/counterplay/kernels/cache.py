@@ -1,21 +1,27 @@
 """Compiled kernels on disk: one file per function and signature, named after both, with a checksum at its end.
 
 Numba's own cache numbers its files in an index. It trusts whatever bytes it finds there, and two processes that compile one
-function for two signatures at once can leave the index pointing at the other's code. Here a file that is damaged, half written
-or not readable is compiled again, and where nothing can be written nothing is kept.
+function for two signatures at once can leave the index pointing at the other's code. Here a file that is damaged, half written,
+not readable or writable by others is compiled again, and where nothing can be written nothing is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numba.core import caching
 
-FunctionCache: Any = caching.FunctionCache  # neither is typed
-IndexDataCacheFile: Any = caching.IndexDataCacheFile
+from counterplay.base.disk import write_bytes
+from counterplay.base.errors import CounterplayError
+from counterplay.kernels.private import only_mine
+
+_caching: Any = caching  # not typed
+FunctionCache: Any = _caching.FunctionCache
+IndexDataCacheFile: Any = _caching.IndexDataCacheFile
 DIGEST = hashlib.sha256().digest_size
 
 
@@ -27,10 +33,16 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
     def load(self, key: Any) -> Any:
         name = self._name_of(key)
-        content = Path(self._data_path(name)).read_bytes()
+        with open(self._data_path(name), "rb") as file:
+            if not only_mine(os.fstat(file.fileno())):
+                return None
+            content = file.read()
         if hashlib.sha256(content[:-DIGEST]).digest() != content[-DIGEST:]:
             return None
-        return self._load_data(name)
+        return _caching.pickle.loads(content)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        write_bytes(Path(self._data_path(name)), self._dump(data))
 
     def _name_of(self, key: Any) -> str:
         digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()
@@ -53,5 +65,5 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             return super().load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        with suppress(OSError):
+        with suppress(OSError, CounterplayError):
             super().save_overload(signature, data)

@@ -26,7 +26,9 @@ import numba
 import numpy as np
 from numba.core import config as _config
 
+from counterplay.base.disk import remove_abandoned
 from counterplay.kernels.cache import KernelCache
+from counterplay.kernels.private import make_private, who_else_writes
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared
@@ -94,20 +96,28 @@ def _imports(package: Path, source: bytes) -> set[Path]:
 
 
 def _writable_cache() -> str | None:
+    """The folder for compiled code; None, with a warning, where none can be written or trusted."""
     folder = cache_root() / "kernels" / _source_hash()
     try:
         if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
             _forget_old_versions(folder.parent)
         with tempfile.TemporaryFile(dir=folder):
-            return str(folder)
-    except OSError as error:  # compile in memory; slower to start, otherwise the same
-        warnings.warn(
-            f"compiled code cannot be kept in {folder} ({error.strerror or error}), so every start takes seconds longer; "
-            "set COUNTERPLAY_CACHE to a folder that can be written",
-            stacklevel=2,
-        )
-        return None
+            pass
+        for place in folder.iterdir():
+            remove_abandoned(place)
+        problem = who_else_writes(folder, cache_root())
+        advice = "take that right from them (chmod go-w)"
+    except OSError as error:
+        problem = error.strerror or str(error)
+        advice = "set COUNTERPLAY_CACHE to a folder that can be written"
+    if problem is None:
+        return str(folder)
+    warnings.warn(  # compile in memory; slower to start, otherwise the same
+        f"compiled code cannot be kept in {folder} ({problem}), so every start takes seconds longer; {advice}",
+        stacklevel=2,
+    )
+    return None
 
 
 def _forget_old_versions(parent: Path) -> None:

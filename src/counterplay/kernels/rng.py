@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, shown
 from counterplay.kernels.jit import index, jit
 
 _MASK = (1 << 64) - 1
@@ -19,7 +19,7 @@ _0, _1, _2, _3 = (index(k) for k in range(4))
 def new_state(seed: int, stream: int = 0) -> np.ndarray:
     """State `uint64[4]` for a seed; different streams of one seed are independent."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _MASK:
-        raise BadParameter(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
+        raise BadParameter(f"seed must be a whole number from 0 to 2^64 - 1, not {shown(seed)}")
     word = (int(seed) ^ (stream * 0xD1342543DE82EF95)) & _MASK
     state = np.empty(4, dtype=np.uint64)
     for k in range(4):  # splitmix64

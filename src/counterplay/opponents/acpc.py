@@ -28,8 +28,10 @@ from counterplay.opponents.hands import (
     parse_cards,
     parse_holding,
 )
+from counterplay.opponents.sealed import check_seals, sealed
 
 CHIPS = 10.0  # of the big blind, in the competition's game file
+MOST_IN_LINE = 10_000  # bytes
 HEADER = "# hands of two-player limit hold'em, written by Counterplay; position 0 is the big blind"
 
 
@@ -45,7 +47,9 @@ def read_acpc(
     _check_chips(big_blind)
     first = 0  # hand of the match that the next SCORE closes
     missing = 0  # problems before that match
-    for number, raw in enumerate(file_bytes(path).split(b"\n"), start=1):
+    data = file_bytes(path)
+    check_seals(path, data)
+    for number, raw in enumerate(data.split(b"\n"), start=1):
         if not raw.strip() or raw.lstrip()[:1] in (b"#", b";"):
             continue
         try:
@@ -62,6 +66,8 @@ def read_acpc(
 
 
 def _text(raw: bytes) -> str:
+    if len(raw) > MOST_IN_LINE:
+        raise BadParameter(f"a line of {len(raw):,} bytes; a hand has less than {MOST_IN_LINE:,}")
     try:
         return raw.decode().strip()
     except UnicodeDecodeError:
@@ -141,7 +147,7 @@ def write_acpc(path: Path | str, hands: Iterable[HandRecord], big_blind: float =
     totals = _totals(hands)
     if len(totals) == 2:
         lines.append(f"SCORE:{'|'.join(_chips(total * big_blind) for total in totals.values())}:{'|'.join(totals)}")
-    write_text(Path(path), "\n".join(lines) + "\n")
+    write_text(Path(path), sealed("\n".join(lines) + "\n"))
 
 
 def _line(hand: HandRecord, chips: float) -> str:

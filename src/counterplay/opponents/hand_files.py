@@ -10,11 +10,13 @@
 | dealer_cards, big_blind_cards | string or null | `AsKd` |
 | dealer_won | float64 | in small bets |
 
-The schema's metadata says `counterplay: hands`, the format's number, and the caller's `metadata` as JSON. Pages carry checksums.
+The schema's metadata says `counterplay: hands`, the format's number, the caller's `metadata` as JSON, and the SHA-256 of the
+whole file (taken with `NO_SUM` in its place). Before anything is read, the sizes that the file declares are looked at.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -23,10 +25,12 @@ from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from counterplay.base import memory
 from counterplay.base.errors import BadFile, BadParameter, CounterplayError
-from counterplay.base.files import FORMAT, write_bytes
+from counterplay.base.files import FORMAT, warn_unchecked, write_bytes
 from counterplay.opponents.acpc import read_acpc
 from counterplay.opponents.hands import (
     HandRecord,
@@ -42,6 +46,13 @@ from counterplay.opponents.phh import read_phh
 
 KIND = "hands"
 MAGIC = b"PAR1"
+CHECKSUM = "checksum"
+NO_SUM = "the SHA-256 of this file, taken with this text in its place".center(64, "-")
+HEADER = {"counterplay", "format", "metadata", CHECKSUM, "ARROW:schema"}
+MOST_TEXT = 1000  # bytes of a name or another text
+MOST_ROW_BYTES = 4 * MOST_TEXT  # of a hand, not compressed
+MOST_ROWS_PER_BYTE = 8  # of the file: the dullest match has one
+ROW_MEMORY = 1500  # bytes that a hand takes when it has been read
 SCHEMA = pa.schema(
     [
         pa.field("hand", pa.int64(), nullable=False),
@@ -81,10 +92,18 @@ def _write(path: Path, table: Any, metadata: Mapping[str, Any]) -> None:
         text = json.dumps(dict(metadata))
     except (TypeError, ValueError) as error:
         raise BadParameter(f"metadata of {path} is not JSON ({error})") from None
-    header = {"counterplay": KIND, "format": str(FORMAT), "metadata": text}
+    header = {"counterplay": KIND, "format": str(FORMAT), "metadata": text, CHECKSUM: NO_SUM}
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata(header), sink, compression="zstd", write_page_checksum=True)
-    write_bytes(path, sink.getvalue().to_pybytes())
+    with_header = table.replace_schema_metadata(header)
+    pq.write_table(with_header, sink, compression="zstd", write_page_checksum=True)
+    data = sink.getvalue().to_pybytes()
+    write_bytes(path, _put(data, NO_SUM, hashlib.sha256(data).hexdigest()))
+
+
+def _put(data: bytes, old: str, new: str) -> bytes:
+    """The file with another checksum of the same length; the header stands at the end."""
+    before, _, after = data.rpartition(old.encode())
+    return before + new.encode() + after
 
 
 def read_hands(path: Path | str, on_error: str = "refuse", report: Report | None = None) -> Hands:
@@ -122,10 +141,13 @@ def _read(path: Path) -> tuple[Any, dict[str, Any]]:
     if data[:4] != MAGIC:
         raise BadFile(f"{path}: not a Parquet file")
     try:
-        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
-        header = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
+        texts = [field.name for field in SCHEMA if field.type == pa.string()]
+        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True, read_dictionary=texts)
+        header = {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}
         _check_header(path, header)
-        table = file.read().select(SCHEMA.names).cast(SCHEMA)
+        _check_sum(path, data, header)
+        _check_sizes(path, file.metadata, len(data))
+        table = _check_texts(path, file.read(columns=SCHEMA.names)).select(SCHEMA.names).cast(SCHEMA)
         table.validate(full=True)
         metadata = json.loads(header["metadata"])
     except CounterplayError:
@@ -135,6 +157,8 @@ def _read(path: Path) -> tuple[Any, dict[str, Any]]:
         raise BadFile(f"{path}: damaged, or not a table of hands ({lines[0][:100]})") from None
     if not isinstance(metadata, dict):
         raise BadFile(f"{path}: damaged (metadata)")
+    if CHECKSUM not in header:
+        warn_unchecked(path)
     return table, metadata
 
 
@@ -148,6 +172,33 @@ def _check_header(path: Path, header: dict[str, str]) -> None:
         raise BadFile(f"{path}: damaged (format {version!r})")
     if int(version) > FORMAT:
         raise BadFile(f"{path}: written by a newer version of Counterplay (format {version}, this one reads {FORMAT})")
+
+
+def _check_sum(path: Path, data: bytes, header: dict[str, str]) -> None:
+    if not set(header) <= HEADER:  # as where the name of the checksum is damaged
+        raise BadFile(f"{path}: damaged (unknown metadata)")
+    found = header.get(CHECKSUM)
+    if found is not None and hashlib.sha256(_put(data, found, NO_SUM)).hexdigest() != found:
+        raise BadFile(f"{path}: damaged (its checksum does not fit)")
+
+
+def _check_sizes(path: Path, metadata: Any, size: int) -> None:
+    """A few bytes can stand for millions of rows, or for one text of gigabytes."""
+    rows = metadata.num_rows
+    declared = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+    if rows > MOST_ROWS_PER_BYTE * size or declared > MOST_ROW_BYTES * (rows + 100):
+        raise BadFile(f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no match is like that")
+    memory.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
+
+
+def _check_texts(path: Path, table: Any) -> Any:
+    """The table while equal texts are still kept once: none may be long."""
+    for column in table.columns:
+        for chunk in column.chunks if pa.types.is_dictionary(column.type) else ():
+            longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
+            if longest > MOST_TEXT:
+                raise BadFile(f"{path}: damaged (a text of {longest:,} bytes in a hand)")
+    return table
 
 
 class HandLog:
@@ -205,7 +256,7 @@ def read_any(path: Path | str, on_error: str = "refuse", report: Report | None =
     data = file_bytes(path)
     if data.startswith(MAGIC):
         return read_hands(path, on_error, report)
-    if re.search(rb"^\s*variant\s*=", data, re.MULTILINE):
+    if re.search(rb"^[ \t]*variant[ \t]*=", data, re.MULTILINE):
         return read_phh(path, on_error, report)
     if re.search(rb"^STATE:", data, re.MULTILINE):
         return read_acpc(path, on_error, report)

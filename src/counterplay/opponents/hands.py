@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from counterplay.base.disk import read_bytes
 from counterplay.base.errors import BadFile, BadParameter
 from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, Betting, betting_states
 from counterplay.holdem.cards import N_CARDS, card_text, cards
@@ -20,6 +21,7 @@ from counterplay.holdem.evaluator import strength
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
 TOLERANCE = 1e-6  # of amounts read from text, in small bets
 MAX_NUMBER = 2**63 - 1
+MOST_BYTES = 1 << 31  # of a file: some ten million hands
 
 _DECK = frozenset(range(N_CARDS))
 _CARD = {card_text(k): k for k in range(N_CARDS)}
@@ -225,11 +227,4 @@ class Problems:
 
 def file_bytes(path: Path) -> bytes:
     """The whole file, or `BadFile`."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise BadFile(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise BadFile(f"{path}: is a folder, not a file") from None
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{path}: cannot be read ({error})") from None
+    return read_bytes(path, MOST_BYTES)

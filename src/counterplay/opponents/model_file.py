@@ -1,4 +1,7 @@
-"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they are read."""
+"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they are read.
+
+`write_json` adds a checksum of all other fields. A file without one, from an older version, is read with a warning.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ from counterplay.opponents.model import KINDS, OpponentModel, model_strategy
 from counterplay.opponents.observe import FEATURES
 
 FORMAT = 1
+FIELDS = {
+    "counterplay", "format", "kind", "player", "game", "fingerprint", "hands", "decisions", "counts", "trees",
+}  # fmt: skip
 
 
 def save_model(model: OpponentModel, path: str | Path) -> None:
@@ -40,11 +46,14 @@ def save_model(model: OpponentModel, path: str | Path) -> None:
 def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
     """Read what `save_model` wrote. `BadFile` for anything else."""
     path = Path(path)
-    content = files.read_json(path)
+    content, checked = files.read_checked_json(path)
     if content.get("counterplay") != "model":
         raise BadFile(f"{path}: not a model of an opponent")
     if type(content.get("format")) is not int or content["format"] != FORMAT:
         raise BadFile(f"{path}: format {content.get('format')!r}, and this version reads {FORMAT}")
+    if set(content) != FIELDS:  # also where the name of the checksum is damaged
+        strange = sorted(FIELDS ^ set(content))[0]
+        raise BadFile(f"{path}: damaged (the field {strange!r} is missing or unknown)")
     try:
         game = game or load(content["game"])
         if not isinstance(game.rules, HoldemRules) or content["fingerprint"] != game.fingerprint:
@@ -57,11 +66,14 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         sizes = content["hands"], content["decisions"]
         if type(content["player"]) is not str or any(type(size) is not int or size < 0 for size in sizes):
             raise BadFile(f"{path}: damaged (player {content['player']!r}, hands and decisions {sizes})")
-        return OpponentModel(content["kind"], content["player"], game, *sizes, counts, trees, strategy)
+        model = OpponentModel(content["kind"], content["player"], game, *sizes, counts, trees, strategy)
     except BadFile as error:
         raise error if str(path) in str(error) else BadFile(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, CounterplayError) as error:
         raise BadFile(f"{path}: damaged ({type(error).__name__}: {error})") from None
+    if not checked:
+        files.warn_unchecked(path)
+    return model
 
 
 def _tree(content: Any) -> Tree:

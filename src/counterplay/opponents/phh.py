@@ -18,7 +18,9 @@ from counterplay.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.base.files import write_text
 from counterplay.opponents.hands import HandRecord, Hands, Problems, Report, file_bytes
 from counterplay.opponents.phh_hand import BadHand, Fields, fields_of, hand_from
+from counterplay.opponents.sealed import check_seals, sealed
 
+MOST_IN_HAND = 20_000  # characters
 ONE, MANY = ".phh", ".phhs"
 TABLE = re.compile(r"^[ \t]*\[[ \t]*([\w\"'-]+)[ \t]*\][ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
@@ -35,7 +37,9 @@ def read_phh(path: Path | str, on_error: str = "refuse", report: Report | None =
     """The hands of a .phh or .phhs file, or of all in a folder and below, in the order of their names (2 before 10)."""
     path, problems, hands = Path(path), Problems(on_error, report), list[HandRecord]()
     for file in _files(path):
-        text = file_bytes(file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        data = file_bytes(file)
+        check_seals(file, data)
+        text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
         tables = set[str]()
         for first_line, block in _blocks(text, file.suffix.lower() == MANY):
             fields: Fields = {}
@@ -76,6 +80,8 @@ def _blocks(text: str, many: bool) -> list[tuple[int, str]]:
 
 def _parse(block: str) -> tuple[Fields, str]:
     """The fields of a hand and the name of its table, if it has one."""
+    if len(block) > MOST_IN_HAND:  # TOML can be made to take very long
+        raise _BadToml(f"{len(block):,} characters; a hand has less than {MOST_IN_HAND:,}", 0)
     try:
         block.encode()
         data = tomllib.loads(block)
@@ -116,7 +122,7 @@ def write_phh(path: Path | str, hands: Iterable[HandRecord]) -> None:
     if not many and len(hands) != 1:
         raise BadParameter(f"{path}: a .phh file holds one hand; give {len(hands)} hands a name that ends with .phhs")
     texts = [f"[{k}]\n{_toml(hand)}" if many else _toml(hand) for k, hand in enumerate(hands, start=1)]
-    write_text(path, "\n".join(texts))
+    write_text(path, sealed("\n".join(texts)))
 
 
 def _toml(hand: HandRecord) -> str:

@@ -5,6 +5,7 @@ All state is in `arrays()`, so that saving is writing them and resuming is copyi
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.base.errors import BadFile, BadParameter
+from counterplay.base.errors import BadFile, BadParameter, shown
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
@@ -96,19 +97,23 @@ def probability(value: Any, what: str) -> float:
     """`value` as a float in [0, 1], else `BadParameter`."""
     number = real(value, what)
     if not 0.0 <= number <= 1.0:
-        raise BadParameter(f"{what} must be from 0 to 1, not {value!r}")
+        raise BadParameter(f"{what} must be from 0 to 1, not {shown(value)}")
     return number
 
 
 def real(value: Any, what: str) -> float:
     """`value` as a finite float, else `BadParameter`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
-        raise BadParameter(f"{what} must be a number, not {value!r}")
-    return float(value)
+    try:
+        number = float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+    except OverflowError:  # a whole number of over 300 digits
+        number = math.inf
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise BadParameter(f"{what} must be a number, not {shown(value)}")
+    return number
 
 
 def one_of(value: Any, choices: tuple[str, ...], what: str) -> str:
     """`value` if it is one of `choices`, else `BadParameter`."""
     if value not in choices:
-        raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {value!r}")
+        raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {shown(value)}")
     return str(value)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, shown
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -156,7 +156,7 @@ def _new_half(side: Side, predictive: bool) -> Half:
 
 def _yes(value: Any, what: str) -> bool:
     if not isinstance(value, bool):
-        raise BadParameter(f"{what} must be True or False, not {value!r}")
+        raise BadParameter(f"{what} must be True or False, not {shown(value)}")
     return value
 
 
