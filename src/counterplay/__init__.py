@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.errors import CounterplayError as CounterplayError
+    from counterplay.base.errors import Interrupted as Interrupted
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
@@ -64,6 +65,7 @@ _WHERE = {
     "Bot": "opponents.bot",
     "View": "opponents.bot",
     "CounterplayError": "base.errors",
+    "Interrupted": "base.errors",
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",
