@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier
-    from counterplay.responses.respond import Response as Response
     from counterplay.responses.respond import respond as respond
+    from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
@@ -80,7 +80,7 @@ _WHERE = {
     "TERMINAL": "forms.tree",
     "load": "games.registry",
     "Frontier": "responses.frontier",
-    "Response": "responses.respond",
+    "Response": "responses.result",
     "confidence": "responses.confidence",
     "frontier": "responses.frontier",
     "game_value": "solvers.value",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli_support import AsJson, read_strategy
+from counterplay.cli_support import AsJson, read_strategy, refuse_given
 from counterplay.display import err, out, print_facts, share_progress
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
@@ -111,6 +111,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
 
 
 def model(
+    context: typer.Context,
     hands: Annotated[Path, typer.Argument(help="Hands: .parquet, an ACPC .log, or .phh/.phhs files or a folder of them.")],
     player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
     kind: Annotated[str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")] = "tree",
@@ -133,6 +134,8 @@ def model(
     from counterplay.opponents.model_file import save_model
     from counterplay.opponents.observe import observe
 
+    if kind == "frequency":
+        refuse_given(context, ["laplace", "text"], "a frequency model has no trees")
     read = read_any(hands, on_error, lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None)
     loaded = load(game)
     seen = observe(read, player)
@@ -159,12 +162,14 @@ def model(
             "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
             "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain frequencies",
             "saved in": str(target),
-        },
+        }
+        | ({"text": learnt.text()} if text and as_json else {}),
         as_json,
     )
 
 
 def show(
+    context: typer.Context,
     strategy: Annotated[str, typer.Argument(help="A strategy file or a run folder.")],
     betting: Annotated[str, typer.Option(help="Hold'em: after these actions before the flop, such as r or cr.")] = "",
     picture: Annotated[
@@ -174,7 +179,10 @@ def show(
 ) -> None:
     """Show what a strategy does: its table, or in hold'em the grid of starting hands as a picture."""
     profile = read_strategy(strategy, game)
+    if profile.player is not None:
+        out.print(f"Meant for player {profile.player + 1}'s seat; the other is the model it responds to.")
     if profile.game.has_tree:
+        refuse_given(context, ["betting", "picture"], f"the strategy is for {profile.game.name}, which has no picture")
         for row in profile.table():
             out.print(str(row))
         return

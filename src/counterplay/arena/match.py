@@ -23,7 +23,7 @@ from counterplay.arena.result import MatchResult, summarise
 from counterplay.base.errors import BadParameter
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
-from counterplay.forms.strategy import check_same_game
+from counterplay.forms.strategy import check_all_seats, check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import BOARD_CARDS, betting_histories, betting_tree
 from counterplay.holdem.form import HAND_SIZE
@@ -106,6 +106,7 @@ def _play_strategies(game: Game, a: Any, b: Any, deals: int, seed: int, duplicat
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
     for player in (a, b):
         check_same_game(game, player)
+        check_all_seats(player)
     won = np.empty((deals, 2))
     hand, kept = new_hand(game.form), np.empty(4, dtype=np.uint64)
     play_policies(game.form, hand, a.probabilities, b.probabilities, play_state(seed, 0), kept, duplicate, won)

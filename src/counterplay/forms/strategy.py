@@ -204,6 +204,24 @@ def check_seat(strategy: Strategy, player: int) -> None:
         )
 
 
+def seats_between(one: Strategy, other: Strategy) -> list[int]:
+    """The seats in which `one` can meet `other`; a response for one seat has only that."""
+    seats = [player for player in range(one.game.n_players) if one.player in (None, player)]
+    seats = [player for player in seats if other.player in (None, 1 - player)]
+    if not seats:
+        raise BadStrategy("both are responses for the same seat only, so they cannot meet")
+    return seats
+
+
+def check_all_seats(strategy: Strategy) -> None:
+    """`BadStrategy` for a strategy that is meant for one seat, where it is to play in all."""
+    if strategy.player is not None:
+        raise BadStrategy(
+            f"this is a response for player {strategy.player + 1}'s seat only, and a match is played in both; respond in both "
+            "seats (--player both, in Python player=None)"
+        )
+
+
 def _infoset(game: Game, label: str) -> int:
     try:
         return game.infoset_by_name[label]

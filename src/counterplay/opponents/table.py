@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadStrategy
-from counterplay.forms.strategy import Strategy
+from counterplay.forms.strategy import Strategy, check_all_seats
 from counterplay.holdem.betting import ACTIONS, betting_actions, betting_tree
 from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
@@ -99,5 +99,6 @@ def strategy_table(strategy: Strategy) -> Table:
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
-    """A strategy as a bot."""
+    """A strategy as a bot, which plays in both seats."""
+    check_all_seats(strategy)
     return TableBot(name or strategy.game.name, strategy_table(strategy))

@@ -22,7 +22,8 @@ from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.responses.respond import Response, assemble, check_measurable, check_response, default_target, respond
+from counterplay.responses.respond import check_measurable, check_response, default_target, respond
+from counterplay.responses.result import Response, assemble
 from counterplay.solvers.base import probability, real
 from counterplay.solvers.limits import DEFAULT_SECONDS, Progress
 

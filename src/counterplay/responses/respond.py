@@ -16,9 +16,7 @@ action needs no support for it; the unrestricted subtree explores it), and one r
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter, Interrupted, unknown
-from counterplay.evaluation.exact import best_response, expected_value, form_exploitability
+from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import (
     data_biased_form,
@@ -38,56 +36,16 @@ from counterplay.forms.sequence import SequenceForm, player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.games.registry import load
 from counterplay.responses.folder import save_model, seat_folder
+from counterplay.responses.result import Response, assemble
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.folder import check_free
 from counterplay.solvers.limits import DEFAULT_SECONDS, Progress, check_limits, check_target
 from counterplay.solvers.run import Run, run_solver
-from counterplay.solvers.value import game_value
 
 DEFAULT_P = 0.75
 DEFAULT_TARGET = 2e-5  # of the payoff range
 DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
-
-
-@dataclass(frozen=True)
-class Response:
-    """A counter-strategy and what it is worth on the original game."""
-
-    game: Game
-    algorithm: str
-    engine: str
-    player: int | None  # who responds; None: both seats
-    p: float | None  # None: an array per information set
-    strategy: Strategy = field(repr=False)  # the responder(s) as computed; in one seat the other player is the model
-    payoff: float  # of the responder against the model, summed over seats for both; NaN in hold'em: play a match
-    worst_case: float  # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
-    runs: tuple[Run, ...] = field(repr=False)
-
-    @property
-    def exploitation(self) -> float:
-        """The payoff against the model above the value of the game; for both seats the values cancel."""
-        return self.payoff - self._value
-
-    @property
-    def exploitability(self) -> float:
-        """How far below the value of the game the worst case is; for both seats b1 + b2."""
-        return max(self._value - self.worst_case, 0.0) if self.game.has_tree else math.nan
-
-    @property
-    def _value(self) -> float:
-        """What the responder gets in equilibrium."""
-        if self.player is None or not self.game.has_tree:
-            return 0.0
-        return game_value(self.game) * (1 if self.player == 0 else -1)
-
-    @property
-    def seconds(self) -> float:
-        return sum(run.seconds for run in self.runs)
-
-    @property
-    def iterations(self) -> int:
-        return max(run.iterations for run in self.runs)
 
 
 def respond(
@@ -289,24 +247,3 @@ def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray
     if not np.all((trust >= 0.0) & (trust <= 1.0)):
         raise BadParameter("p must be from 0 to 1 at every information set")
     return trust
-
-
-def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndarray, algorithm: str, runs: list[Run]) -> Response:
-    """Score finished runs, one per seat, on the original game."""
-    seats = (0, 1) if player is None else (player,)
-    strategy, payoff, worst_case = model, 0.0, 0.0
-    for seat, run in zip(seats, runs, strict=True):
-        gain, least = score(game, model, run.strategy, seat)
-        strategy = strategy.replace(run.strategy, seat)
-        payoff, worst_case = payoff + gain, worst_case + least
-    number = float(p) if np.ndim(p) == 0 else None
-    strategy = strategy.for_player(player)
-    return Response(game, algorithm, runs[0].algorithm, player, number, strategy, payoff, worst_case, tuple(runs))
-
-
-def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
-    """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
-    if not game.has_tree:
-        return math.nan, math.nan  # a match tells
-    gain = float(expected_value(game, model.replace(response, player))[player])
-    return gain, -best_response(game, response, 1 - player).value

@@ -12,7 +12,8 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.responses.folder import read_model, save_model, seat_folder
-from counterplay.responses.respond import Response, in_seats, response_solver
+from counterplay.responses.respond import in_seats, response_solver
+from counterplay.responses.result import Response
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.limits import Limits, check_limits
 from counterplay.solvers.run import Run, resume_solver, run_solver
