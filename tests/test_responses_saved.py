@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -154,15 +155,13 @@ def test_a_match_is_for_both_seats(players: list[str], answers: Path) -> None:
     assert one_sentence(done), done
     assert "seat only" in done.stderr
     assert "--player both" in done.stderr
+    first = cp.Strategy.load(answers / "one")
     with pytest.raises(cp.CounterplayError, match="seat only"):
-        first = cp.Strategy.load(answers / "one")
         cp.play_match(first.game, first, cp.Strategy.uniform(first.game), 10)
     assert typed(answers, "match", "both", "both", "-n", "10").code == 0
 
 
 def test_evaluate_and_show_know_the_seat(answers: Path) -> None:
-    import json
-
     facts = json.loads(typed(answers, "evaluate", "one", "--against", "uniform", "--json").stdout)
     assert "player 1's seat" in facts["meant for"]
     assert facts["value as player 1 against uniform"] == pytest.approx(facts["value to player 1"])

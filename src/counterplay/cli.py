@@ -165,7 +165,8 @@ def solve(
                 "solve",
                 lambda: runs.solve(loaded, algorithm, seed=seed, folder=target_folder, on_chunk=show, **limits, **options),
             )
-    report_run(result, folder, as_json)
+    where = folder
+    interruptible(where, "solve", lambda: report_run(result, where, as_json))
 
 
 @app.command()

@@ -85,7 +85,7 @@ def respond(
         if idle is not None and not as_json:
             out.print(idle)
             return
-        _report(response, resume, as_json)
+        interruptible(resume, "respond", lambda: _report(response, resume, as_json))
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
@@ -116,7 +116,10 @@ def respond(
                 "respond",
                 lambda: compute(opponent.game, opponent, seat, believed, folder=where, on_chunk=show, **arguments),
             )
-    _report(response, where, as_json)
+    if max_exploitability is None:
+        interruptible(where, "respond", lambda: _report(response, where, as_json))
+    else:
+        _report(response, where, as_json)
 
 
 def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:

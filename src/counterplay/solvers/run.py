@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.base.signals import stop_signals
+from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -151,14 +151,14 @@ class _Loop:
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
-        with stop_signals() as stopped:
+        with stop_signals() as stop:
             self.solver.step(0)  # compile, outside the clock
-            reason = "target" if self._on_target() else self._until_stopped(stopped)
+            reason = "target" if self._on_target() else self._until_stopped(stop)
             if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
                 self._measure(final=True)
             self._save()
         result = self._result(reason)
-        if stopped:
+        if stop():
             raise Interrupted(result)
         return result
 
@@ -176,10 +176,10 @@ class _Loop:
             return False
         return last.exploitability <= self.limits.target
 
-    def _until_stopped(self, stopped: list[int]) -> str:
+    def _until_stopped(self, stop: Stop) -> str:
         limits = self.limits
         while True:
-            if stopped:
+            if stop():
                 return "interrupted"
             if self.solver.finished:
                 return "solved"
