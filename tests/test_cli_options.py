@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support_hands import random_hands
 from test_robust_damage import one_sentence, typed
 
 import counterplay as cp
+from counterplay.opponents.hand_files import write_hands
 from counterplay.responses import frontier as frontiers
 
 KUHN = cp.load("kuhn")
@@ -85,14 +87,26 @@ IDLE = [
     ([*RESPOND, "--confidence", "1-step"], "--confidence needs"),
     (["show", "mine.npz", "--betting", "r"], "--betting"),
     (["show", "mine.npz", "--out", "picture.png"], "--out"),
-    (["model", "hands.parquet", "--player", "x", "--kind", "frequency", "--no-laplace"], "--laplace"),
-    (["model", "hands.parquet", "--player", "x", "--kind", "frequency", "--text"], "--text"),
+    (["reproduce", "--scale", "quick"], "--scale"),
+    (["reproduce", "--again", "--out", "x"], "--out, --again"),
 ]
 
 
 @pytest.mark.parametrize(("words", "says"), IDLE, ids=[" ".join(words) for words, _ in IDLE])
 def test_what_would_do_nothing_is_refused(words: list[str], says: str, folder: Path) -> None:
     refused(folder, words, says)
+
+
+def test_the_list_of_experiments_for_machines(tmp_path: Path) -> None:
+    listed = json.loads(typed(tmp_path, "reproduce", "--json").stdout)
+    assert {"fig4-kuhn", "fig6"} <= {row["name"] for row in listed}
+
+
+def test_trees_as_text_for_machines(tmp_path: Path) -> None:
+    write_hands(tmp_path / "h.parquet", random_hands(3, 40))
+    words = ["model", "h.parquet", "--player", "Ann", "--json"]
+    assert "text" not in json.loads(typed(tmp_path, *words).stdout)
+    assert "preflop" in json.loads(typed(tmp_path, *words, "--text").stdout)["text"]
 
 
 def test_nothing_in_python_is_ignored_either() -> None:

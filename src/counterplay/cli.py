@@ -230,6 +230,8 @@ def reproduce(
     folder: Annotated[Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="With all: also what has been done before.")] = False,
     as_json: AsJson = False,
+    *,
+    context: typer.Context,
 ) -> None:
     """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done; after Ctrl-C it goes on."""
     from dataclasses import asdict
@@ -239,6 +241,10 @@ def reproduce(
     from counterplay.experiments.registry import reproduce as run_experiment
 
     if name is None:
+        refuse_others(context, ["as_json"], "without a name it only lists what there is")
+        if as_json:
+            print(json.dumps([{"name": experiment.name, "title": experiment.title} for experiment in experiments().values()]))
+            return
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
         out.print(f"{'all':<12} everything above that has not been done yet")

@@ -111,7 +111,6 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
 
 
 def model(
-    context: typer.Context,
     hands: Annotated[Path, typer.Argument(help="Hands: .parquet, an ACPC .log, or .phh/.phhs files or a folder of them.")],
     player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
     kind: Annotated[str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")] = "tree",
@@ -134,8 +133,6 @@ def model(
     from counterplay.opponents.model_file import save_model
     from counterplay.opponents.observe import observe
 
-    if kind == "frequency":
-        refuse_given(context, ["laplace", "text"], "a frequency model has no trees")
     read = read_any(hands, on_error, lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None)
     loaded = load(game)
     seen = observe(read, player)
