@@ -10,7 +10,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from counterplay.base.errors import CounterplayError
@@ -109,8 +111,8 @@ def _work(play: Play[Any], work: list[Block], stop: Asked, sending: Connection) 
 
 def _send_error(sending: Connection, error: Exception) -> None:
     try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:  # one that does not survive the journey
+        error = CounterplayError(f"{type(error).__name__}: {error}")
+    with suppress(OSError):
         sending.send(error)
-    except OSError:
-        return
-    except Exception:  # an exception that cannot be pickled
-        sending.send(CounterplayError(f"{type(error).__name__}: {error}"))

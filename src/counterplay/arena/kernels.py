@@ -18,7 +18,7 @@ from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
 from counterplay.opponents.table import Table
 
-_TWO = index(2)
+_TWO, _THREE = index(2), index(3)
 
 
 class Scratch(NamedTuple):
@@ -37,7 +37,7 @@ class Deals(NamedTuple):
     duplicate: bool
 
 
-@jit
+@jit(inline=True)
 def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
     """The random numbers of the players in a deal. Odd streams: the even ones are the cards'."""
     seed_state(seed, _TWO * deal + ONE, rng)
@@ -105,11 +105,12 @@ def play_tables(
         deal = deals.first + k
         even = deal & ONE == ZERO
         won[k, ZERO] = won[k, ONE] = np.nan
+        deal_state(deals.seed, deal, rng)
+        begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            deal_state(deals.seed, deal, rng)
             won[k, ZERO], ends[k, ZERO] = _play_hand(tree, flops, next_boards, a, b, hand, code, rng)
         if deals.duplicate or not even:
-            deal_state(deals.seed, deal, rng)
+            rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             lost, ends[k, ONE] = _play_hand(tree, flops, next_boards, b, a, hand, code, rng)
             won[k, ONE] = -lost
 
@@ -140,9 +141,10 @@ def play_policies(form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch
         deal = deals.first + k
         even = deal & ONE == ZERO
         won[k, ZERO] = won[k, ONE] = np.nan
+        deal_state(deals.seed, deal, rng)
+        begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            deal_state(deals.seed, deal, rng)
             won[k, ZERO] = utility(form, hand, _play_once(form, hand, a, b, rng), 0)
         if deals.duplicate or not even:
-            deal_state(deals.seed, deal, rng)
+            rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             won[k, ONE] = utility(form, hand, _play_once(form, hand, b, a, rng), 1)

@@ -101,7 +101,7 @@ def play_match(
         players = (as_bot(a, tell), as_bot(b, tell))
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
-        play: Play[Part] = partial(_play_bots if bots else _play_tables, _apart(players) if bots else players, plan)
+        play: Play[Part] = partial(_play_bots, _apart(players), plan) if bots else partial(_play_tables, _setting(players), plan)
         if target is not None:
             target.check(names)
     else:
@@ -180,14 +180,18 @@ def _play_policies(form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Pla
     return Part(number, n, tally(won), [])
 
 
-def _play_tables(bots: tuple[TableBot, TableBot], plan: Plan, block: Block, stop: Asked) -> Part:
-    """Two tables: one call of a kernel."""
+def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
+    """What two tables need to play."""
+    return (betting_tree(), *board_links(), bots[0].table, bots[1].table)
+
+
+def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked) -> Part:
     number, n = block
     won, ends = np.empty((n, 2)), np.empty((n, 2), dtype=np.int32)
     cards = deal_block(plan.seed, number, n)
     scratch = Scratch(np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
-    tables = (bots[0].table, bots[1].table)
-    play_tables(betting_tree(), *board_links(), *tables, plan.numbers(number), cards, scratch, won, ends)
+    tree, flops, next_boards, a, b = setting
+    play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
     return Part(number, n, tally(won), _played(cards, won, ends) if plan.keeping else [])
 
 

@@ -93,12 +93,15 @@ class Estimate:
 
 def tally(won: np.ndarray) -> Tally:
     """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where it was not played."""
-    first, second = won[:, 0], won[:, 1]
-    no_first, no_second = np.isnan(first), np.isnan(second)
-    both = ~(no_first | no_second)
-    one, two = first[both], second[both]
-    series = ((one + two) / 2, one, two, first[no_second & ~no_first], second[no_first & ~no_second])
-    found = np.zeros((3, len(series)))
+    one, two = won[:, 0], won[:, 1]
+    once: tuple[np.ndarray, ...] = ()
+    missing = np.isnan(won)
+    if missing.any():
+        both = ~missing.any(axis=1)
+        once = one[missing[:, 1] & ~missing[:, 0]], two[missing[:, 0] & ~missing[:, 1]]
+        one, two = one[both], two[both]
+    series = ((one + two) / 2, one, two, *once)
+    found = np.zeros((3, 5))
     for k, values in enumerate(series):
         if len(values):
             mean = values.mean()

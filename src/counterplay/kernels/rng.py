@@ -33,7 +33,7 @@ def check_seed(seed: int) -> int:
     return index(seed)
 
 
-@jit
+@jit(inline=True)
 def seed_state(seed: int, stream: int, state: np.ndarray) -> None:
     """`new_state` inside kernels, for a seed that was checked: fills `state` by splitmix64."""
     word = seed ^ (stream * _STREAM)
