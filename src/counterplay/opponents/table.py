@@ -16,8 +16,8 @@ from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
-from counterplay.kernels.jit import index, jit
-from counterplay.kernels.rng import new_state, uniform
+from counterplay.kernels.jit import ZERO, index, jit
+from counterplay.kernels.rng import check_seed, new_state, seed_state, uniform
 from counterplay.opponents.bot import Bot, View
 
 
@@ -70,7 +70,10 @@ class TableBot(Bot):
         self._rng = new_state(0)
 
     def start(self, seed: int) -> None:
-        self._rng = new_state(seed)
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        seed_state(check_seed(seed), ZERO, self._rng)
 
     def act(self, view: View) -> str:
         self._hand[:2] = view.cards

@@ -23,7 +23,7 @@ from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.base import Solver
+from counterplay.solvers.base import Solver, probability
 
 FIRST_BATCH, VISITS = 64, 4
 MOST_THREADS = 64
@@ -144,6 +144,16 @@ class SamplingSolver(Solver):
     def weights(self) -> np.ndarray:
         summed: np.ndarray = self._merged().strategy_sum
         return summed
+
+    def fade(self, factor: float) -> None:
+        """From now on what was learnt counts for this share, as when the form has changed a little."""
+        share = probability(factor, "factor")
+        for tables in {id(found): found for found in (self._tables, *(worker.tables for worker in self._workers))}.values():
+            self._fade(tables, share)
+
+    def _fade(self, tables: Any, share: float) -> None:
+        tables.regret[:] *= share
+        tables.strategy_sum[:] *= share
 
 
 @jit
