@@ -149,15 +149,52 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("players", [["one", "both"], ["both", "two"], ["holdem", "always-call"], ["always-call", "holdem"]])
-def test_a_match_is_for_both_seats(players: list[str], answers: Path) -> None:
-    done = typed(answers, "match", *players, "-n", "10")
-    assert one_sentence(done), done
-    assert "seat only" in done.stderr
-    assert "--player both" in done.stderr
-    first = cp.Strategy.load(answers / "one")
-    with pytest.raises(cp.CounterplayError, match="seat only"):
-        cp.play_match(first.game, first, cp.Strategy.uniform(first.game), 10)
+@pytest.mark.parametrize(
+    ("first", "second", "seat"), [("one", "uni", 0), ("uni", "one", 1), ("two", "uni", 1), ("one", "two", 0)]
+)
+def test_a_match_keeps_to_the_seat(first: str, second: str, seat: int, answers: Path) -> None:
+    """As much as the exact value in that seat, and as many hands as asked for; the other seat does not count."""
+    a, b = (
+        cp.Strategy.uniform(cp.load("kuhn")) if name == "uni" else cp.Strategy.load(answers / name) for name in (first, second)
+    )
+    result = cp.play_match("kuhn", a, b, 40_000, 3)
+    exact = float(cp.expected_value(a.game, b.replace(a, seat))[seat])
+    assert (result.seat, result.hands, result.duplicate) == (seat, 40_000, False)
+    assert abs(result.mean - exact) < 5 * result.standard_error
+    assert result.mean == result.by_seat[seat]
+    assert np.isnan(result.by_seat[1 - seat])
+    assert f"player {seat + 1}'s seat only" in str(result)
+    words = ["match", *("uniform" if name == "uni" else name for name in (first, second)), "--game", "kuhn", "-n", "40000"]
+    facts = json.loads(typed(answers, *words, "--seed", "3", "--json").stdout)
+    assert (facts["seat"], facts["mean"]) == (seat, result.mean)
+    text = typed(answers, *words).stdout
+    assert f"player {seat + 1}'s seat only" in text
+    assert f"as player {2 - seat} " not in text
+
+
+def test_the_same_in_holdem(answers: Path, tmp_path: Path) -> None:
+    """Each seat of a profile alone is what both seats together say of it, deal by deal; the log has that seat only."""
+    game = cp.load(HOLDEM)
+    profile, caller = cp.Strategy.random(game, 2), simple_strategy("always-call", game)
+    both = cp.play_match(game, profile, caller, 2_000, 5)
+    for seat in (0, 1):
+        alone = cp.play_match(game, profile.for_player(seat), caller, 1_000, 5, log=tmp_path / f"{seat}.parquet")
+        assert (alone.mean, alone.hands) == (pytest.approx(both.by_seat[seat], abs=1e-12), 1_000)
+        dealers = {hand.dealer for hand in cp.read_hands(tmp_path / f"{seat}.parquet").hands}
+        assert dealers == {(alone.a, alone.b)[seat]}
+    done = typed(answers, "match", "holdem", "always-call", "-n", "100")
+    assert "as dealer" in done.stdout
+    assert "as big blind" not in done.stdout
+
+
+def test_seats_that_cannot_meet(answers: Path) -> None:
+    for name in ("one", "holdem"):
+        done = typed(answers, "match", name, name, "-n", "10")
+        assert one_sentence(done), done
+    with pytest.raises(cp.CounterplayError, match="may remember"):
+        cp.play_match(HOLDEM, cp.Strategy.load(answers / "holdem"), cp.Bot(), 10)
+    with pytest.raises(cp.CounterplayError, match="both seats"):
+        next(iter(cp.play_online(answers / "holdem", 2_000)))
     assert typed(answers, "match", "both", "both", "-n", "10").code == 0
 
 

@@ -111,9 +111,9 @@ def _print_result(result: MatchResult, a: str, b: str, unit: str, log: Path | No
     facts = {
         "hands": result.hands,
         "duplicate": "yes, each deal in both seats" if result.duplicate else "no",
+        "seats": "both" if result.seat is None else f"{a} in player {result.seat + 1}'s seat only, as {seats[result.seat]}",
         "standard error": result.standard_error if math.isfinite(result.standard_error) else "not known",
-        f"{a} as {seats[0]}": result.by_seat[0],
-        f"{a} as {seats[1]}": result.by_seat[1],
+        **{f"{a} as {seats[k]}": result.by_seat[k] for k in (0, 1) if result.seat in (None, k)},
         "seed": result.seed,
         "hands per second": round(result.hands / max(result.seconds, 1e-9)),
     }

@@ -23,11 +23,12 @@ from counterplay.arena.kernels import Deals, Scratch, play_policies, play_tables
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, Tally, estimate, tally
+from counterplay.arena.seats import check_no_memory, only_seat
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
-from counterplay.forms.strategy import check_all_seats, check_same_game
+from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import betting_tree
 from counterplay.holdem.form import HAND_SIZE
@@ -60,9 +61,16 @@ class Plan:
     deals: int
     duplicate: bool
     keeping: bool
+    seat: int | None = None  # the only one of `a` that counts
 
     def numbers(self, block: int) -> Deals:
         return Deals(check_seed(self.seed), index(block * BLOCK), self.duplicate)
+
+    def counted(self, won: np.ndarray) -> np.ndarray:
+        """`won` with NaN in the seat that does not count; changes it."""
+        if self.seat is not None:
+            won[:, 1 - self.seat] = np.nan
+        return won
 
 
 def play_match(
@@ -83,7 +91,7 @@ def play_match(
     In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object with a method `act(view)`; in
     other games both are strategies of that game. `log`: write the hands played there (.parquet, .phhs, or .log for ACPC), as
     `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the
-    hands played so far (None if there are none), after these are logged.
+    hands played so far (None if there are none), after these are logged. A response for one seat plays in that seat only.
     """
     check_hands(hands)
     if processes is not None and (isinstance(processes, bool) or not isinstance(processes, int) or processes < 1):
@@ -95,10 +103,16 @@ def play_match(
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter("only hands of hold'em can be logged")
         target.check()
-    plan = Plan(int(seed), -(-hands // 2) if duplicate else hands, duplicate, target is not None)
+    holdem = isinstance(game.rules, HoldemRules)
+    players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
+    seat = only_seat(*players)
+    if seat is None:
+        plan = Plan(int(seed), -(-hands // 2) if duplicate else hands, duplicate, target is not None)
+    else:
+        plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
-    if isinstance(game.rules, HoldemRules):
-        players = (as_bot(a, tell), as_bot(b, tell))
+    if holdem:
+        check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
         play: Play[Part] = partial(_play_bots, _apart(players), plan) if bots else partial(_play_tables, _setting(players), plan)
@@ -145,7 +159,7 @@ def _collect(play: Play[Part], plan: Plan, processes: int | None, stop: Stop, te
             for part in coming:
                 parts.append(part)
                 done += part.deals
-                tell(done / plan.deals, f"{done * (2 if plan.duplicate else 1):,} hands")
+                tell(done / plan.deals, f"{done * (2 if plan.duplicate and plan.seat is None else 1):,} hands")
     except KeyboardInterrupt:  # asked twice, or in another way than by a signal
         stop.ask()
     return sorted(parts, key=lambda part: part.number)
@@ -154,12 +168,12 @@ def _collect(play: Play[Part], plan: Plan, processes: int | None, stop: Stop, te
 def _summary(
     game: str, names: tuple[str, str], parts: list[Part], plan: Plan, sessions: bool, seconds: float, stopped: bool
 ) -> MatchResult | None:
-    found = estimate([part.tally for part in parts], sessions)
+    found = estimate([part.tally for part in parts], sessions, plan.seat)
     if found is None:
         return None
     return MatchResult(
         game, *names, found.hands, found.twice, found.mean, found.standard_error, found.by_seat, plan.seed, seconds,
-        found.degrees, stopped,
+        found.degrees, stopped, plan.seat,
     )  # fmt: skip
 
 
@@ -169,7 +183,6 @@ def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
     for player in (a, b):
         check_same_game(game, player)
-        check_all_seats(player)
     return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
@@ -178,7 +191,7 @@ def _play_policies(form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Pla
     won = np.empty((n, 2))
     scratch = Scratch(new_hand(form), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     play_policies(form, *policies, plan.numbers(number), scratch, won)
-    return Part(number, n, tally(won), [])
+    return Part(number, n, tally(plan.counted(won)), [])
 
 
 def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
@@ -193,6 +206,7 @@ def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked
     scratch = Scratch(np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     tree, flops, next_boards, a, b = setting
     play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
+    won = plan.counted(won)
     return Part(number, n, tally(won), _played(cards, won, ends) if plan.keeping else [])
 
 

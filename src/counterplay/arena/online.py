@@ -23,7 +23,8 @@ from counterplay.arena.log import new_log, records
 from counterplay.arena.match import check_hands
 from counterplay.arena.referee import Played, play_hands, start_bots
 from counterplay.arena.result import estimate, half_width, tally
-from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.arena.seats import only_seat
+from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import data_biased_form
@@ -148,6 +149,8 @@ def play_online(
     if target is not None:
         target.check()
     foe = as_bot(opponent, tell)
+    if only_seat(None, foe) is not None:
+        raise BadStrategy("a learner plays in both seats, and this opponent is a response for one; respond in both seats")
     name = str(getattr(foe, "name", type(foe).__name__))
     names = (ME, name if name != ME else f"{name} (2)")
     me = strategy_bot(learner.strategy(), ME)

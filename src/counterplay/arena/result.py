@@ -35,6 +35,7 @@ class MatchResult:
     seconds: float
     degrees: float = math.inf  # of freedom: how well the standard error is known (Student's t)
     stopped: bool = False  # before all hands were played
+    seat: int | None = None  # the only one `a` played in, where one of the two is a response for one seat; `mean` is of that
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -45,7 +46,8 @@ class MatchResult:
     def __str__(self) -> str:
         low, high = self.interval
         kind = "duplicate hands" if self.duplicate else "hands"
-        return f"{self.a} against {self.b}: {self.mean:+.4f} ± {(high - low) / 2:.4f} per hand over {self.hands:,} {kind}"
+        where = "" if self.seat is None else f", {self.a} in player {self.seat + 1}'s seat only"
+        return f"{self.a} against {self.b}: {self.mean:+.4f} ± {(high - low) / 2:.4f} per hand over {self.hands:,} {kind}{where}"
 
 
 def half_width(standard_error: float, degrees: float) -> float:
@@ -109,18 +111,20 @@ def tally(won: np.ndarray) -> Tally:
     return Tally(*found)
 
 
-def estimate(parts: Sequence[Tally], sessions: bool = False) -> Estimate | None:
+def estimate(parts: Sequence[Tally], sessions: bool = False, seat: int | None = None) -> Estimate | None:
     """What all parts say; None where no seat can be compared with the other. Deals played twice, if any, are what counts.
 
-    `sessions`: players remember within a part, so that its deals are not independent.
+    `sessions`: players remember within a part, so that its deals are not independent. `seat`: only that one was played.
     """
     whole = sum(parts, NOTHING)
     twice = whole.count[_TWICE] > 0
-    rows = [_TWICE] if twice else [_ONCE, _ONCE + 1]
+    rows = [_TWICE] if twice else [_ONCE, _ONCE + 1] if seat is None else [_ONCE + seat]
     if not all(whole.count[rows] > 0):
         return None
     mean = float(whole.mean[rows].mean())
-    seats = whole.mean[_TWICE + 1 : _TWICE + 3] if twice else whole.mean[rows]
+    seats = (whole.mean[_TWICE + 1 : _TWICE + 3] if twice else whole.mean[_ONCE : _ONCE + 2]).copy()
+    if seat is not None:
+        seats[1 - seat] = math.nan
     usable = [part for part in parts if all(part.count[rows] > 0)]
     error, degrees = _of_deals(whole, rows)
     if sessions and len(usable) >= ENOUGH_SESSIONS:

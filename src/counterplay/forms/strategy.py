@@ -213,15 +213,6 @@ def seats_between(one: Strategy, other: Strategy) -> list[int]:
     return seats
 
 
-def check_all_seats(strategy: Strategy) -> None:
-    """`BadStrategy` for a strategy that is meant for one seat, where it is to play in all."""
-    if strategy.player is not None:
-        raise BadStrategy(
-            f"this is a response for player {strategy.player + 1}'s seat only, and a match is played in both; respond in both "
-            "seats (--player both, in Python player=None)"
-        )
-
-
 def _infoset(game: Game, label: str) -> int:
     try:
         return game.infoset_by_name[label]

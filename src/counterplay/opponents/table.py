@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadStrategy
-from counterplay.forms.strategy import Strategy, check_all_seats
+from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, betting_actions, betting_tree
 from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
@@ -61,7 +61,9 @@ def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
 
 
 class TableBot(Bot):
-    """A bot that plays a table."""
+    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None for both."""
+
+    player: int | None = None
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
@@ -102,6 +104,7 @@ def strategy_table(strategy: Strategy) -> Table:
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
-    """A strategy as a bot, which plays in both seats."""
-    check_all_seats(strategy)
-    return TableBot(name or strategy.game.name, strategy_table(strategy))
+    """A strategy as a bot."""
+    bot = TableBot(name or strategy.game.name, strategy_table(strategy))
+    bot.player = strategy.player
+    return bot
