@@ -185,7 +185,7 @@ def test_learning_stops_with_a_block_and_a_log(where: str, tmp_path: Path) -> No
     log = tmp_path / "hands.parquet"
     stopper = Stopper(700 if where == "playing" else -1, lambda: signal.raise_signal(signal.SIGINT))
     found = []
-    match = play_online(stopper, 1_000, every=100, iterations=10**9 if where == "thinking" else 1_000, log=log)
+    match = play_online(stopper, 1_000, every=100, iterations=10**9 if where == "thinking" else 10, kind="frequency", log=log)
     with pytest.raises(KeyboardInterrupt) as stop:  # noqa: PT012
         for block in match:
             found.append(block)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -178,7 +179,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
         return loaded, read_strategy(a, game), read_strategy(b, game)
     players: list[Any] = []
     for name in (a, b):
-        if name in BOTS or not Path(name).exists():
+        if name in BOTS or not name or not os.path.exists(name):
             players.append(as_bot(name))
             continue
         strategy = read_strategy(name, game)

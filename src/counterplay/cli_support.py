@@ -109,7 +109,7 @@ def read_strategy(text: str, game: str | None) -> Any:
         if game is None:
             raise BadParameter("uniform needs to know the game: add --game kuhn")
         return Strategy.uniform(load(game))
-    if game is not None and not Path(text).exists() and not load(game).has_tree:
+    if game is not None and not os.path.exists(text) and not load(game).has_tree:
         from counterplay.opponents.simple import SIMPLE, simple_strategy
 
         if text in SIMPLE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,15 +31,18 @@ class Log(NamedTuple):
 
     def check(self, names: tuple[str, str] = ("a", "b")) -> None:
         """Write a hand of these players beside the target, and take it away again."""
-        if self.path.is_dir():
+        if os.path.isdir(self.path):
             raise CounterplayError(f"cannot write {self.path}: it is a folder")
         hand = HandRecord(0, *names, "f", (), (0, 1), (2, 3), -0.5)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".", dir=self.path.parent) as folder:
-                self._write(Path(folder) / self.path.name, names, [hand])
-        except OSError as error:
-            raise CounterplayError(f"cannot write {self.path}: {error.strerror or error}") from None
+                trial = Path(folder) / self.path.name
+                self._write(trial, names, [hand])
+        except CounterplayError as error:
+            raise type(error)(str(error).replace(str(trial), str(self.path))) from None
+        except (OSError, ValueError) as error:
+            raise CounterplayError(f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}") from None
 
     def write(self, names: tuple[str, str], played: list[Played]) -> None:
         self._write(self.path, names, records(names, played))
