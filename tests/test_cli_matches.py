@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from support_holdem import NAME
-from test_cli import ok, run
+from test_cli import COMMAND, ok, run
 
 import counterplay as cp
+from counterplay import cli_matches
 from counterplay.cli import main
 from counterplay.opponents.hand_files import read_hands
 
@@ -118,6 +124,112 @@ def test_match_of_another_game(tmp_path: Path, inside: Inside) -> None:
     assert "kuhn.npz as player 1" in text
 
 
+# --- the ends of the ranges, and stopping
+
+
+@pytest.mark.parametrize("seed", ["0", "18446744073709551615"])
+def test_the_ends_of_the_range_of_seeds(seed: str, inside: Inside, tmp_path: Path) -> None:
+    facts = facts_of(inside(tmp_path, "match", "probe", "uniform", "-n", "100", "--seed", seed, "--json"))
+    assert facts["seed"] == int(seed)
+    arguments = ("match", "probe", "--learn", "-n", "1002", "--iterations", "0", "--seed", seed, "--json")
+    facts = facts_of(inside(tmp_path, *arguments))
+    assert [block["hands"] for block in facts["blocks"]] == [1000, 1002]
+
+
+def test_one_deal_leaves_the_interval_open(inside: Inside, tmp_path: Path) -> None:
+    """In JSON, which knows no infinity, as null."""
+    facts = facts_of(inside(tmp_path, "match", "probe", "uniform", "-n", "2", "--json"))
+    assert (facts["hands"], facts["standard_error"], facts["interval"]) == (2, None, [None, None])
+    text = inside(tmp_path, "match", "probe", "uniform", "-n", "2").stdout
+    assert "one deal says nothing" in text
+    assert "nan" not in text
+    assert "inf" not in text
+
+
+def test_an_odd_number_of_hands(inside: Inside, tmp_path: Path) -> None:
+    for arguments, played in (((), 1002), (("--no-duplicate",), 1001), (("--duplicate",), 1002)):
+        facts = facts_of(inside(tmp_path, "match", "always-fold", "always-raise", "-n", "1001", *arguments, "--json"))
+        assert (facts["hands"], facts["mean"], facts["interval"]) == (played, -0.75, [-0.75, -0.75])
+
+
+@pytest.mark.parametrize("observer", [(), ("--observer", "a"), ("--observer", "b")])
+def test_a_learner_writes_its_log(observer: tuple[str, ...], inside: Inside, tmp_path: Path) -> None:
+    arguments = ("match", "probe", "--learn", "-n", "1100", "--iterations", "100", "--log", "new/hands.parquet", *observer)
+    done = inside(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "hands written to new/hands.parquet" in done.stdout
+    hands = read_hands(tmp_path / "new" / "hands.parquet").hands
+    assert len(hands) == 1100
+    seen = {"a": "learner", "b": "probe"}
+    assert {hand.observer for hand in hands} == {seen[observer[1]] if observer else None}
+
+
+@pytest.fixture
+def stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as soon as something was played."""
+
+    @contextmanager
+    def share_progress(name: str) -> Iterator[Callable[[float, str], None]]:
+        yield lambda share, what: signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cli_matches, "share_progress", share_progress)
+
+
+def test_stopping_prints_what_there_is(inside: Inside, stops: None, tmp_path: Path) -> None:
+    arguments = ("match", "probe", "uniform", "-n", "1000000000")
+    done = inside(tmp_path, *arguments)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert "95% interval +" in done.stdout
+    assert "stopped" in done.stdout
+    done = inside(tmp_path, *arguments, "--log", "hands.parquet", "--json")
+    assert done.returncode == 130
+    facts = json.loads(done.stdout)
+    assert facts["stopped"] is True
+    assert len(read_hands(tmp_path / "hands.parquet").hands) == facts["hands"] < 10**7
+
+
+def test_stopping_a_learner_prints_what_there_is(inside: Inside, stops: None, tmp_path: Path) -> None:
+    arguments = ("match", "probe", "--learn", "-n", "5000", "--iterations", "100", "--log", "hands.log")
+    done = inside(tmp_path, *arguments)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert "1,000 hands" in done.stdout
+    assert "stopped" in done.stdout
+    done = inside(tmp_path, *arguments, "--json")
+    facts = json.loads(done.stdout)
+    assert (done.returncode, facts["stopped"], facts["blocks"][-1]["hands"]) == (130, True, 1000)
+
+
+def test_stopping_before_anything_was_played_says_so(inside: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stop(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_matches, "_players", stop)
+    done = inside(tmp_path, "match", "probe", "uniform")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.strip() == "stopped before a hand was played; there is no result"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_a_process_of_its_own(number: int, tmp_path: Path) -> None:
+    """Whenever the signal comes, there is one sentence or a result, and never a traceback."""
+    process = subprocess.Popen(
+        [COMMAND, "match", "probe", "uniform", "-n", "1000000000", "--json"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    status = Path(f"/proc/{process.pid}/status")
+    caught = 0
+    while not caught & 1 << (number - 1) or not caught & 1 << (signal.SIGTERM - 1):  # until it listens for both
+        time.sleep(0.05)
+        caught = int(next(line for line in status.read_text().splitlines() if line.startswith("SigCgt")).split()[1], 16)
+    time.sleep(0.5)
+    os.killpg(process.pid, number)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (130, "")
+    facts = json.loads(out)
+    assert facts["stopped"] is True
+    assert facts["interval"][0] < facts["mean"] < facts["interval"][1]
+
+
 def test_show_prints_the_grid_and_saves_the_picture(inside: Inside, folder: Path) -> None:
     text = ok(folder, "show", "run")
     for words in ("AA ", "AKs ", "72o ", "r raise, c call, f fold", "Picture: run/run-preflop.png"):
@@ -170,6 +282,33 @@ MISTAKES = [
     (["match", "mine.npz", "uniform", "--game", "kuhn"], "not for kuhn"),
     (["match", "noise.npz", "probe"], "not a Counterplay file"),
     (["match", "uniform", "uniform", "--game", "kuhn", "--log", "x.parquet", "-n", "10"], "hold'em"),
+    (["match", "always-call"], "against whom"),
+    (["match", "always-call", "probe", "-n", "1"], "hands must be a whole number from 2"),
+    (["match", "always-call", "probe", "-n", "1000000001"], "hands must be a whole number from 2"),
+    (["match", "always-call", "probe", "-n", "-5"], "hands must be a whole number from 2"),
+    (["match", "always-call", "probe", "--seed", "18446744073709551616"], "seed must be"),
+    (["match", "always-call", "probe", "--observer", "a"], "log"),
+    (["match", "always-call", "probe", "--observer", "", "--log", "x.parquet"], "'a' or 'b'"),
+    (["match", "always-call", "probe", "--iterations", "10"], "add --learn"),
+    (["match", "always-call", "probe", "--log", "x.txt"], ".parquet"),
+    (["match", "always-call", "probe", "--log", "mine.npz/x.parquet"], "cannot write"),
+    (["match", "always-call", "probe", "--log", "."], ".parquet"),
+    (["match", "n" * 300, "probe"], "n" * 300),
+    (["match", "n" * 300 + ".npz", "probe"], "n" * 300),
+    (["match", "n" * 5000, "--learn"], "n" * 300),
+    (["match", "", "probe"], "unknown bot"),
+    (["match", "probe", "always-call", "--learn"], "one opponent"),
+    (["match", "probe", "--learn", "--duplicate"], "leave out --duplicate"),
+    (["match", "probe", "--learn", "--no-duplicate"], "leave out --no-duplicate"),
+    (["match", "probe", "--learn", "-n", "1000"], "more than that"),
+    (["match", "probe", "--learn", "-n", "0"], "hands must be a whole number from 2"),
+    (["match", "probe", "--learn", "--seed", "-1"], "seed must be"),
+    (["match", "probe", "--learn", "--iterations", "-1"], "iterations must be"),
+    (["match", "probe", "--learn", "--observer", "a"], "log"),
+    (["match", "probe", "--learn", "--log", "x.txt"], ".parquet"),
+    (["match", "probe", "--learn", "--log", "mine.npz/x.log"], "cannot write"),
+    (["match", "probe", "--learn", "--game", "kuhn"], "hold'em"),
+    (["match", "prob", "--learn"], "did you mean 'probe'"),
     (["show", "nothing.npz"], "no such file"),
     (["show", "noise.npz"], "not a Counterplay file"),
     (["show", "mine.npz", "--betting", "rrrr"], "no decision before the flop"),
@@ -182,7 +321,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("arguments", "words"), MISTAKES, ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else ""
+)
 def test_mistakes_get_one_sentence_and_code_2(
     arguments: list[str], words: str, inside: Inside, solved: Path, tmp_path: Path
 ) -> None:

@@ -109,7 +109,7 @@ def test_models_with_zeros(algorithm: str, engine: str) -> None:
     for player in (0, 1):
         response = cp.respond(KUHN, model, player, 1.0, algorithm, engine=engine, iterations=20_000)
         assert np.isfinite(response.strategy.probabilities).all()
-        assert response.exploitation == pytest.approx(cp.best_response(KUHN, model, player).value, abs=0.2)
+        assert response.payoff == pytest.approx(cp.best_response(KUHN, model, player).value, abs=0.2)
 
 
 @pytest.mark.parametrize("limit", [0.02, 0.1, 0.3])
@@ -124,11 +124,11 @@ def test_most_within_a_limit(engine: str, name: str, player: int, limit: float) 
     found = cp.respond(game, model, player, engine=engine, max_exploitability=limit)
     assert found.worst_case >= value - limit - 1e-9
     optimum = most_within(game, model, player, value - limit)
-    assert found.exploitation == pytest.approx(optimum, abs=1e-3)
+    assert found.payoff == pytest.approx(optimum, abs=1e-3)
     for p in np.linspace(0.0, 1.0, 11):
         other = cp.respond(game, model, player, float(p), engine="lp")
         if other.worst_case >= value - limit:
-            assert found.exploitation >= other.exploitation - 1e-3
+            assert found.payoff >= other.payoff - 1e-3
 
 
 def test_most_within_a_limit_in_both_seats() -> None:
@@ -139,12 +139,12 @@ def test_most_within_a_limit_in_both_seats() -> None:
     value = lp_value(game)
     splits = np.linspace(0.0, limit, 41)
     best = max(most_within(game, MODEL, 0, value - s) + most_within(game, MODEL, 1, -value - (limit - s)) for s in splits)
-    assert found.exploitation >= best - 1e-3
+    assert found.payoff >= best - 1e-3
 
 
 def test_a_generous_limit_gives_a_best_response() -> None:
     found = cp.respond(KUHN, MODEL, 0, engine="lp", max_exploitability=10.0)
-    assert found.exploitation == pytest.approx(cp.best_response(KUHN, MODEL, 0).value, abs=1e-9)
+    assert found.payoff == pytest.approx(cp.best_response(KUHN, MODEL, 0).value, abs=1e-9)
 
 
 @pytest.mark.parametrize("limit", [0.0, -0.1, NAN, "much", True])
@@ -172,7 +172,7 @@ def test_frontier_points(curve: cp.Frontier) -> None:
     assert [row[0] for row in rows] == [0.0, 0.5, 0.8, 1.0]
     for (p, won, risked, line, seconds), point in zip(rows, curve.points, strict=True):
         alone = cp.respond(KUHN, MODEL, 1, p, engine="lp")
-        assert won == pytest.approx(alone.exploitation - 1 / 18, abs=1e-9)
+        assert won == pytest.approx(alone.payoff - 1 / 18, abs=1e-9)
         assert risked == pytest.approx(max(1 / 18 - alone.worst_case, 0.0), abs=1e-9)
         assert line <= won + 1e-9
         assert seconds >= 0.0

@@ -43,7 +43,7 @@ def value_of(response: cp.Response) -> float:
 
 def blend(response: cp.Response, p: float) -> float:
     """What a strategy is worth in the game of Figure 5."""
-    return p * response.exploitation + (1.0 - p) * response.worst_case
+    return p * response.payoff + (1.0 - p) * response.worst_case
 
 
 def value_to(game: cp.Game, player: int) -> float:
@@ -62,7 +62,7 @@ def test_ends_of_the_range(game: cp.Game, player: int, seed: int) -> None:
         assert none.worst_case == pytest.approx(value_to(game, player), abs=EXACT)
         best = cp.best_response(game, model, player).value
         assert value_of(all_) == pytest.approx(best, abs=EXACT)
-        assert all_.exploitation == pytest.approx(best, abs=EXACT)
+        assert all_.payoff == pytest.approx(best, abs=EXACT)
 
 
 @few
@@ -84,7 +84,7 @@ def test_along_p(game: cp.Game, player: int, seed: int, ps: list[float]) -> None
         share = (ps[k] - ps[k - 1]) / (ps[k + 1] - ps[k - 1])
         assert values[k] <= (1.0 - share) * values[k - 1] + share * values[k + 1] + EXACT
     for first, second in pairwise(found):
-        assert second.exploitation >= first.exploitation - BLURRED
+        assert second.payoff >= first.payoff - BLURRED
         assert second.worst_case <= first.worst_case + BLURRED
 
 
@@ -111,10 +111,10 @@ def test_safe_best_response(game: cp.Game, player: int, seed: int, p: float) -> 
     model = cp.Strategy.random(game, seed)
     response, safe, greedy = (exact(game, model, player, q) for q in (p, 0.0, 1.0))
     most = most_within(game, model, player, response.worst_case - EXACT)
-    assert response.exploitation == pytest.approx(most, abs=BLURRED)
+    assert response.payoff == pytest.approx(most, abs=BLURRED)
     if safe.worst_case - greedy.worst_case > BLURRED:
         share = (safe.worst_case - response.worst_case) / (safe.worst_case - greedy.worst_case)
-        assert response.exploitation >= (1.0 - share) * safe.exploitation + share * greedy.exploitation - BLURRED
+        assert response.payoff >= (1.0 - share) * safe.payoff + share * greedy.payoff - BLURRED
 
 
 @pytest.mark.parametrize("player", SEATS)

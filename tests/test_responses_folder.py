@@ -35,7 +35,7 @@ def same(one: cp.Response, two: cp.Response) -> None:
     for first, second in zip(one.runs, two.runs, strict=True):
         for name, array in first._solver.arrays().items():
             assert np.array_equal(array, second._solver.arrays()[name]), name
-    for field in ("algorithm", "engine", "player", "p", "exploitation", "worst_case", "iterations"):
+    for field in ("algorithm", "engine", "player", "p", "payoff", "exploitation", "worst_case", "iterations"):
         assert getattr(one, field) == getattr(two, field)
 
 

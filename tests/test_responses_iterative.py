@@ -74,7 +74,7 @@ def check(response: cp.Response, model: cp.Strategy, trust: float | np.ndarray, 
     value = float(exact.runs[0]._solver.values[player])
     gap = response.runs[0].exploitability
     if response.algorithm.endswith("rnr"):
-        assured = trust * response.exploitation + (1.0 - trust) * response.worst_case
+        assured = trust * response.payoff + (1.0 - trust) * response.worst_case
     else:
         assured = least_biased(game, model, player, response.strategy, np.broadcast_to(trust, game.n_infosets))
     assert -ROUNDING <= gap <= largest_gap
@@ -126,7 +126,7 @@ def test_sampled_at_the_ends(engine: str, algorithm: str, p: float) -> None:
     response = cp.respond(game, model, 1, p, algorithm, engine=solver, iterations=small, measure_every=small, **options)
     check(response, model, p, SAMPLED_GAP * spread(game))
     goal = 1 / 18 if p == 0.0 else cp.best_response(game, model, 1).value  # the value of Kuhn to player 2 is 1/18
-    assert (response.worst_case if p == 0.0 else response.exploitation) == pytest.approx(goal, abs=SAMPLED_GAP * spread(game))
+    assert (response.worst_case if p == 0.0 else response.payoff) == pytest.approx(goal, abs=SAMPLED_GAP * spread(game))
 
 
 @pytest.mark.parametrize("algorithm", ["rnr", "mcrnr", "dbr", "mcdbr"])
@@ -142,7 +142,7 @@ def test_both_seats(algorithm: str) -> None:
         mine, other = game.slots(player), game.slots(1 - player)
         assert np.array_equal(both.strategy.probabilities[mine], single.strategy.probabilities[mine])
         assert np.array_equal(single.strategy.probabilities[other], model.probabilities[other])
-    assert both.exploitation == pytest.approx(sum(single.exploitation for single in singles), abs=1e-15)
+    assert both.payoff == pytest.approx(sum(single.payoff for single in singles), abs=1e-15)
     assert both.worst_case == pytest.approx(sum(single.worst_case for single in singles), abs=1e-15)
     assert both.worst_case == pytest.approx(-cp.exploitability(game, both.strategy), abs=1e-12)
 
@@ -154,7 +154,7 @@ def test_scores_by_hand(player: int) -> None:
     model = some_model(game)
     response = cp.respond(game, model, player, 0.4, iterations=20)
     policy = from_slots(game, response.strategy.probabilities)
-    assert response.exploitation == pytest.approx(naive.expected_value(root, policy, player), abs=1e-12)
+    assert response.payoff == pytest.approx(naive.expected_value(root, policy, player), abs=1e-12)
     assert response.worst_case == pytest.approx(-naive.best_response([(root, 1.0)], policy, 1 - player), abs=1e-12)
     assert (response.p, response.engine, response.iterations) == (0.4, "cfr+", 20)
 

@@ -48,14 +48,14 @@ def test_value(name: str, player: int, p: float) -> None:
     response = cp.respond(game, cp.Strategy.uniform(game), player, p, engine="lp")
     expected = VALUES[name, player][p]
     assert response.runs[0]._solver.values[player] == pytest.approx(expected, abs=SIXTH)
-    assert p * response.exploitation + (1.0 - p) * response.worst_case == pytest.approx(expected, abs=SIXTH)
+    assert p * response.payoff + (1.0 - p) * response.worst_case == pytest.approx(expected, abs=SIXTH)
 
 
 @pytest.mark.parametrize(("player", "p"), CORNERS)
 def test_corners_of_kuhn(player: int, p: float) -> None:
     game = cp.load("kuhn")
     response = cp.respond(game, cp.Strategy.uniform(game), player, p, engine="lp")
-    assert (response.exploitation, response.worst_case) == pytest.approx(CORNERS[player, p], abs=SIXTH)
+    assert (response.payoff, response.worst_case) == pytest.approx(CORNERS[player, p], abs=SIXTH)
 
 
 @pytest.mark.parametrize("p", VALUES["bluff(1,1,3)", 0])

@@ -106,10 +106,10 @@ def test_figure_5_is_an_ordinary_game(name: str, variant: str, p: float, player:
     engine, options = VARIANTS[variant]
     model = cp.Strategy.random(game, 4)
     ordinary = Game("G'", drawn_out(game, model, player, p))
-    ours = cp.respond(game, model, player, p, engine=engine, iterations=60, **options).runs[0].strategy
+    ours = cp.respond(game, model, player, p, engine=engine, iterations=60, **options).runs[0]._solver.policy()
     theirs = cp.solve(ordinary, engine, iterations=60, **options).strategy
     expected = to_slots(game, from_slots(ordinary, theirs.probabilities))
-    np.testing.assert_allclose(ours.probabilities, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("player", SEATS)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.errors import CounterplayError as CounterplayError
+    from counterplay.base.errors import Interrupted as Interrupted
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier
-    from counterplay.responses.respond import Response as Response
     from counterplay.responses.respond import respond as respond
+    from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
@@ -64,6 +65,7 @@ _WHERE = {
     "Bot": "opponents.bot",
     "View": "opponents.bot",
     "CounterplayError": "base.errors",
+    "Interrupted": "base.errors",
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",
@@ -78,7 +80,7 @@ _WHERE = {
     "TERMINAL": "forms.tree",
     "load": "games.registry",
     "Frontier": "responses.frontier",
-    "Response": "responses.respond",
+    "Response": "responses.result",
     "confidence": "responses.confidence",
     "frontier": "responses.frontier",
     "game_value": "solvers.value",

@@ -20,9 +20,22 @@ from rich.table import Table
 from counterplay import cli_matches, cli_responses
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
+from counterplay.cli_support import (
+    LIMITS,
+    AsJson,
+    Commands,
+    check_new_run,
+    interruptible,
+    new_folder,
+    nothing_new,
+    read_options,
+    read_strategy,
+    refuse_given,
+    refuse_others,
+)
 from counterplay.display import (
     err,
+    exploitability_name,
     out,
     overall_progress,
     print_campaign,
@@ -35,6 +48,7 @@ from counterplay.display import (
 )
 
 app = typer.Typer(
+    cls=Commands,
     help="Equilibria and robust counter-strategies in imperfect-information games.",
     epilog="Start with: counterplay solve kuhn",
     add_completion=True,
@@ -101,6 +115,7 @@ def games(
 
 @app.command()
 def solve(
+    context: typer.Context,
     game: Annotated[str | None, typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`.")] = None,
     algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "cfr+",
     iterations: Annotated[int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations in total.")] = None,
@@ -119,24 +134,34 @@ def solve(
     Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves before it stops.
     """
     from counterplay.solvers import run as runs
+    from counterplay.solvers.algorithms import ALGORITHMS
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
-        if game is not None or option or folder is not None:
-            raise BadParameter("--resume takes the game, the options and the folder from the run; leave them out")
+        refuse_others(context, ("resume", *LIMITS, "as_json"), "--resume takes everything but the limits from the run")
         folder = resume
         with status(f"loading {resume}"), progress(limits) as show:
             result = interruptible(folder, "solve", lambda: runs.resume(resume, on_chunk=show, **limits))
+        idle = nothing_new(folder, [result])
+        if idle is not None and not as_json:
+            out.print(idle)
+            return
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
+        if algorithm in ALGORITHMS and not ALGORITHMS[algorithm].sampled:
+            refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
         options = read_options(option)
+        if folder is not None:
+            check_new_run(folder)
         with status(f"building {game}"):
             from counterplay.games.registry import load
 
             loaded = load(game)
             loaded.form  # noqa: B018  built here, so that what follows is only solving
-        folder = folder or new_folder(loaded.name, algorithm, seed)
+        if folder is None:
+            folder = new_folder(loaded.name, algorithm, seed)
+            check_new_run(folder)
         target_folder = folder
         with progress(limits) as show:
             result = interruptible(
@@ -144,7 +169,8 @@ def solve(
                 "solve",
                 lambda: runs.solve(loaded, algorithm, seed=seed, folder=target_folder, on_chunk=show, **limits, **options),
             )
-    report_run(result, folder, as_json)
+    where = folder
+    interruptible(where, "solve", lambda: report_run(result, where, as_json))
 
 
 @app.command()
@@ -157,6 +183,7 @@ def evaluate(
     """Say exactly how good a strategy is: its value and its exploitability."""
     from counterplay.evaluation.exact import best_response, expected_value, exploitability
     from counterplay.evaluation.kuhn import kuhn_errors
+    from counterplay.forms.strategy import seats_between
 
     with status(f"evaluating {strategy}"):
         profile = read_strategy(strategy, game)
@@ -170,18 +197,34 @@ def evaluate(
             facts[f"value to player {player}"] = float(value)
         for player in range(loaded.n_players):
             facts[f"best response of player {player + 1}"] = best_response(loaded, profile, player).value
-        facts["exploitability (b1 + b2)" if loaded.n_players == 2 else "sum of gains by deviating"] = exploitability(
-            loaded, profile
-        )
+        if profile.player is None:
+            facts[exploitability_name(loaded)] = exploitability(loaded, profile)
+        else:
+            facts |= _one_seat(profile)
         if loaded.name == "kuhn":
             errors = kuhn_errors(profile)
             facts |= {"SQR-E": errors.squared, "DOM-E": errors.dominated, "nearest equilibrium gamma": errors.gamma}
         if against is not None:
             other = read_strategy(against, loaded.name)
-            for player in range(loaded.n_players):
+            for player in seats_between(profile, other):
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
                 facts[f"value as player {player + 1} against {against}"] = value
     print_facts(facts, as_json)
+
+
+def _one_seat(response: Any) -> dict[str, Any]:
+    """What is to be said of a strategy for one seat."""
+    from counterplay.evaluation.exact import best_response
+    from counterplay.solvers.value import game_value
+
+    game, player = response.game, response.player
+    value = game_value(game) * (1 if player == 0 else -1)
+    worst = -best_response(game, response, 1 - player).value
+    return {
+        "meant for": f"player {player + 1}'s seat; the other is the model it responds to",
+        "worst case": worst,
+        "exploitability, below the value of the game": max(value - worst, 0.0),
+    }
 
 
 @app.command()
@@ -191,6 +234,8 @@ def reproduce(
     folder: Annotated[Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="With all: also what has been done before.")] = False,
     as_json: AsJson = False,
+    *,
+    context: typer.Context,
 ) -> None:
     """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done; after Ctrl-C it goes on."""
     from dataclasses import asdict
@@ -200,6 +245,10 @@ def reproduce(
     from counterplay.experiments.registry import reproduce as run_experiment
 
     if name is None:
+        refuse_others(context, ["as_json"], "without a name it only lists what there is")
+        if as_json:
+            print(json.dumps([{"name": experiment.name, "title": experiment.title} for experiment in experiments().values()]))
+            return
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
         out.print(f"{'all':<12} everything above that has not been done yet")

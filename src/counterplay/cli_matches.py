@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from counterplay.base.errors import BadParameter
-from counterplay.cli_support import AsJson, read_strategy
+from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli_support import AsJson, read_strategy, refuse_given
 from counterplay.display import err, out, print_facts, share_progress
+
+if TYPE_CHECKING:
+    from counterplay.arena.result import MatchResult
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
 NAME_BYTES = 150  # of a player's name in the name of a file
+LEARN_EVERY = 1_000  # hands
+THINKING = 6_000_000  # iterations per 1,000 hands
 holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -25,69 +31,142 @@ def match(
     b: Annotated[str | None, typer.Argument(help="As the first.")] = None,
     hands: Annotated[int, typer.Option("-n", "--hands", help="Hands to play; a duplicate deal is two.")] = 100_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same cards.")] = 0,
-    duplicate: Annotated[bool, typer.Option(help="Play every deal twice, seats swapped.")] = True,
+    duplicate: Annotated[
+        bool | None, typer.Option("--duplicate/--no-duplicate", help="Play every deal twice, seats swapped (default: yes).")
+    ] = None,
     game: Annotated[str | None, typer.Option(help="The game (default: that of the strategies, or hold'em).")] = None,
     log: Annotated[Path | None, typer.Option(help="Write the hands there: .parquet, .phhs, or .log (ACPC).")] = None,
     observer: Annotated[str | None, typer.Option(help="Log what a or b could see (default: all cards).")] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Let A learn while playing, from nothing: give B only.")] = False,
-    iterations: Annotated[int, typer.Option(help="With --learn: iterations of the response per 1,000 hands.")] = 6_000_000,
+    iterations: Annotated[
+        int | None, typer.Option(help=f"With --learn: iterations of the response per 1,000 hands (default: {THINKING:,}).")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play two strategies or bots against each other and say who wins, and how sure that is.
 
     For example: counterplay match always-call always-raise
+    Ctrl-C gives the result of the hands played so far, and logs these.
     """
+    _check_options(a, b, hands, learn, duplicate, iterations)
+    try:
+        if learn:
+            thinking = THINKING if iterations is None else iterations
+            stopped = _learn(a, game or "holdem(buckets=10)", hands, seed, thinking, log, observer, as_json)
+        else:
+            assert b is not None
+            stopped = _match(a, b, hands, seed, duplicate is not False, game, log, observer, as_json)
+    except KeyboardInterrupt:
+        err.print("stopped before a hand was played; there is no result")
+        stopped = True
+    if stopped:
+        raise typer.Exit(130)
+
+
+def _check_options(a: str, b: str | None, hands: int, learn: bool, duplicate: bool | None, iterations: int | None) -> None:
+    """Refuse what would do nothing."""
+    if not learn:
+        if b is None:
+            raise BadParameter(f"{a} against whom? For example: counterplay match {a} always-call")
+        if iterations is not None:
+            raise BadParameter("--iterations are those of a learner; add --learn, or leave them out")
+        return
+    if b is not None:
+        raise BadParameter("with --learn the learner plays against one opponent: counterplay match poki --learn")
+    if duplicate is not None:
+        name = "--duplicate" if duplicate else "--no-duplicate"
+        raise BadParameter(f"a learner remembers, so --learn plays every deal once; leave out {name}")
+    if 2 <= hands <= LEARN_EVERY:
+        raise BadParameter(f"--learn learns after every {LEARN_EVERY:,} hands; play more than that, not {hands:,}")
+
+
+def _match(
+    a: str, b: str, hands: int, seed: int, duplicate: bool, game: str | None, log: Path | None, observer: str | None,
+    as_json: bool,
+) -> bool:  # fmt: skip
+    """Play and print; whether it was stopped."""
     from counterplay.arena.match import play_match
 
-    if learn:
-        if b is not None:
-            raise BadParameter("with --learn the learner plays against one opponent: counterplay match poki --learn")
-        _learn(a, game or "holdem(buckets=10)", hands, seed, iterations, as_json)
-        return
-    if b is None:
-        raise BadParameter(f"{a} against whom? For example: counterplay match {a} always-call")
     with share_progress("match") as tell:
         loaded, one, two = _players(a, b, game)
         options: dict[str, Any] = {"duplicate": duplicate, "log": log, "observer": observer, "tell": tell}
-        before = time.perf_counter()
-        result = play_match(loaded, one, two, hands, seed, **options)
-        seconds = time.perf_counter() - before
-    low, high = result.interval
+        try:
+            result = play_match(loaded, one, two, hands, seed, **options)
+        except Interrupted as stop:
+            if stop.result is None:
+                raise KeyboardInterrupt from None
+            result = cast("MatchResult", stop.result)
     unit = "sb/h" if not loaded.has_tree else "per game"
     if as_json:
-        print(json.dumps(asdict(result) | {"a": a, "b": b, "interval": [low, high], "unit": unit}))
-        return
-    out.print(f"{a} against {b}: {result.mean:+.4f} {unit}, 95% interval {low:+.4f} to {high:+.4f}")
-    print_facts(
-        {
-            "hands": result.hands,
-            "duplicate": "yes, each deal in both seats" if duplicate else "no",
-            "standard error": result.standard_error,
-            f"{a} as dealer" if not loaded.has_tree else f"{a} as player 1": result.by_seat[0],
-            f"{a} as big blind" if not loaded.has_tree else f"{a} as player 2": result.by_seat[1],
-            "seed": result.seed,
-            "hands per second": round(result.hands / seconds),
-        }
-        | ({"hands written to": str(log)} if log is not None else {}),
-        False,
-    )
+        found = asdict(result) | {"a": a, "b": b, "interval": result.interval, "unit": unit}
+        print(json.dumps({name: finite(value) for name, value in found.items()}))
+    else:
+        _print_result(result, a, b, unit, log)
+    return result.stopped
 
 
-def _learn(opponent: str, game: str, hands: int, seed: int, iterations: int, as_json: bool) -> None:
-    """Play online and print a line per block."""
+def _print_result(result: MatchResult, a: str, b: str, unit: str, log: Path | None) -> None:
+    low, high = result.interval
+    sure = f"95% interval {low:+.4f} to {high:+.4f}" if math.isfinite(low) else "one deal says nothing of how sure that is"
+    out.print(f"{a} against {b}: {result.mean:+.4f} {unit}, {sure}")
+    seats = ("dealer", "big blind") if unit == "sb/h" else ("player 1", "player 2")
+    facts = {
+        "hands": result.hands,
+        "duplicate": "yes, each deal in both seats" if result.duplicate else "no",
+        "seats": "both" if result.seat is None else f"{a} in player {result.seat + 1}'s seat only, as {seats[result.seat]}",
+        "standard error": result.standard_error if math.isfinite(result.standard_error) else "not known",
+        **{f"{a} as {seats[k]}": result.by_seat[k] for k in (0, 1) if result.seat in (None, k)},
+        "seed": result.seed,
+        "hands per second": round(result.hands / max(result.seconds, 1e-9)),
+    }
+    facts |= {"hands written to": str(log)} if log is not None else {}
+    facts |= {"stopped": "yes, before all hands were played"} if result.stopped else {}
+    print_facts(facts, False)
+
+
+def finite(value: Any) -> Any:
+    """For JSON, which knows no infinity: None instead."""
+    if isinstance(value, tuple | list):
+        return [finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _learn(
+    opponent: str, game: str, hands: int, seed: int, iterations: int, log: Path | None, observer: str | None, as_json: bool
+) -> bool:
+    """Play online and print a line per block; whether it was stopped."""
     from counterplay.arena.online import play_online
     from counterplay.solvers.teams import cores
 
-    rows = []
-    with share_progress("learning while playing") as tell:
-        for block in play_online(opponent, hands, seed, game=game, iterations=iterations, threads=cores(), tell=tell):
-            half = 1.96 * block.standard_error
-            rows.append({"hands": block.hands, "last block": block.won, "mean": block.mean, "half interval": half})
-            if not as_json:
-                line = f"{block.hands:>9,} hands   last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} sb/h"
-                out.print(line)
+    rows: list[dict[str, Any]] = []
+    options: dict[str, Any] = {
+        "iterations": iterations,
+        "threads": cores(),
+        "every": LEARN_EVERY,
+        "log": log,
+        "observer": observer,
+    }
+    stopped = False
+    try:
+        with share_progress("learning while playing") as tell:
+            for block in play_online(opponent, hands, seed, game=game, tell=tell, **options):
+                half = block.interval[1] - block.mean
+                rows.append({"hands": block.hands, "last block": block.won, "mean": block.mean, "half interval": finite(half)})
+                if not as_json:
+                    won = f"last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} sb/h"
+                    out.print(f"{block.hands:>9,} hands   {won}")
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        stopped = True
     if as_json:
-        print(json.dumps({"opponent": opponent, "unit": "sb/h", "blocks": rows}))
+        print(json.dumps({"opponent": opponent, "unit": "sb/h", "blocks": rows, "stopped": stopped}))
+        return stopped
+    if log is not None:
+        out.print(f"hands written to {log}")
+    if stopped:
+        out.print("stopped before all hands were played")
+    return stopped
 
 
 def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
@@ -101,7 +180,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
         return loaded, read_strategy(a, game), read_strategy(b, game)
     players: list[Any] = []
     for name in (a, b):
-        if name in BOTS or not Path(name).exists():
+        if name in BOTS or not name or not os.path.exists(name):
             players.append(as_bot(name))
             continue
         strategy = read_strategy(name, game)
@@ -173,7 +252,8 @@ def model(
             "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
             "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain frequencies",
             "saved in": str(target),
-        },
+        }
+        | ({"text": learnt.text()} if text and as_json else {}),
         as_json,
     )
 
@@ -190,6 +270,7 @@ def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Pat
 
 
 def show(
+    context: typer.Context,
     strategy: Annotated[str, typer.Argument(help="A strategy file or a run folder.")],
     betting: Annotated[str, typer.Option(help="Hold'em: after these actions before the flop, such as r or cr.")] = "",
     picture: Annotated[
@@ -199,7 +280,10 @@ def show(
 ) -> None:
     """Show what a strategy does: its table, or in hold'em the grid of starting hands as a picture."""
     profile = read_strategy(strategy, game)
+    if profile.player is not None:
+        out.print(f"Meant for player {profile.player + 1}'s seat; the other is the model it responds to.")
     if profile.game.has_tree:
+        refuse_given(context, ["betting", "picture"], f"the strategy is for {profile.game.name}, which has no picture")
         for row in profile.table():
             out.print(str(row))
         return

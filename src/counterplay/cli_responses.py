@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from counterplay.base.errors import BadParameter
-from counterplay.cli_support import AsJson, interruptible, new_folder, read_options, read_strategy
-from counterplay.display import out, print_facts, progress, share_progress, status
+from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli_support import (
+    LIMITS,
+    AsJson,
+    check_can_write,
+    check_new_run,
+    interruptible,
+    new_folder,
+    nothing_new,
+    read_options,
+    read_strategy,
+    refuse_given,
+    refuse_others,
+)
+from counterplay.display import err, out, print_facts, progress, share_progress, status
 
 MODEL_HELP = "How the opponent plays: a strategy file, a run folder, or the word uniform."
 GAME_HELP = "Which game; see `counterplay games`. Not needed where the model file says it."
@@ -25,7 +39,13 @@ def _seat(player: str) -> int | None:
     return None if player == "both" else int(player) - 1
 
 
+def _idle_seed(context: typer.Context, algorithm: str) -> None:
+    if algorithm in ("rnr", "dbr"):
+        refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
+
+
 def respond(
+    context: typer.Context,
     model: Annotated[str | None, typer.Argument(help=MODEL_HELP)] = None,
     game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
     player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
@@ -52,18 +72,20 @@ def respond(
 
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
+    from counterplay.responses.respond import DEFAULT_P
     from counterplay.responses.respond import respond as compute
     from counterplay.responses.resume import resume_response
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
-        if any(given is not None for given in (model, game, p, confidence, max_exploitability, engine, folder)) or option:
-            raise BadParameter("--resume takes everything but the limits from the folder; leave the rest out")
+        refuse_others(context, ("resume", *LIMITS, "as_json"), "--resume takes everything but the limits from the folder")
         with progress(limits) as show:
             response = interruptible(resume, "respond", lambda: resume_response(resume, on_chunk=show, **limits))
-        if response.player is None:
-            response.strategy.save(resume / "strategy.npz")
-        _report(response, resume, as_json)
+        idle = nothing_new(resume, response.runs)
+        if idle is not None and not as_json:
+            out.print(idle)
+            return
+        interruptible(resume, "respond", lambda: _report(response, resume, as_json))
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
@@ -71,36 +93,52 @@ def respond(
         raise BadParameter("--max-exploitability searches for one p; --confidence gives one for each information set")
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
+    _idle_seed(context, algorithm)
     seat, options = _seat(player), read_options(option)
+    if folder is not None:
+        check_new_run(folder)
     with status(f"loading {model}"):
         opponent = read_strategy(model, game)
         name = opponent.game.name
-    arguments: dict[str, Any] = {"engine": engine, "seed": seed, **limits, **options}
+    arguments: dict[str, Any] = {"algorithm": algorithm, "engine": engine, "seed": seed, **limits, **options}
+    trust = DEFAULT_P if p is None else p
+    how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
+    where = folder or new_folder(name, f"{algorithm}-{how}", seed)
+    check_new_run(where)
     with progress(limits) as show:
         if max_exploitability is not None:
-            response = compute(
-                opponent.game,
-                opponent,
-                seat,
-                algorithm=algorithm,
-                max_exploitability=max_exploitability,
-                on_chunk=show,
-                **arguments,
-            )
-            folder = folder or new_folder(name, f"{algorithm}-within-{max_exploitability:g}", seed)
-            response.strategy.save(folder / "strategy.npz")
+            arguments["max_exploitability"] = max_exploitability
+            response = _within(where, lambda: compute(opponent.game, opponent, seat, on_chunk=show, **arguments), as_json)
         else:
-            trust = 0.75 if p is None else p
-            where = folder = folder or new_folder(name, f"{algorithm}-p{trust:g}", seed)
             believed = trust if confidence is None else _by_observations(model, confidence, trust)
             response = interruptible(
                 where,
                 "respond",
-                lambda: compute(opponent.game, opponent, seat, believed, algorithm, folder=where, on_chunk=show, **arguments),
+                lambda: compute(opponent.game, opponent, seat, believed, folder=where, on_chunk=show, **arguments),
             )
-            if seat is None:
-                response.strategy.save(where / "strategy.npz")
-    _report(response, folder, as_json)
+    if max_exploitability is None:
+        interruptible(where, "respond", lambda: _report(response, where, as_json))
+    else:
+        _report(response, where, as_json)
+
+
+def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:
+    """A search for the best response within a limit, saved; after Ctrl-C the best that was found until then."""
+    if (folder / "strategy.npz").exists():
+        raise BadParameter(f"{folder} already holds a strategy; choose another folder")
+    try:
+        response = work()
+    except KeyboardInterrupt as stop:
+        found: Any = stop.result if isinstance(stop, Interrupted) else None
+        if found is None:
+            err.print("stopped before a response within the limit was found; nothing was kept.")
+        else:
+            found.strategy.save(folder / "strategy.npz")
+            err.print("stopped; this is the best response within the limit that was found until then.")
+            _report(found, folder, as_json)
+        raise typer.Exit(130) from None
+    response.strategy.save(folder / "strategy.npz")
+    return response
 
 
 def _by_observations(model: str, kind: str, p_max: float) -> Any:
@@ -121,23 +159,22 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "algorithm": f"{response.algorithm} ({response.engine})",
         "p": "by observations" if response.p is None else response.p,
         "iterations": response.iterations,
+        "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
     if response.game.has_tree:
-        from counterplay.responses.frontier import as_point
-
-        point = as_point(response)
         risk = "exploitability" + (" (b1 + b2)" if response.player is None else ", below the value of the game")
         facts |= {
-            "payoff against the model": response.exploitation,
+            "payoff against the model": response.payoff,
             "worst case": response.worst_case,
-            "exploitation, above the value of the game": point.exploitation,
-            risk: point.exploitability,
+            "exploitation, above the value of the game": response.exploitation,
+            risk: response.exploitability,
         }
     print_facts(facts | {"saved in": str(folder)}, as_json)
 
 
 def frontier(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help=MODEL_HELP)],
     game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
     player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
@@ -163,15 +200,35 @@ def frontier(
         values = [float(text) for text in ps.split(",")]
     except ValueError:
         raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
+    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
+        raise BadParameter(f"--max-exploitability must be a number above 0, not {max_exploitability:g}")
+    _idle_seed(context, algorithm)
+    seat = _seat(player)
+    check_can_write(folder, "frontier.csv", "frontier.png")
     opponent = read_strategy(model, game)
-    with share_progress("frontier") as tell:
-        curve = compute(
-            opponent.game, opponent, values, player=_seat(player), algorithm=algorithm, engine=engine, iterations=iterations,
-            seconds=seconds, seed=seed, tell=tell,
-        )  # fmt: skip
+    try:
+        with share_progress("frontier") as tell:
+            curve = compute(
+                opponent.game, opponent, values, player=seat, algorithm=algorithm, engine=engine, iterations=iterations,
+                seconds=seconds, seed=seed, tell=tell,
+            )  # fmt: skip
+    except KeyboardInterrupt as stop:
+        found: Any = stop.result if isinstance(stop, Interrupted) else None
+        if found is None:
+            err.print("stopped before the first value of p was done; nothing was kept.")
+        else:
+            err.print(f"stopped; this is the curve of the {len(found.points)} of {len(values)} values of p that were done.")
+            _show_frontier(found, max_exploitability, folder, as_json)
+        raise typer.Exit(130) from None
+    _show_frontier(curve, max_exploitability, folder, as_json)
+
+
+def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
+    """Write the files, print the table, and say which p keeps to `limit`."""
     curve.save_csv(folder / "frontier.csv")
     curve.plot(folder / "frontier.png")
-    advice = None if max_exploitability is None else curve.recommend(max_exploitability)
+    within = limit is not None and any(point.exploitability <= limit for point in curve.points)
+    advice = curve.recommend(limit) if within else None
     if as_json:
         names = ("p", "exploitation", "exploitability", "straight line", "seconds")
         points = [dict(zip(names, row, strict=True)) for row in curve.rows()]
@@ -180,4 +237,7 @@ def frontier(
     out.print(curve.table())
     if advice is not None:
         out.print(f"p = {advice.p:g} wins {advice.exploitation:.4g} and risks {advice.exploitability:.4g} per game.")
+    elif limit is not None:
+        least = min(point.exploitability for point in curve.points)
+        out.print(f"No p here risks at most {limit:g} per game; the safest risks {least:.4g}.")
     out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")

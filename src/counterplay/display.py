@@ -140,6 +140,7 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         "options": result.parameters,
         "seed": result.seed,
         "iterations": result.iterations,
+        "new iterations": result.iterations - result.started_at,
         "seconds": result.seconds,
         "iterations per second": result.iterations / max(result.seconds, 1e-9),
         "exploitability": None if math.isnan(epsilon) else epsilon,

@@ -1,17 +1,39 @@
-"""Deals of real cards by number: the same seed gives the same cards, whoever plays and on however many cores."""
+"""Deals by number: the same seed gives the same cards and random numbers, whoever plays and on however many cores."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from counterplay.arena.kernels import deal_state
 from counterplay.holdem.form import N_DEALT, deal
 from counterplay.kernels.jit import index, jit
-from counterplay.kernels.rng import new_state
+from counterplay.kernels.rng import check_seed, new_state
 
-#: Deals of one seed come in blocks with a random stream each, so that blocks can be played in any order.
+#: Deals of one seed come in blocks, so that blocks can be played in any order.
 BLOCK = 5_000
 DECK = 52 + 16  # a deck with room for what `deal` clears
-_CARDS, _PLAY = 0, 1  # streams of one block
+_1 = np.uint64(1)
+
+
+class Session(NamedTuple):
+    """What bots play in one go: n deals, whose numbers begin with `first`."""
+
+    first: int
+    cards: np.ndarray  # uint8[n, 9]: player 1's two cards, player 2's two, the board
+    seeds: np.ndarray  # uint64[n, 4]: for the bots in each deal; see `start_seeds` and `deal_seeds`
+
+    @property
+    def start_seeds(self) -> tuple[int, int]:
+        """For the one who begins in the first seat, and the other."""
+        return int(self.seeds[0, 0]), int(self.seeds[0, 1])
+
+    @property
+    def deal_seeds(self) -> list[tuple[int, int]]:
+        """For each seat in each deal."""
+        found: list[tuple[int, int]] = self.seeds[:, 2:].tolist()
+        return found
 
 
 @jit
@@ -22,18 +44,36 @@ def _deal_many(hand: np.ndarray, rng: np.ndarray, out: np.ndarray) -> None:
             out[index(k), j] = hand[j]
 
 
+@jit
+def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
+    for k in range(index(len(out))):
+        deal_state(seed, first + k, rng)
+        for j in range(index(4)):
+            out[k, j] = rng[j] >> _1  # fits any integer of 64 bits
+
+
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
     """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a block."""
     hand = np.zeros(DECK, dtype=np.int64)
     hand[:52] = np.arange(52)
     out = np.empty((n, N_DEALT), dtype=np.uint8)
-    _deal_many(hand, new_state(seed, 2 * block + _CARDS), out)
+    _deal_many(hand, new_state(seed, 2 * block), out)
     return out
 
 
-def play_state(seed: int, block: int) -> np.ndarray:
-    """Random numbers of the players in a block."""
-    return new_state(seed, 2 * block + _PLAY)
+def session(seed: int, block: int, n: int, size: int = BLOCK) -> Session:
+    """The first n deals of a block; blocks have `size` deals."""
+    seeds = np.empty((n, 4), dtype=np.uint64)
+    _seed_many(check_seed(seed), index(block * size), np.empty(4, dtype=np.uint64), seeds)
+    return Session(block * size, deal_block(seed, block, n), seeds)
+
+
+def play_state(seed: int, deal: int) -> np.ndarray:
+    """Random numbers of the players in a deal."""
+    state = np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        deal_state(check_seed(seed), index(deal), state)
+    return state
 
 
 def blocks(deals: int, size: int = BLOCK) -> list[tuple[int, int]]:

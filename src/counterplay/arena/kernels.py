@@ -1,12 +1,12 @@
 """Two tables, or two policies of one game, against each other: whole blocks of hands in one call.
 
-In a duplicate the random numbers of the second play are those of the first, seat by seat, so that a strategy against itself
-comes to exactly zero, deal by deal.
+Every deal has its own random numbers, by its number. In a duplicate both plays of a deal begin with the same ones, so that a
+strategy against itself comes to exactly zero, deal by deal; and no deal uses those of another, so that deals are independent.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,32 @@ from counterplay.holdem.betting import NO_FOLD, BettingTree
 from counterplay.holdem.form import N_DEALT, SHOWDOWN, bucket_of, compare, find_board
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
-from counterplay.kernels.rng import uniform
+from counterplay.kernels.rng import seed_state, uniform
 from counterplay.opponents.table import Table
+
+_TWO, _THREE = index(2), index(3)
+
+
+class Scratch(NamedTuple):
+    """What one thread plays with."""
+
+    hand: np.ndarray  # int64: the cards, or whatever a form keeps of a game
+    code: np.ndarray  # int64[2]: what each player remembers of his buckets
+    rng: np.ndarray  # uint64[4]
+
+
+class Deals(NamedTuple):
+    """Which deals: numbers `first`, `first` + 1, ... of a seed, each played in both seats if `duplicate`."""
+
+    seed: int
+    first: int
+    duplicate: bool
+
+
+@jit(inline=True)
+def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
+    """The random numbers of the players in a deal. Odd streams: the even ones are the cards'."""
+    seed_state(seed, _TWO * deal + ONE, rng)
 
 
 @jit(inline=True)
@@ -69,25 +93,24 @@ def _play_hand(
 
 @jit
 def play_tables(
-    tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, a: Table, b: Table, deals: np.ndarray, hand: np.ndarray,
-    code: np.ndarray, rng: np.ndarray, kept: np.ndarray, duplicate: bool, won: np.ndarray,
-    ends: np.ndarray,
+    tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, a: Table, b: Table, deals: Deals, cards: np.ndarray,
+    scratch: Scratch, won: np.ndarray, ends: np.ndarray,
 ) -> None:  # fmt: skip
-    """Play every deal. Fills `won` (float64[deals, 2]): what `a` wins as player 1 and as player 2, NaN where it is not played;
-    and `ends` (int32[deals, 2]): the nodes where the hands end."""
-    for k in range(index(len(deals))):
+    """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as player 1 and as player 2, NaN
+    where it is not played; and `ends` (int32[n, 2]): the nodes where the hands end. Without duplicates the seats alternate."""
+    hand, code, rng = scratch.hand, scratch.code, scratch.rng
+    for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
-            hand[j] = deals[k, j]
-        even = k & ONE == ZERO
-        for j in range(index(4)):
-            kept[j] = rng[j]
+            hand[j] = cards[k, j]
+        deal = deals.first + k
+        even = deal & ONE == ZERO
         won[k, ZERO] = won[k, ONE] = np.nan
-        if duplicate or even:
+        deal_state(deals.seed, deal, rng)
+        begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
+        if deals.duplicate or even:
             won[k, ZERO], ends[k, ZERO] = _play_hand(tree, flops, next_boards, a, b, hand, code, rng)
-        if duplicate:
-            for j in range(index(4)):
-                rng[j] = kept[j]
-        if duplicate or not even:
+        if deals.duplicate or not even:
+            rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             lost, ends[k, ONE] = _play_hand(tree, flops, next_boards, b, a, hand, code, rng)
             won[k, ONE] = -lost
 
@@ -111,19 +134,17 @@ def _play_once(form: Any, hand: np.ndarray, one: np.ndarray, two: np.ndarray, rn
 
 
 @jit
-def play_policies(
-    form: Any, hand: np.ndarray, a: np.ndarray, b: np.ndarray, rng: np.ndarray, kept: np.ndarray, duplicate: bool, won: np.ndarray
-) -> None:
+def play_policies(form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray) -> None:
     """As `play_tables`, for two policies of one game; chance is drawn while playing."""
+    hand, rng = scratch.hand, scratch.rng
     for k in range(index(len(won))):
-        even = k & ONE == ZERO
-        for j in range(index(4)):
-            kept[j] = rng[j]
+        deal = deals.first + k
+        even = deal & ONE == ZERO
         won[k, ZERO] = won[k, ONE] = np.nan
-        if duplicate or even:
+        deal_state(deals.seed, deal, rng)
+        begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
+        if deals.duplicate or even:
             won[k, ZERO] = utility(form, hand, _play_once(form, hand, a, b, rng), 0)
-        if duplicate:
-            for j in range(index(4)):
-                rng[j] = kept[j]
-        if duplicate or not even:
+        if deals.duplicate or not even:
+            rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             won[k, ONE] = utility(form, hand, _play_once(form, hand, b, a, rng), 1)

@@ -7,43 +7,70 @@ blocks (`deals.py`); players with a memory start each block afresh, so the resul
 from __future__ import annotations
 
 import copy
-import multiprocessing
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.deals import BLOCK, blocks, deal_block, play_state
-from counterplay.arena.kernels import play_policies, play_tables
+from counterplay.arena.crew import Asked, Block, Play, in_processes, in_threads
+from counterplay.arena.deals import BLOCK, blocks, deal_block, session
+from counterplay.arena.kernels import Deals, Scratch, play_policies, play_tables
+from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
-from counterplay.arena.result import MatchResult, summarise
-from counterplay.base.errors import BadParameter
+from counterplay.arena.result import MatchResult, Tally, estimate, tally
+from counterplay.arena.seats import check_no_memory, only_seat
+from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import BOARD_CARDS, betting_histories, betting_tree
+from counterplay.holdem.betting import betting_tree
 from counterplay.holdem.form import HAND_SIZE
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
-from counterplay.opponents.acpc import write_acpc
-from counterplay.opponents.hand_files import write_hands
-from counterplay.opponents.hands import HandRecord, seen_by
-from counterplay.opponents.phh import write_phh
+from counterplay.kernels.jit import index
+from counterplay.kernels.rng import check_seed
 from counterplay.opponents.registry import as_bot
 from counterplay.opponents.table import TableBot
 from counterplay.solvers.teams import cores
 
 Tell = Callable[[float, str], None]
-LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
-    ".parquet": write_hands,
-    ".phhs": write_phh,
-    ".log": write_acpc,
-}
 MOST_HANDS = 10**9
+
+
+class Part(NamedTuple):
+    """What was played of one block."""
+
+    number: int
+    deals: int
+    tally: Tally
+    played: list[Played]  # empty unless they are kept
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which deals are played, and whether hands are kept for a log."""
+
+    seed: int
+    deals: int
+    duplicate: bool
+    keeping: bool
+    seat: int | None = None  # the only one of `a` that counts
+
+    def numbers(self, block: int) -> Deals:
+        return Deals(check_seed(self.seed), index(block * BLOCK), self.duplicate)
+
+    def counted(self, won: np.ndarray) -> np.ndarray:
+        """`won` with NaN in the seat that does not count; changes it."""
+        if self.seat is not None:
+            won[:, 1 - self.seat] = np.nan
+        return won
 
 
 def play_match(
@@ -63,36 +90,52 @@ def play_match(
 
     In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object with a method `act(view)`; in
     other games both are strategies of that game. `log`: write the hands played there (.parquet, .phhs, or .log for ACPC), as
-    `observer` ("a" or "b") saw them, or with all cards.
+    `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the
+    hands played so far (None if there are none), after these are logged. A response for one seat plays in that seat only.
     """
-    game = game if isinstance(game, Game) else load(game)
-    if isinstance(hands, bool) or not isinstance(hands, int) or not 2 <= hands <= MOST_HANDS:
-        raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
-    if observer not in (None, "a", "b"):
-        raise BadParameter(f"observer must be 'a' or 'b', not {observer!r}")
+    check_hands(hands)
     if processes is not None and (isinstance(processes, bool) or not isinstance(processes, int) or processes < 1):
         raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
-    if log is not None and Path(log).suffix not in LOGS:
-        raise BadParameter(f"hands are written to {', '.join(LOGS)}, not to {log}")
-    before = time.perf_counter()
-    deals = -(-hands // 2) if duplicate else hands
-    play_state(seed, 0)  # refuses a bad seed
-    if not isinstance(game.rules, HoldemRules):
-        if log is not None:
+    check_seed(seed)
+    target = new_log(log, observer)
+    game = game if isinstance(game, Game) else load(game)
+    if target is not None:
+        if not isinstance(game.rules, HoldemRules):
             raise BadParameter("only hands of hold'em can be logged")
-        won, names = _play_strategies(game, a, b, deals, seed, duplicate), ("a", "b")
+        target.check()
+    holdem = isinstance(game.rules, HoldemRules)
+    players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
+    seat = only_seat(*players)
+    if seat is None:
+        plan = Plan(int(seed), -(-hands // 2) if duplicate else hands, duplicate, target is not None)
     else:
-        bots = (as_bot(a, tell), as_bot(b, tell))
-        names = _names(bots)
-        if all(isinstance(bot, TableBot) for bot in bots):
-            won, played = _play_tables(bots, deals, seed, duplicate, tell, log is not None)
-        else:
-            if bots[0] is bots[1]:
-                bots = (bots[0], copy.deepcopy(bots[1]))
-            won, played = _play_bots(bots, deals, seed, duplicate, tell, processes or cores(), log is not None)
-        if log is not None:
-            _write_log(Path(log), names, played, observer)
-    return summarise(game.name, names, won, duplicate, seed, time.perf_counter() - before)
+        plan = Plan(int(seed), hands, True, target is not None, seat)
+    names, bots = ("a", "b"), False
+    if holdem:
+        check_no_memory(seat, players)
+        names = _names(players)
+        bots = not all(isinstance(player, TableBot) for player in players)
+        play: Play[Part] = partial(_play_bots, _apart(players), plan) if bots else partial(_play_tables, _setting(players), plan)
+        if target is not None:
+            target.check(names)
+    else:
+        play = _strategies(game, a, b, plan)
+    before = time.perf_counter()
+    with stop_signals() as stop:
+        parts = _collect(play, plan, (processes or cores()) if bots else None, stop, tell)
+    seconds = time.perf_counter() - before
+    if target is not None:
+        target.write(names, [hand for part in parts for hand in part.played])
+    result = _summary(game.name, names, parts, plan, bots, seconds, stop())
+    if stop():
+        raise Interrupted(result)
+    assert result is not None
+    return result
+
+
+def check_hands(hands: int) -> None:
+    if isinstance(hands, bool) or not isinstance(hands, int) or not 2 <= hands <= MOST_HANDS:
+        raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
 
 
 def _names(bots: tuple[Any, Any]) -> tuple[str, str]:
@@ -100,42 +143,71 @@ def _names(bots: tuple[Any, Any]) -> tuple[str, str]:
     return (one, two) if one != two else (one, f"{two} (2)")
 
 
-def _play_strategies(game: Game, a: Any, b: Any, deals: int, seed: int, duplicate: bool) -> np.ndarray:
+def _apart(bots: tuple[Any, Any]) -> tuple[Any, Any]:
+    """One object in both seats becomes two."""
+    return bots if bots[0] is not bots[1] else (bots[0], copy.deepcopy(bots[1]))
+
+
+def _collect(play: Play[Part], plan: Plan, processes: int | None, stop: Stop, tell: Tell) -> list[Part]:
+    """All parts in order, or those until somebody stopped it. `processes`: None for threads."""
+    work = blocks(plan.deals)
+    coming = in_threads(play, work, stop) if processes is None else in_processes(play, work, processes, stop)
+    parts: list[Part] = []
+    done = 0
+    try:
+        with closing(coming):
+            for part in coming:
+                parts.append(part)
+                done += part.deals
+                tell(done / plan.deals, f"{done * (2 if plan.duplicate and plan.seat is None else 1):,} hands")
+    except KeyboardInterrupt:  # asked twice, or in another way than by a signal
+        stop.ask()
+    return sorted(parts, key=lambda part: part.number)
+
+
+def _summary(
+    game: str, names: tuple[str, str], parts: list[Part], plan: Plan, sessions: bool, seconds: float, stopped: bool
+) -> MatchResult | None:
+    found = estimate([part.tally for part in parts], sessions, plan.seat)
+    if found is None:
+        return None
+    return MatchResult(
+        game, *names, found.hands, found.twice, found.mean, found.standard_error, found.by_seat, plan.seed, seconds,
+        found.degrees, stopped, plan.seat,
+    )  # fmt: skip
+
+
+def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
     """Two strategies of a game with a tree."""
     if game.n_players != 2:
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
     for player in (a, b):
         check_same_game(game, player)
-    won = np.empty((deals, 2))
-    hand, kept = new_hand(game.form), np.empty(4, dtype=np.uint64)
-    play_policies(game.form, hand, a.probabilities, b.probabilities, play_state(seed, 0), kept, duplicate, won)
-    return won
+    return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
-def _play_tables(
-    bots: tuple[Any, Any], deals: int, seed: int, duplicate: bool, tell: Tell, keeping: bool
-) -> tuple[np.ndarray, list[Played]]:
-    """Two tables: kernels, one block per thread."""
-    won, ends = np.empty((deals, 2)), np.empty((deals, 2), dtype=np.int32)
-    links, tree = board_links(), betting_tree()
+def _play_policies(form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, block: Block, stop: Asked) -> Part:
+    number, n = block
+    won = np.empty((n, 2))
+    scratch = Scratch(new_hand(form), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
+    play_policies(form, *policies, plan.numbers(number), scratch, won)
+    return Part(number, n, tally(plan.counted(won)), [])
 
-    def play(block: tuple[int, int]) -> tuple[int, list[Played]]:
-        number, n = block
-        scratch = np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        rng, kept = play_state(seed, number), np.empty(4, dtype=np.uint64)
-        cards = deal_block(seed, number, n)
-        here = slice(number * BLOCK, number * BLOCK + n)
-        tables = (bots[0].table, bots[1].table)
-        play_tables(tree, *links, *tables, cards, *scratch, rng, kept, duplicate, won[here], ends[here])
-        return n, _played(cards, won[here], ends[here]) if keeping else []
 
-    done, played = 0, []
-    with ThreadPoolExecutor(cores()) as pool:
-        for n, hands in pool.map(play, blocks(deals)):
-            done += n
-            played += hands
-            tell(done / deals, f"{done * (2 if duplicate else 1):,} hands")
-    return won, played
+def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
+    """What two tables need to play."""
+    return (betting_tree(), *board_links(), bots[0].table, bots[1].table)
+
+
+def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked) -> Part:
+    number, n = block
+    won, ends = np.empty((n, 2)), np.empty((n, 2), dtype=np.int32)
+    cards = deal_block(plan.seed, number, n)
+    scratch = Scratch(np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
+    tree, flops, next_boards, a, b = setting
+    play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
+    won = plan.counted(won)
+    return Part(number, n, tally(won), _played(cards, won, ends) if plan.keeping else [])
 
 
 def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:
@@ -148,77 +220,14 @@ def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played
     ]
 
 
-_job: Any = None  # what forked workers play; set just before they start
-
-
-def _play_block(block: tuple[int, int]) -> tuple[int, np.ndarray, list[Played]]:
-    bots, seed, duplicate, keeping = _job
+def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> Part:
+    """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
     number, n = block
-    cards = deal_block(seed, number, n)
-    state = play_state(seed, number)
-    seeds = int(state[0] >> np.uint64(1)), int(state[1] >> np.uint64(1))
+    deals = session(plan.seed, number, n)
     played: list[Played] = []
-    keep = played.append if keeping else None
     won = np.full((n, 2), np.nan)
-    for swap in (False, True) if duplicate else (False,):
-        result = play_session(bots, cards, seeds, swap, keep)
-        as_dealer = (np.arange(n) & 1) == int(swap)
-        won[as_dealer, 0] = result[as_dealer]
-        won[~as_dealer, 1] = result[~as_dealer]
-    return number, won, played
-
-
-def _play_bots(
-    bots: tuple[Any, Any], deals: int, seed: int, duplicate: bool, tell: Tell, processes: int, keeping: bool
-) -> tuple[np.ndarray, list[Played]]:
-    """Bots that think in Python: processes, one block each."""
-    global _job
-    _job = (bots, seed, duplicate, keeping)
-    won, played, done = [], [], 0
-    try:
-        for _, result, hands in _map(blocks(deals), processes):
-            won.append(result)
-            played += hands
-            done += len(result)
-            tell(done / deals, f"{done * (2 if duplicate else 1):,} hands")
-    finally:
-        _job = None
-    return np.concatenate(won), played
-
-
-def _map(work: list[tuple[int, int]], processes: int) -> Iterator[tuple[int, np.ndarray, list[Played]]]:
-    """Results in order. Workers are forked, so that bots need not be pickled; without fork one process plays."""
-    if processes == 1 or len(work) == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from map(_play_block, work)
-        return
-    _play_warm()
-    with multiprocessing.get_context("fork").Pool(min(processes, len(work))) as pool:
-        yield from pool.imap(_play_block, work)
-
-
-def _play_warm() -> None:
-    """Two deals before the fork: everything is compiled and loaded once."""
-    _play_block((0, 2))
-
-
-def records(names: tuple[str, str], played: list[Played], first: int = 0) -> list[HandRecord]:
-    """Hands played as records, numbered from `first` on."""
-    histories, rounds = betting_histories(), betting_tree().round
-    return [
-        HandRecord(
-            first + k, names[hand.dealer], names[1 - hand.dealer], histories[hand.end],
-            hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]], _pair(hand.cards, 0), _pair(hand.cards, 2), hand.won,
-        )
-        for k, hand in enumerate(played)
-    ]  # fmt: skip
-
-
-def _write_log(path: Path, names: tuple[str, str], played: list[Played], observer: str | None) -> None:
-    found = records(names, played)
-    if observer is not None:
-        found = [seen_by(record, names[0 if observer == "a" else 1]) for record in found]
-    LOGS[path.suffix](path, found)
-
-
-def _pair(cards: tuple[int, ...], k: int) -> tuple[int, int]:
-    return cards[k], cards[k + 1]
+    for swap in (False, True) if plan.duplicate else (False,):
+        result = play_session(bots, deals, swap, played.append if plan.keeping else None, stop)
+        k = np.arange(len(result))
+        won[k, (k & 1) ^ int(swap)] = result
+    return Part(number, n, tally(won), played)

@@ -2,36 +2,49 @@
 
 After every block the model is learnt again from all hands so far, as the player saw them, and the response goes on for some
 iterations against it (`mcdbr`, Pconf from the number of observations, so that what was never seen is not believed). What was
-learnt against older models fades: regrets and averages are halved at each new model.
+learnt against older models fades: at each new model it counts for half.
+
+The interval of a block's mean is about the luck of the cards: it holds what the strategies played so far were worth, on average.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.arena.deals import deal_block, play_state
-from counterplay.arena.match import records
+from counterplay.arena.deals import blocks, session
+from counterplay.arena.log import new_log, records
+from counterplay.arena.match import check_hands
 from counterplay.arena.referee import Played, play_hands, start_bots
-from counterplay.base.errors import BadParameter
+from counterplay.arena.result import estimate, half_width, tally
+from counterplay.arena.seats import only_seat
+from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
+from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import data_biased_form
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.game import HoldemRules
+from counterplay.kernels.rng import check_seed
 from counterplay.opponents.hands import HandRecord, seen_by
 from counterplay.opponents.model import learn_model
 from counterplay.opponents.observe import observe
 from counterplay.opponents.registry import as_bot
 from counterplay.opponents.table import strategy_bot
 from counterplay.responses.confidence import confidence
-from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.algorithms import ALGORITHMS, new_solver
+from counterplay.solvers.sampling import SamplingSolver
 
 ME = "learner"
 FADE = 0.5
+ENGINES = tuple(name for name, kind in ALGORITHMS.items() if issubclass(kind, SamplingSolver))
+CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
 Tell = Callable[[float, str], None]
 
 
@@ -45,6 +58,13 @@ class Block:
     standard_error: float  # of the mean
     iterations: int  # of the response, so far
     strategy: Strategy = field(repr=False)  # that was played in this block
+    degrees: float = math.inf  # of freedom behind the standard error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% of such intervals hold what the strategies so far are worth, on average."""
+        half = half_width(self.standard_error, self.degrees)
+        return self.mean - half, self.mean + half
 
 
 class OnlineLearner:
@@ -56,12 +76,14 @@ class OnlineLearner:
     ) -> None:  # fmt: skip
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
+        if engine not in ENGINES:
+            raise BadParameter(f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}")
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         self._fixed = Strategy.uniform(game).probabilities.copy()
         self._believed = np.zeros(game.n_infosets)
-        self._solvers = [
+        self._solvers: list[Any] = [
             new_solver(
-                game, engine, seed + seat, {"threads": threads} if threads > 1 else {},
+                game, engine, (int(check_seed(seed)) + seat) % 2**64, {"threads": threads} if threads > 1 else {},
                 data_biased_form(game.form, self._fixed, 1 - seat, self._believed),
             )
             for seat in (0, 1)
@@ -81,17 +103,20 @@ class OnlineLearner:
         self._fixed[:] = model.probabilities
         self._believed[:] = trust
         for solver in self._solvers:
-            for name, table in solver.tables().items():
-                if name.startswith(("regret", "strategy_sum")):
-                    table *= FADE
+            solver.fade(FADE)
 
-    def think(self, iterations: int) -> None:
-        """So many iterations, half in each seat."""
+    def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
+        """So many iterations, half in each seat, or until somebody says stop."""
         for solver in self._solvers:
-            solver.step(iterations // 2)
+            left, chunk = iterations // 2, 1_000
+            while left > 0 and not stop():
+                before = time.perf_counter()
+                solver.step(min(chunk, left))
+                left -= chunk
+                chunk *= 2 if time.perf_counter() - before < CHUNK_SECONDS / 2 else 1
 
     def strategy(self) -> Strategy:
-        one, two = (solver.strategy() for solver in self._solvers)
+        one, two = (Strategy(self.game, solver.policy()) for solver in self._solvers)
         return one.replace(two, 1)
 
 
@@ -105,37 +130,72 @@ def play_online(
     iterations: int = 6_000_000,
     learner: OnlineLearner | None = None,
     relearn: bool = True,
+    log: str | Path | None = None,
+    observer: str | None = None,
     tell: Tell = lambda share, what: None,
     **options: Any,
 ) -> Iterator[Block]:
     """Play `hands` hands against `opponent`, who keeps his memory; after each block of `every` learn and think.
 
-    The button alternates. `relearn=False` keeps the model of the `learner` and only thinks on, as in Figure 8.
+    The button alternates. `iterations`: per 1,000 hands. `relearn=False` keeps the model of the `learner` and only thinks on,
+    as in Figure 8. `log` and `observer` as in `play_match`, the learner being "a". Ctrl-C gives the block so far and then
+    raises a `KeyboardInterrupt`.
     """
+    _check(hands, every, iterations)
+    check_seed(seed)
+    target = new_log(log, observer)
     game = game if isinstance(game, Game) else load(game)
-    if hands < every or every < 2:
-        raise BadParameter(
-            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in blocks of {every}"
-        )
     learner = learner or OnlineLearner(game, seed=seed, **options)
+    if target is not None:
+        target.check()
     foe = as_bot(opponent, tell)
+    if only_seat(None, foe) is not None:
+        raise BadStrategy("a learner plays in both seats, and this opponent is a response for one; respond in both seats")
     name = str(getattr(foe, "name", type(foe).__name__))
-    state = play_state(seed, 0)
-    seeds = int(state[0] >> np.uint64(1)), int(state[1] >> np.uint64(1))
+    names = (ME, name if name != ME else f"{name} (2)")
     me = strategy_bot(learner.strategy(), ME)
-    start_bots((me, foe), seeds)
+    if target is not None:
+        target.check(names)
+    start_bots((me, foe), session(seed, 0, 1).start_seeds)
     memory: list[HandRecord] = []
-    won: list[float] = []
-    for block in range(hands // every):
-        strategy = learner.strategy()
-        me.table = strategy_bot(strategy, ME).table
-        played: list[Played] = []
-        gained = play_hands((me, foe), deal_block(seed, block, every), block * every, False, played.append)
-        won += gained.tolist()
-        error = float(np.std(won, ddof=1) / np.sqrt(len(won)))
-        yield Block(len(won), float(gained.mean()), float(np.mean(won)), error, learner.iterations, strategy)
-        tell(len(won) / hands, f"{len(won):,} hands, {np.mean(won):+.3f} sb/h")
-        if relearn:
-            memory += [seen_by(record, ME) for record in records((ME, name), played, block * every)]
-            learner.learn(memory, name)
-        learner.think(iterations * every // 1_000)
+    played: list[Played] = []
+    won = np.full((hands, 2), np.nan)
+    found: Block | None = None
+    try:
+        for number, n in blocks(hands, every):
+            strategy = learner.strategy()
+            me.table = strategy_bot(strategy, ME).table
+            before = len(played)
+            with stop_signals() as stop:
+                gained = play_hands((me, foe), session(seed, number, n, every), keep=played.append, stop=stop)
+            k = np.arange(before, len(played))
+            won[k, k & 1] = gained
+            so_far = estimate([tally(won[: len(played)])])
+            if so_far is not None and len(gained):
+                found = Block(
+                    len(played), float(gained.mean()), so_far.mean, so_far.standard_error, learner.iterations, strategy,
+                    so_far.degrees,
+                )  # fmt: skip
+                yield found
+                tell(len(played) / hands, f"{len(played):,} hands, {so_far.mean:+.3f} sb/h")
+            if not stop():
+                with stop_signals() as stop:
+                    if relearn:
+                        memory += [seen_by(record, ME) for record in records(names, played[before:], before)]
+                        learner.learn(memory, names[1])
+                    learner.think(iterations * n // 1_000, stop)
+            if stop():
+                raise Interrupted(found)
+    finally:
+        if target is not None and played:
+            target.write(names, played)
+
+
+def _check(hands: int, every: int, iterations: int) -> None:
+    check_hands(hands)
+    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
+        raise BadParameter(
+            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in blocks of {every!r}"
+        )
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
+        raise BadParameter(f"iterations must be a whole number from 0, not {iterations!r}")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.arena.deals import Session
 from counterplay.base.errors import CounterplayError
 from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, betting_actions, betting_states, betting_tree
 from counterplay.holdem.form import HAND_SIZE, N_DEALT, SHOWDOWN, compare
@@ -24,6 +25,7 @@ class Played(NamedTuple):
 
 
 Keep = Callable[[Played], None]
+Stop = Callable[[], bool]  # whether to stop before the next hand
 
 
 @cache
@@ -34,15 +36,20 @@ def _moves() -> list[dict[str, int]]:
 
 
 def play_session(
-    bots: tuple[Any, Any], deals: np.ndarray, seeds: tuple[int, int], swap: bool, keep: Keep | None = None
+    bots: tuple[Any, Any],
+    session: Session,
+    swap: bool,
+    keep: Keep | None = None,
+    stop: Stop = lambda: False,
 ) -> np.ndarray:
-    """Play `deals` from the start, the button alternating. What the first bot wins in each: float64[deals].
+    """Play a session from the start, the button alternating. What the first bot wins in each deal: float64[deals played].
 
-    The first bot has the button in even deals, in odd ones when `swap`. Bots are started with `seeds`, those of the seats they
-    begin in, so that a replay with seats swapped gives each seat the same random numbers.
+    The first bot has the button in even deals, in odd ones when `swap`. Seeds belong to seats, so that a replay with the seats
+    swapped gives each seat the same random numbers; every deal has its own, so that deals are independent.
     """
+    seeds = session.start_seeds
     start_bots(bots, (seeds[1], seeds[0]) if swap else seeds)
-    return play_hands(bots, deals, 0, swap, keep)
+    return play_hands(bots, session, swap, keep, stop)
 
 
 def start_bots(bots: tuple[Any, Any], seeds: tuple[int, int]) -> None:
@@ -50,11 +57,21 @@ def start_bots(bots: tuple[Any, Any], seeds: tuple[int, int]) -> None:
         _tell(bot, "start", seed)
 
 
-def play_hands(bots: tuple[Any, Any], deals: np.ndarray, first: int, swap: bool, keep: Keep | None = None) -> np.ndarray:
-    """Go on playing: `deals` are the hands from number `first` on."""
-    won = np.empty(len(deals))
-    for k, cards in enumerate(deals.tolist()):
-        dealer = ((first + k) & 1) ^ int(swap)
+def play_hands(
+    bots: tuple[Any, Any],
+    session: Session,
+    swap: bool = False,
+    keep: Keep | None = None,
+    stop: Stop = lambda: False,
+) -> np.ndarray:
+    """Go on playing: as `play_session`, with bots that were started before."""
+    won = np.empty(len(session.cards))
+    for k, (cards, seeds) in enumerate(zip(session.cards.tolist(), session.deal_seeds, strict=True)):
+        if stop():
+            return won[:k]
+        dealer = ((session.first + k) & 1) ^ int(swap)
+        for seat, seed in enumerate(seeds):
+            _tell(bots[dealer ^ seat], "seed", seed)
         result, end = _play_hand(bots[dealer], bots[1 - dealer], tuple(cards))
         won[k] = result if dealer == 0 else -result
         if keep is not None:

@@ -1,13 +1,22 @@
-"""What a match says: the mean per hand and how sure that is."""
+"""What a match says: the mean per hand and how sure that is.
+
+The error is that of independent pieces: of deals, or, where players remember and there are enough of them, of whole sessions.
+A deal played in both seats is one piece, whose value is the mean of the two. Where every deal is played once, the mean is
+that of the two seats, and each seat has its own spread: that one seat wins more than the other is no luck.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-Z95 = 1.959963984540054  # two-sided 95% of a normal distribution
+LEVEL = 0.95
+#: From so many sessions on, players who remember are judged by the spread of their sessions.
+ENOUGH_SESSIONS = 10
+_TWICE, _ONCE = 0, 3  # rows of a tally
 
 
 @dataclass(frozen=True)
@@ -19,29 +28,124 @@ class MatchResult:
     b: str
     hands: int  # played; a duplicate deal is two hands
     duplicate: bool  # every deal played twice, seats swapped
-    mean: float  # won by `a` per hand
-    standard_error: float
+    mean: float  # won by `a` per hand, the mean of both seats
+    standard_error: float  # NaN where a single deal leaves it open
     by_seat: tuple[float, float]  # won by `a` per hand as player 1 (in hold'em the dealer) and as player 2
     seed: int
     seconds: float
+    degrees: float = math.inf  # of freedom: how well the standard error is known (Student's t)
+    stopped: bool = False  # before all hands were played
+    seat: int | None = None  # the only one `a` played in, where one of the two is a response for one seat; `mean` is of that
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% of such intervals hold the true mean."""
-        half = Z95 * self.standard_error
+        """95% of such intervals hold the true mean; infinite where a single deal leaves it open."""
+        half = half_width(self.standard_error, self.degrees)
         return self.mean - half, self.mean + half
 
     def __str__(self) -> str:
         low, high = self.interval
         kind = "duplicate hands" if self.duplicate else "hands"
-        return f"{self.a} against {self.b}: {self.mean:+.4f} ± {(high - low) / 2:.4f} per hand over {self.hands:,} {kind}"
+        where = "" if self.seat is None else f", {self.a} in player {self.seat + 1}'s seat only"
+        return f"{self.a} against {self.b}: {self.mean:+.4f} ± {(high - low) / 2:.4f} per hand over {self.hands:,} {kind}{where}"
 
 
-def summarise(game: str, names: tuple[str, str], won: np.ndarray, duplicate: bool, seed: int, seconds: float) -> MatchResult:
-    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal; without duplicates every other is NaN."""
-    per_deal = np.nanmean(won, axis=1)
-    n = len(per_deal)
-    error = float(per_deal.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    seats = [float(np.nanmean(won[:, k])) if not np.all(np.isnan(won[:, k])) else math.nan for k in (0, 1)]
-    hands = int(np.count_nonzero(~np.isnan(won)))
-    return MatchResult(game, *names, hands, duplicate, float(per_deal.mean()), error, (seats[0], seats[1]), seed, seconds)
+def half_width(standard_error: float, degrees: float) -> float:
+    """Half of a 95% interval."""
+    from scipy.special import ndtri, stdtrit  # quick to import, unlike scipy.stats
+
+    if math.isnan(standard_error):
+        return math.inf
+    upper = (1 + LEVEL) / 2
+    return float(ndtri(upper) if math.isinf(degrees) else stdtrit(degrees, upper)) * standard_error
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Count, mean and squares about the mean of five series: deals played twice, their two seats, and the seats of deals
+    played once. float64[5] each."""
+
+    count: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    def __add__(self, other: Tally) -> Tally:
+        """Chan, Golub & LeVeque's update."""
+        count = self.count + other.count
+        share = other.count / np.maximum(count, 1.0)
+        apart = np.where((self.count > 0) & (other.count > 0), other.mean - self.mean, 0.0)
+        mean = np.where(self.count > 0, self.mean + apart * share, other.mean)
+        return Tally(count, mean, self.squares + other.squares + apart**2 * self.count * share)
+
+
+NOTHING = Tally(np.zeros(5), np.zeros(5), np.zeros(5))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean per hand and its error."""
+
+    mean: float
+    standard_error: float
+    degrees: float
+    by_seat: tuple[float, float]
+    hands: int
+    twice: bool  # whether deals were played in both seats
+
+
+def tally(won: np.ndarray) -> Tally:
+    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where it was not played."""
+    one, two = won[:, 0], won[:, 1]
+    once: tuple[np.ndarray, ...] = ()
+    missing = np.isnan(won)
+    if missing.any():
+        both = ~missing.any(axis=1)
+        once = one[missing[:, 1] & ~missing[:, 0]], two[missing[:, 0] & ~missing[:, 1]]
+        one, two = one[both], two[both]
+    series = ((one + two) / 2, one, two, *once)
+    found = np.zeros((3, 5))
+    for k, values in enumerate(series):
+        if len(values):
+            mean = values.mean()
+            found[:, k] = len(values), mean, ((values - mean) ** 2).sum()
+    return Tally(*found)
+
+
+def estimate(parts: Sequence[Tally], sessions: bool = False, seat: int | None = None) -> Estimate | None:
+    """What all parts say; None where no seat can be compared with the other. Deals played twice, if any, are what counts.
+
+    `sessions`: players remember within a part, so that its deals are not independent. `seat`: only that one was played.
+    """
+    whole = sum(parts, NOTHING)
+    twice = whole.count[_TWICE] > 0
+    rows = [_TWICE] if twice else [_ONCE, _ONCE + 1] if seat is None else [_ONCE + seat]
+    if not all(whole.count[rows] > 0):
+        return None
+    mean = float(whole.mean[rows].mean())
+    seats = (whole.mean[_TWICE + 1 : _TWICE + 3] if twice else whole.mean[_ONCE : _ONCE + 2]).copy()
+    if seat is not None:
+        seats[1 - seat] = math.nan
+    usable = [part for part in parts if all(part.count[rows] > 0)]
+    error, degrees = _of_deals(whole, rows)
+    if sessions and len(usable) >= ENOUGH_SESSIONS:
+        error, degrees = _of_sessions(usable, rows, mean)
+    hands = int(whole.count[_TWICE] * 2 if twice else whole.count[rows].sum())
+    return Estimate(mean, error, degrees, (float(seats[0]), float(seats[1])), hands, bool(twice))
+
+
+def _of_deals(whole: Tally, rows: list[int]) -> tuple[float, float]:
+    """Standard error of the mean over `rows`, and its degrees of freedom (Welch & Satterthwaite's for two seats)."""
+    n, squares = whole.count[rows], whole.squares[rows]
+    if min(n) < 2:
+        return math.nan, 0.0
+    variances = squares / (n - 1) / n
+    total = float(variances.sum())
+    degrees = total**2 / float((variances**2 / (n - 1)).sum()) if total > 0 else float((n - 1).sum())
+    return math.sqrt(total) / len(rows), degrees
+
+
+def _of_sessions(parts: Sequence[Tally], rows: list[int], mean: float) -> tuple[float, float]:
+    n = np.array([part.count[rows].sum() for part in parts])
+    apart = np.array([part.mean[rows].mean() for part in parts]) - mean
+    spread = float((((n / n.sum()) * apart) ** 2).sum())
+    return math.sqrt(spread * len(parts) / (len(parts) - 1)), float(len(parts) - 1)

@@ -34,6 +34,14 @@ class BadGame(CounterplayError):
     """Rules that break the contract of a game (no actions, chance that does not sum to one, ...)."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with what there was until then in `result`."""
+
+    def __init__(self, result: object) -> None:
+        super().__init__()
+        self.result = result
+
+
 def shown(value: object) -> str:
     """`value` for a message, not longer than a line."""
     try:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile, BadStrategy, CounterplayError
+from counterplay.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import plan_from_policy
 from counterplay.kernels.policy import normalise
@@ -45,15 +46,19 @@ class Row(NamedTuple):
 class Strategy:
     """A strategy profile: behaviour of all players. Immutable.
 
-    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`.
+    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`: the one seat it is meant
+    for, such as that of a response whose other seat is the model; None for all.
     """
+
+    player: int | None = None
 
     def __init__(self, game: Game, probabilities: np.ndarray) -> None:
         self.game = game
         self.probabilities = _checked(game, probabilities)
 
     def __repr__(self) -> str:
-        return f"Strategy({self.game.name!r}, {self.game.n_infosets} information sets)"
+        seat = "" if self.player is None else f", for player {self.player + 1}"
+        return f"Strategy({self.game.name!r}, {self.game.n_infosets} information sets{seat})"
 
     @classmethod
     def uniform(cls, game: Game) -> Strategy:
@@ -121,6 +126,14 @@ class Strategy:
         probabilities[slots] = other.probabilities[slots]
         return Strategy(self.game, probabilities)
 
+    def for_player(self, player: int | None) -> Strategy:
+        """The same profile, meant for one seat only; None: for all."""
+        if player is not None:
+            self.game.check_player(player)
+        meant = copy.copy(self)
+        meant.player = None if player is None else int(player)
+        return meant
+
     def mix(self, other: Strategy, weight: float) -> Strategy:
         """Play this strategy with probability `weight`, `other` otherwise, decided once before the game.
 
@@ -142,7 +155,9 @@ class Strategy:
 
     def save(self, path: str | Path) -> None:
         """Write to `path` (.npz) so that a kill leaves the old file or the new one."""
-        header = {"game": self.game.name, "fingerprint": self.game.fingerprint}
+        header: dict[str, Any] = {"game": self.game.name, "fingerprint": self.game.fingerprint}
+        if self.player is not None:
+            header["player"] = self.player
         small = self.game.n_slots >= COMPRESSED_FROM
         files.write_arrays(Path(path), "strategy", {"probabilities": self.probabilities}, header, small)
 
@@ -170,8 +185,8 @@ class Strategy:
         if header.get("fingerprint") != game.fingerprint:
             raise BadFile(f"{path}: the rules or the numbering of {name} changed since it was written")
         try:
-            return cls(game, arrays["probabilities"])
-        except BadStrategy as error:
+            return cls(game, arrays["probabilities"]).for_player(header.get("player"))
+        except (BadStrategy, BadParameter) as error:
             raise BadFile(f"{path}: {error}") from None
 
 
@@ -181,6 +196,24 @@ def check_same_game(game: Game, strategy: Strategy) -> None:
         raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
     if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
         raise BadStrategy(f"a strategy for {strategy.game.name} cannot play {game.name}")
+
+
+def check_seat(strategy: Strategy, player: int) -> None:
+    """`BadStrategy` where the strategy is meant for another seat than this player's."""
+    if strategy.player is not None and strategy.player != player:
+        raise BadStrategy(
+            f"this is a response for player {strategy.player + 1}'s seat only; player {player + 1} in it is the model it was "
+            "computed against"
+        )
+
+
+def seats_between(one: Strategy, other: Strategy) -> list[int]:
+    """The seats in which `one` can meet `other`; a response for one seat has only that."""
+    seats = [player for player in range(one.game.n_players) if one.player in (None, player)]
+    seats = [player for player in seats if other.player in (None, 1 - player)]
+    if not seats:
+        raise BadStrategy("both are responses for the same seat only, so they cannot meet")
+    return seats
 
 
 def _infoset(game: Game, label: str) -> int:

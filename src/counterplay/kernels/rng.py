@@ -11,24 +11,37 @@ from counterplay.base.errors import BadParameter, shown
 from counterplay.kernels.jit import index, jit
 
 _MASK = (1 << 64) - 1
-_11, _17, _19, _45 = (np.uint64(k) for k in (11, 17, 19, 45))
+_11, _17, _19, _27, _30, _31, _45 = (np.uint64(k) for k in (11, 17, 19, 27, 30, 31, 45))
+_STREAM, _STEP = np.uint64(0xD1342543DE82EF95), np.uint64(0x9E3779B97F4A7C15)
+_MIX, _MIX_AGAIN = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _TO_UNIT = 2.0**-53
 _0, _1, _2, _3 = (index(k) for k in range(4))
 
 
 def new_state(seed: int, stream: int = 0) -> np.ndarray:
     """State `uint64[4]` for a seed; different streams of one seed are independent."""
+    state = np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
+        seed_state(check_seed(seed), index(stream), state)
+    return state
+
+
+def check_seed(seed: int) -> int:
+    """A seed as kernels take it, or `BadParameter`."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _MASK:
         raise BadParameter(f"seed must be a whole number from 0 to 2^64 - 1, not {shown(seed)}")
-    word = (int(seed) ^ (stream * 0xD1342543DE82EF95)) & _MASK
-    state = np.empty(4, dtype=np.uint64)
-    for k in range(4):  # splitmix64
-        word = (word + 0x9E3779B97F4A7C15) & _MASK
-        mixed = word
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-        state[k] = mixed ^ (mixed >> 31)
-    return state
+    return index(seed)
+
+
+@jit(inline=True)
+def seed_state(seed: int, stream: int, state: np.ndarray) -> None:
+    """`new_state` inside kernels, for a seed that was checked: fills `state` by splitmix64."""
+    word = seed ^ (stream * _STREAM)
+    for k in range(index(4)):
+        word += _STEP
+        mixed = (word ^ (word >> _30)) * _MIX
+        mixed = (mixed ^ (mixed >> _27)) * _MIX_AGAIN
+        state[k] = mixed ^ (mixed >> _31)
 
 
 @jit(inline=True)

@@ -39,6 +39,9 @@ class Bot:
     def start(self, seed: int) -> None:
         """A new session: forget everything, seed your random numbers."""
 
+    def seed(self, seed: int) -> None:
+        """A new deal: draw from this seed from now on, and keep what you remember. Makes deals independent of each other."""
+
     def new_hand(self, seat: int) -> None:
         """A new hand is dealt."""
 

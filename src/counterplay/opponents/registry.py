@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def as_bot(player: Any, tell: Tell = lambda share, what: None) -> Any:
         if str(player) in BOTS:
             return bot(str(player), tell)
         path = Path(player)
-        if not path.exists():
+        if not str(player) or not os.path.exists(path):  # which answers for impossible names too
             if path.suffix or len(path.parts) > 1:
                 raise BadParameter(f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}")
             raise unknown("bot", str(player), BOTS)

@@ -16,8 +16,8 @@ from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
-from counterplay.kernels.jit import index, jit
-from counterplay.kernels.rng import new_state, uniform
+from counterplay.kernels.jit import ZERO, index, jit
+from counterplay.kernels.rng import check_seed, new_state, seed_state, uniform
 from counterplay.opponents.bot import Bot, View
 
 
@@ -61,7 +61,9 @@ def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
 
 
 class TableBot(Bot):
-    """A bot that plays a table."""
+    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None for both."""
+
+    player: int | None = None
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
@@ -70,7 +72,10 @@ class TableBot(Bot):
         self._rng = new_state(0)
 
     def start(self, seed: int) -> None:
-        self._rng = new_state(seed)
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        seed_state(check_seed(seed), ZERO, self._rng)
 
     def act(self, view: View) -> str:
         self._hand[:2] = view.cards
@@ -100,4 +105,6 @@ def strategy_table(strategy: Strategy) -> Table:
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     """A strategy as a bot."""
-    return TableBot(name or strategy.game.name, strategy_table(strategy))
+    bot = TableBot(name or strategy.game.name, strategy_table(strategy))
+    bot.player = strategy.player
+    return bot

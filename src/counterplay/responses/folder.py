@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile, BadParameter
+from counterplay.base.errors import BadFile
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers import folder as run_folder
@@ -17,13 +17,6 @@ from counterplay.solvers import folder as run_folder
 def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
     """A response in both seats has a folder for each."""
     return folder / f"seat{seat + 1}" if player is None else folder
-
-
-def check_free(folder: Path) -> None:
-    """Refuse a folder that holds a run of `solve`, or a response in one seat or in both."""
-    for place in (folder, folder / "seat1", folder / "seat2"):
-        if run_folder.holds_run(place):
-            raise BadParameter(f"{place} already holds a run; resume it or choose another folder")
 
 
 def save_model(folder: Path, model: Strategy, trust: np.ndarray) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.responses.respond import Response, assemble, check_response, default_target, respond
+from counterplay.responses.respond import check_measurable, check_response, default_target, respond
+from counterplay.responses.result import Response, assemble
 from counterplay.solvers.base import probability, real
-from counterplay.solvers.run import DEFAULT_SECONDS, Progress
-from counterplay.solvers.value import game_value
+from counterplay.solvers.limits import DEFAULT_SECONDS, Progress
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 SEARCH_STEPS = 12
@@ -35,8 +36,8 @@ class Point:
     """One response: what it wins from the model, and what it risks."""
 
     p: float
-    exploitation: float  # payoff against the model, above the value of the game; summed over seats for both
-    exploitability: float  # how far below the value of the game it can be held; for both seats b1 + b2
+    exploitation: float  # as in Response: payoff against the model above the value of the game
+    exploitability: float  # as in Response: how far below the value of the game it can be held; for both seats b1 + b2
     seconds: float
     response: Response = field(repr=False)
 
@@ -59,6 +60,7 @@ class Frontier:
 
     def recommend(self, max_exploitability: float) -> Point:
         """The point that wins the most while risking at most this much."""
+        real(max_exploitability, "max_exploitability")
         within = [point for point in self.points if point.exploitability <= max_exploitability]
         if not within:
             least = min(point.exploitability for point in self.points)
@@ -121,28 +123,43 @@ def frontier(
     tell: Callable[[float, str], None] = lambda share, what: None,
     **arguments: Any,
 ) -> Frontier:
-    """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed."""
+    """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed.
+
+    Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or None.
+    """
     game = game if isinstance(game, Game) else load(game)
-    check_response(game, model, algorithm)
-    if not isinstance(ps, Sequence | np.ndarray) or isinstance(ps, str) or len(ps) == 0:
-        raise BadParameter(f"ps must be a list of numbers from 0 to 1, not {ps!r}")
-    if arguments.get("folder") is not None:
-        raise BadParameter("a frontier is many runs; give a folder to respond instead")
-    points = []
-    for k, p in enumerate(sorted(probability(p, "p") for p in ps)):
-        tell(k / len(ps), f"p = {p:g}")
-        points.append(as_point(respond(game, model, player, p, algorithm, **arguments)))
+    check_response(game, model, player, algorithm)
+    check_measurable(game, "there is no curve to draw; respond with one p")
+    for name in ("folder", "p", "max_exploitability"):
+        if arguments.get(name) is not None:
+            raise BadParameter(f"a frontier is many runs, one for each of ps; give {name} to respond instead")
+    values = _check_ps(ps)
+    points: list[Point] = []
+    try:
+        for k, p in enumerate(values):
+            tell(k / len(values), f"p = {p:g}")
+            points.append(as_point(respond(game, model, player, p, algorithm, **arguments)))
+    except KeyboardInterrupt:
+        done = Frontier(game, player, algorithm, tuple(points)) if points else None
+        raise Interrupted(done) from None
     tell(1.0, "done")
     return Frontier(game, player, algorithm, tuple(points))
 
 
+def _check_ps(ps: Sequence[float]) -> list[float]:
+    """Values of p, rising, each once."""
+    if not isinstance(ps, Sequence | np.ndarray) or isinstance(ps, str) or len(ps) == 0:
+        raise BadParameter(f"ps must be a list of numbers from 0 to 1, not {ps!r}")
+    values = sorted(probability(p, "p") for p in ps)
+    for one, two in itertools.pairwise(values):
+        if one == two:
+            raise BadParameter(f"ps names p = {one:g} twice")
+    return values
+
+
 def as_point(response: Response) -> Point:
-    """A response relative to the value of the game."""
-    value = 0.0  # both seats: the values cancel
-    if response.player is not None:
-        value = game_value(response.game) * (1 if response.player == 0 else -1)
-    exploitability = max(value - response.worst_case, 0.0)
-    return Point(response.p or 0.0, response.exploitation - value, exploitability, response.seconds, response)
+    """A response as a point of the curve."""
+    return Point(response.p or 0.0, response.exploitation, response.exploitability, response.seconds, response)
 
 
 def safest_best(
@@ -171,22 +188,27 @@ def safest_best(
             respond(game, model, player, p, algorithm, engine=engine, seed=seed, on_chunk=on_chunk, **bounds, **options)
         )
 
-    risky = at(1.0)
-    if risky.exploitability <= limit:
-        return risky.response
-    safe = at(0.0)
-    if safe.exploitability > limit:
-        raise BadParameter(
-            f"even the safest strategy found risks {safe.exploitability:.3g} per game, more than {limit:g}; "
-            "allow more, or give more iterations"
-        )
-    for _ in range(SEARCH_STEPS):
-        middle = at((safe.p + risky.p) / 2.0)
-        if middle.exploitability <= limit:
-            safe = middle
-        else:
-            risky = middle
-    return _mix_to(limit, safe, risky, model)
+    safe: Point | None = None
+    try:
+        risky = at(1.0)
+        if risky.exploitability <= limit:
+            return risky.response
+        found = at(0.0)
+        if found.exploitability > limit:
+            raise BadParameter(
+                f"even the safest strategy found risks {found.exploitability:.3g} per game, more than {limit:g}; "
+                "allow more, or give more iterations"
+            )
+        safe = found
+        for _ in range(SEARCH_STEPS):
+            middle = at((safe.p + risky.p) / 2.0)
+            if middle.exploitability <= limit:
+                safe = middle
+            else:
+                risky = middle
+        return _mix_to(limit, safe, risky, model)
+    except KeyboardInterrupt:
+        raise Interrupted(safe and safe.response) from None
 
 
 def _mix_to(limit: float, safe: Point, risky: Point, model: Strategy) -> Response:
@@ -207,6 +229,11 @@ def _mix_to(limit: float, safe: Point, risky: Point, model: Strategy) -> Respons
 
 
 def _mixture(safe: Response, risky: Response, weight: float, model: Strategy) -> Response:
-    runs = [replace(one, strategy=two.strategy.mix(one.strategy, weight)) for one, two in zip(safe.runs, risky.runs, strict=True)]
+    runs = []
+    for one, two in zip(safe.runs, risky.runs, strict=True):
+        seat = one.strategy.player
+        assert seat is not None
+        mixed = model.replace(two.strategy.mix(one.strategy, weight), seat).for_player(seat)
+        runs.append(replace(one, strategy=mixed))
     p = (safe.p or 0.0) * (1.0 - weight) + (risky.p or 0.0) * weight
     return assemble(safe.game, model, safe.player, np.float64(p), safe.algorithm, runs)

@@ -16,17 +16,15 @@ action needs no support for it; the unrestricted subtree explores it), and one r
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter, unknown
-from counterplay.evaluation.exact import best_response, expected_value, form_exploitability
+from counterplay.base.errors import BadParameter, Interrupted, unknown
+from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import (
     data_biased_form,
@@ -35,45 +33,26 @@ from counterplay.forms.restricted import (
     restricted_sequence_form,
 )
 from counterplay.forms.sequence import SequenceForm, player_infosets
-from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.games.registry import load
-from counterplay.responses.folder import check_free, save_model, seat_folder
+from counterplay.responses.folder import save_model, seat_folder
+from counterplay.responses.result import Response, assemble
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.run import DEFAULT_SECONDS, Progress, Run, check_limits, check_target, run_solver
+from counterplay.solvers.folder import check_free
+from counterplay.solvers.limits import DEFAULT_SECONDS, Progress, check_limits, check_target
+from counterplay.solvers.run import Run, run_solver
 
+DEFAULT_P = 0.75
 DEFAULT_TARGET = 2e-5  # of the payoff range
 DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
-
-
-@dataclass(frozen=True)
-class Response:
-    """A counter-strategy and what it is worth on the original game."""
-
-    game: Game
-    algorithm: str
-    engine: str
-    player: int | None  # who responds; None: both seats
-    p: float | None  # None: an array per information set
-    strategy: Strategy = field(repr=False)  # the responder(s) as computed; in one seat the other player is the model
-    exploitation: float  # payoff of the responder against the model, summed over seats for both; NaN in hold'em: play a match
-    worst_case: float  # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
-    runs: tuple[Run, ...] = field(repr=False)
-
-    @property
-    def seconds(self) -> float:
-        return sum(run.seconds for run in self.runs)
-
-    @property
-    def iterations(self) -> int:
-        return max(run.iterations for run in self.runs)
 
 
 def respond(
     game: Game | str,
     model: Strategy,
     player: int | None = None,
-    p: float | np.ndarray = 0.75,
+    p: float | np.ndarray = DEFAULT_P,
     algorithm: str = "rnr",
     *,
     engine: str | None = None,
@@ -93,13 +72,17 @@ def respond(
     `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per information set (see
     `confidence`). With `max_exploitability` p is searched instead: win the most while risking at most that much per game (below
     the value of the game; for both seats b1 + b2). `target` is the exploitability of the restricted game at which to stop. The
-    other arguments are as in `solve`. A `folder` can be gone on with by `resume_response`.
+    other arguments are as in `solve`. A `folder` can be gone on with by `resume_response`. Ctrl-C raises `Interrupted`, whose
+    `result` is the response so far (of the first seat alone where the second was not begun), with `max_exploitability` the
+    best one found within the limit, or None.
     """
     game = game if isinstance(game, Game) else load(game)
-    check_response(game, model, algorithm)
+    check_response(game, model, player, algorithm)
     check_target(game, target)
     if max_exploitability is not None:
-        game.tree  # noqa: B018  refuses a game that cannot be evaluated
+        check_measurable(game, "no limit on it can be kept; give p")
+        if np.ndim(p) != 0 or p != DEFAULT_P:
+            raise BadParameter("max_exploitability searches for p; give one or the other")
         if callback is not None or measure_every is not None:
             raise BadParameter("max_exploitability tries many values of p; callback and measure_every are for one")
         from counterplay.responses.frontier import safest_best
@@ -111,16 +94,49 @@ def respond(
     if iterations is None and seconds is None and target is None:
         seconds, target = DEFAULT_SECONDS, default_target(game) if game.has_tree else None
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    if folder is not None:
-        check_free(Path(folder))
-    runs = []
-    for seat in (0, 1) if player is None else (player,):
+    place = None if folder is None else Path(folder)
+    if place is not None:
+        check_free(place)
+
+    def work(seat: int) -> Run:
         solver = response_solver(game, model, seat, p, algorithm, engine, seed, options)
-        where = None if folder is None else seat_folder(Path(folder), seat, player)
+        where = None if place is None else seat_folder(place, seat, player)
         if where is not None:
             save_model(where, model, trust_array(game, p, algorithm))
-        runs.append(run_solver(solver, limits, where))
-    return assemble(game, model, player, p, algorithm, runs)
+        return run_solver(solver, limits, where)
+
+    return in_seats(game, model, player, p, algorithm, work, place)
+
+
+def in_seats(
+    game: Game,
+    model: Strategy,
+    player: int | None,
+    p: float | np.ndarray,
+    algorithm: str,
+    work: Callable[[int], Run],
+    folder: Path | None,
+) -> Response:
+    """`work` for each seat, put together; both seats have their profile in `folder`. `Interrupted` has what there is."""
+    seats = (0, 1) if player is None else (player,)
+    runs: list[Run] = []
+    stopped = False
+    for seat in seats:
+        try:
+            runs.append(work(seat))
+        except KeyboardInterrupt as stop:
+            if isinstance(stop, Interrupted) and isinstance(stop.result, Run):
+                runs.append(stop.result)
+            if not runs:
+                raise
+            stopped = True
+            break
+    response = assemble(game, model, player if len(runs) == len(seats) else seats[0], p, algorithm, runs)
+    if folder is not None and response.player is None:
+        response.strategy.save(folder / "strategy.npz")
+    if stopped:
+        raise Interrupted(response)
+    return response
 
 
 def default_target(game: Game) -> float:
@@ -128,7 +144,13 @@ def default_target(game: Game) -> float:
     return DEFAULT_TARGET * float(game.tree.payoff.max() - game.tree.payoff.min())
 
 
-def check_response(game: Game, model: Strategy, algorithm: str) -> None:
+def check_measurable(game: Game, so: str) -> None:
+    """Refuse what needs exploitability where there is none."""
+    if not game.has_tree:
+        raise BadParameter(f"the exploitability of {game.name} cannot be measured yet, so {so} and play a match")
+
+
+def check_response(game: Game, model: Strategy, player: int | None, algorithm: str) -> None:
     """Whether there is anything to respond to."""
     if not isinstance(algorithm, str) or algorithm not in DEFAULT_ENGINE:
         raise unknown("response algorithm", algorithm, DEFAULT_ENGINE)
@@ -137,6 +159,9 @@ def check_response(game: Game, model: Strategy, algorithm: str) -> None:
         raise BadParameter(f"robust responses are for two players, and {game.name} has {game.n_players}")
     if not game.zero_sum:
         raise BadParameter(f"robust responses are for zero-sum games, and {game.name} is none")
+    for seat in (0, 1) if player is None else (player,):
+        game.check_player(seat)
+        check_seat(model, 1 - seat)
 
 
 def response_solver(
@@ -170,6 +195,7 @@ def response_solver(
     solver = new_solver(game, engine, seed, options, form)
     if full is not None:
         solver.measure = partial(_gap, full, game.slots(restricted), restricted, sampling and not once)
+    solver.complete = partial(_beside, model, player)
     solver.setting = {
         "response": algorithm,
         "player": player,
@@ -177,6 +203,11 @@ def response_solver(
         "model": hashlib.sha256(fixed.tobytes()).hexdigest()[:16],
     }
     return solver
+
+
+def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:
+    """`response` in its seat, the model in the other."""
+    return model.replace(response, player).for_player(player)
 
 
 def _full_width(game: Game, model: Strategy, restricted: int, trust: np.ndarray, once: bool) -> SequenceForm:
@@ -216,23 +247,3 @@ def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray
     if not np.all((trust >= 0.0) & (trust <= 1.0)):
         raise BadParameter("p must be from 0 to 1 at every information set")
     return trust
-
-
-def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndarray, algorithm: str, runs: list[Run]) -> Response:
-    """Score finished runs, one per seat, on the original game."""
-    seats = (0, 1) if player is None else (player,)
-    strategy, exploitation, worst_case = model, 0.0, 0.0
-    for seat, run in zip(seats, runs, strict=True):
-        gain, least = score(game, model, run.strategy, seat)
-        strategy = strategy.replace(run.strategy, seat)
-        exploitation, worst_case = exploitation + gain, worst_case + least
-    number = float(p) if np.ndim(p) == 0 else None
-    return Response(game, algorithm, runs[0].algorithm, player, number, strategy, exploitation, worst_case, tuple(runs))
-
-
-def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
-    """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
-    if not game.has_tree:
-        return math.nan, math.nan  # a match tells
-    gain = float(expected_value(game, model.replace(response, player))[player])
-    return gain, -best_response(game, response, 1 - player).value

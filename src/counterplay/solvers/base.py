@@ -35,6 +35,7 @@ class Solver(ABC):
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
         self.setting: dict[str, Any] = {}  # what else makes this run what it is, such as a response's model
+        self.complete: Callable[[Strategy], Strategy] = lambda learnt: learnt  # a response adds its model
         self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
     @property
@@ -76,7 +77,8 @@ class Solver(ABC):
         return out
 
     def strategy(self) -> Strategy:
-        return Strategy(self.game, self.policy())
+        """What is to be played, and saved: the policy, `complete`."""
+        return self.complete(Strategy(self.game, self.policy()))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All state, not copies."""

@@ -39,12 +39,18 @@ def holds_run(folder: Path) -> bool:
     return (folder / "config.json").exists() or (folder / "checkpoint.npz").exists()
 
 
-def create(folder: Path, solver: Solver, version: str) -> None:
-    """Start a run folder; refuse to write over another run."""
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds a run: of `solve`, or of `respond` in one seat or in both."""
     if folder.exists() and not folder.is_dir():
         raise BadParameter(f"{folder} is a file; a run needs a folder")
-    if holds_run(folder):
-        raise BadParameter(f"{folder} already holds a run; resume it or choose another folder")
+    for place in (folder, folder / "seat1", folder / "seat2"):
+        if holds_run(place):
+            raise BadParameter(f"{place} already holds a run; resume it or choose another folder")
+
+
+def create(folder: Path, solver: Solver, version: str) -> None:
+    """Start a run folder; refuse to write over another run."""
+    check_free(folder)
     try:
         files.write_json(folder / "config.json", {"counterplay": "run", "version": version, **config_of(solver)}, new=True)
     except CounterplayError as error:

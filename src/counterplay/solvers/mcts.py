@@ -223,3 +223,11 @@ class TreeSearch(SamplingSolver):
         return int(tree_search(
             self._form, worker.hand, worker.tables, worker.scratch, worker.rng, n, self._c, self._simulation, scale
         ))  # fmt: skip
+
+    def _fade(self, tables: Tables, share: float) -> None:
+        """Averages stay; with fewer visits behind them they change faster, and actions are tried again sooner."""
+        visits = tables.stats[:, VISITS] * share
+        tables.stats[:, VISITS] = visits
+        tables.stats[:, ROOT] = np.sqrt(np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0))
+        total = np.maximum(np.add.reduceat(visits, self.game.form.first[:-1]), 2.0)
+        tables.spread[:] = np.maximum(self._c * np.sqrt(np.log(total)), TINY)

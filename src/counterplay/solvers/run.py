@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.base import Solver, real
+from counterplay.solvers.base import Solver
 from counterplay.solvers.folder import Measurement
+from counterplay.solvers.limits import Limits as Limits
+from counterplay.solvers.limits import Progress as Progress
+from counterplay.solvers.limits import check_limits as check_limits
+from counterplay.solvers.limits import check_target as check_target
 
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
@@ -29,9 +31,6 @@ CHECKPOINT_SECONDS = 15.0
 #: Without `measure_every`, measurements are spaced by this factor, and take at most this share of the time.
 MEASURE_FACTOR = 1.25
 MEASURE_SHARE = 0.1
-#: `solve` without any limit stops at this exploitability, or after this time.
-DEFAULT_TARGET = 1e-3
-DEFAULT_SECONDS = 60.0
 
 
 def version() -> str:
@@ -40,21 +39,6 @@ def version() -> str:
         return installed_version("counterplay")
     except PackageNotFoundError:
         return "unknown"
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a run stands; given to callbacks."""
-
-    iterations: int
-    seconds: float
-    nodes: int
-    exploitability: float  # the last one measured, NaN if none
-    solver: Solver = field(repr=False)
-
-    def strategy(self) -> Strategy:
-        """The strategy learned so far."""
-        return self.solver.strategy()
 
 
 @dataclass(frozen=True)
@@ -69,8 +53,9 @@ class Run:
     seconds: float
     strategy: Strategy = field(repr=False)
     metrics: tuple[Measurement, ...] = field(repr=False)
-    stopped_by: str  # "iterations", "seconds", "target", "callback" or "solved"
+    stopped_by: str  # "iterations", "seconds", "target", "callback", "solved" or "interrupted"
     version: str
+    started_at: int  # iterations there were when this call began; 0 unless resumed
     _solver: Solver = field(repr=False)
 
     @property
@@ -83,18 +68,6 @@ class Run:
         folder = Path(path)
         run_folder.create(folder, self._solver, self.version)
         run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop and whom to tell; `check_limits` makes one."""
-
-    iterations: int | None
-    seconds: float | None
-    target: float | None
-    measure_every: int | None
-    callback: Callable[[Progress], Any] | None
-    on_chunk: Callable[[Progress], None] | None
 
 
 def solve(
@@ -115,18 +88,13 @@ def solve(
 
     `measure_every`: measure exploitability every so many iterations (default: ever more seldom). `callback` is called after
     each measurement and stops the run by returning True; `on_chunk` is called several times a second. `folder`: keep
-    checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm.
+    checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm. Ctrl-C raises
+    `Interrupted`, whose `result` is the run so far.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
-
-
-def check_target(game: Game, target: float | None) -> None:
-    """Refuse to wait for what cannot be measured."""
-    if target is not None and not game.perfect_recall:
-        raise BadParameter(f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit")
 
 
 def run_solver(solver: Solver, limits: Limits, folder: str | Path | None = None) -> Run:
@@ -150,7 +118,8 @@ def resume(
 ) -> Run:
     """Go on with the run in `folder` until it has `iterations` or `seconds` in total, or reaches `target`.
 
-    `game` is needed only for a game of your own.
+    A run that is there already is given back as it is: `started_at` equals `iterations`. `game` is needed only for a game
+    of your own.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
@@ -168,26 +137,6 @@ def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
     return _Loop(solver, limits, folder, used, metrics).run()
 
 
-def check_limits(
-    iterations: int | None = None,
-    seconds: float | None = None,
-    target: float | None = None,
-    measure_every: int | None = None,
-    callback: Callable[[Progress], Any] | None = None,
-    on_chunk: Callable[[Progress], None] | None = None,
-) -> Limits:
-    """Limits as given, or `BadParameter`; without any, the defaults."""
-    for name, value in (("iterations", iterations), ("measure_every", measure_every)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
-    for name, limit in (("seconds", seconds), ("target", target)):
-        if limit is not None and real(limit, name) <= 0:
-            raise BadParameter(f"{name} must be above 0, not {limit!r}")
-    if iterations is None and seconds is None and target is None:
-        seconds, target = DEFAULT_SECONDS, DEFAULT_TARGET
-    return Limits(iterations, seconds, target, measure_every, callback, on_chunk)
-
-
 class _Loop:
     """One call of `solve` or `resume`."""
 
@@ -195,31 +144,43 @@ class _Loop:
         self.solver, self.limits, self.folder, self.metrics = solver, limits, folder, metrics
         self.used = used  # seconds of solving, measuring left out
         self.measuring = 0.0
+        self.started_at = solver.iterations
         self.chunk = 1
         self.saved_at = time.monotonic()
         last = metrics[-1].iterations if metrics else 0
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
-        with _stop_signals() as stopped:
+        with stop_signals() as stop:
             self.solver.step(0)  # compile, outside the clock
-            reason = self._until_stopped(stopped)
-        if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
-            self._measure(final=True)
-        self._save()
-        if reason == "signal":
-            raise KeyboardInterrupt
+            reason = "target" if self._on_target() else self._until_stopped(stop)
+            if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
+                self._measure(final=True)
+            self._save()
+        result = self._result(reason)
+        if stop():
+            raise Interrupted(result)
+        return result
+
+    def _result(self, reason: str) -> Run:
         solver = self.solver
         return Run(
-            solver.game, solver.name, dict(solver.options), solver.seed, solver.iterations, self.used,
-            solver.strategy(), tuple(self.metrics), reason, version(), solver,
+            solver.game, solver.name, dict(solver.options), solver.seed, solver.iterations, self.used, solver.strategy(),
+            tuple(self.metrics), reason, version(), self.started_at, solver,
         )  # fmt: skip
 
-    def _until_stopped(self, stopped: list[int]) -> str:
+    def _on_target(self) -> bool:
+        """Whether the target is reached, as far as it has been measured here."""
+        last = self.metrics[-1] if self.metrics else None
+        if last is None or self.limits.target is None or last.iterations < self.solver.iterations:
+            return False
+        return last.exploitability <= self.limits.target
+
+    def _until_stopped(self, stop: Stop) -> str:
         limits = self.limits
         while True:
-            if stopped:
-                return "signal"
+            if stop():
+                return "interrupted"
             if self.solver.finished:
                 return "solved"
             if limits.iterations is not None and self.solver.iterations >= limits.iterations:
@@ -230,7 +191,7 @@ class _Loop:
             if self.solver.iterations >= self.next_measure:
                 self._measure()
                 self.next_measure = self._after(self.solver.iterations)
-                if limits.target is not None and self.metrics[-1].exploitability <= limits.target:
+                if self._on_target():
                     return "target"
                 if limits.callback is not None and limits.callback(self._progress()) is True:
                     return "callback"
@@ -283,19 +244,3 @@ class _Loop:
             except CounterplayError as error:
                 raise CounterplayError(f"{error}; the last good checkpoint is still in {self.folder}") from None
             self.saved_at = time.monotonic()
-
-
-@contextmanager
-def _stop_signals() -> Iterator[list[int]]:
-    """Collect Ctrl-C and SIGTERM instead of being torn apart by them: a run stops between two chunks."""
-    received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda got, _frame: received.append(got)) for number in signals]
-    try:
-        yield received
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)

@@ -11,7 +11,7 @@ import numpy as np
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.base import Solver
+from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.teams import (
     BLOCK,
     Alone,
@@ -112,6 +112,16 @@ class SamplingSolver(Solver):
         first, *others = (tables.strategy_sum for tables in self.copies)
         summed: np.ndarray = sum(others, start=first) if others else first
         return summed
+
+    def fade(self, factor: float) -> None:
+        """From now on what was learnt counts for this share, as when the form has changed a little."""
+        share = probability(factor, "factor")
+        for worker in self._team.workers:
+            self._fade(worker.tables, share)
+
+    def _fade(self, tables: Any, share: float) -> None:
+        tables.regret[:] *= share
+        tables.strategy_sum[:] *= share
 
 
 def _copy(tables: Any) -> Any:

@@ -65,9 +65,12 @@ class Poki(Bot):
         self.start(0)
 
     def start(self, seed: int) -> None:
-        self._rng = new_state(seed, STREAM)
+        self.seed(seed)
         self.frequencies = Frequencies(self.settings)
         self.new_hand(0)
+
+    def seed(self, seed: int) -> None:
+        self._rng = new_state(seed, STREAM)
 
     def new_hand(self, seat: int) -> None:
         self._seat = seat

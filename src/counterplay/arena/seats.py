@@ -1,0 +1,30 @@
+"""Which seats a match is played in. A response for one seat plays in that seat only: its other seat is the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.base.errors import BadStrategy
+from counterplay.forms.strategy import Strategy
+from counterplay.opponents.table import TableBot
+
+
+def only_seat(a: Any, b: Any) -> int | None:
+    """The one seat in which `a` can meet `b`; None: both seats."""
+    mine, his = (player.player if isinstance(player, Strategy | TableBot) else None for player in (a, b))
+    if mine is not None and mine == his:
+        raise BadStrategy(f"both are responses for player {mine + 1}'s seat only, so they cannot meet")
+    if mine is not None:
+        return mine
+    return None if his is None else 1 - his
+
+
+def check_no_memory(seat: int | None, players: tuple[Any, Any]) -> None:
+    """Refuse one seat against a bot that may remember: it would learn from hands that do not count."""
+    thinking = [player for player in players if not isinstance(player, TableBot)]
+    if seat is not None and thinking:
+        name = getattr(thinking[0], "name", type(thinking[0]).__name__)
+        raise BadStrategy(
+            f"a response for one seat cannot play {name}, who plays both seats by turns and may remember; respond in both seats "
+            "(--player both, in Python player=None)"
+        )
