@@ -23,7 +23,6 @@ from counterplay.base.mapped import read_mapped, write_mapped
 from counterplay.cli import main
 from counterplay.experiments import registry
 from counterplay.experiments.base import Experiment, Outcome
-from counterplay.experiments.training import learning_curve
 from counterplay.opponents import model_file
 from counterplay.opponents.acpc import write_acpc
 from counterplay.opponents.hand_files import read_any, write_hands
@@ -33,7 +32,6 @@ from counterplay.opponents.model_file import load_model, save_model
 from counterplay.opponents.observe import observe
 from counterplay.opponents.phh import write_phh
 from counterplay.opponents.poki import store
-from counterplay.solvers.algorithms import new_solver
 
 
 class Done(NamedTuple):
@@ -272,9 +270,9 @@ def test_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A result that cannot be read, or whose files changed, is made again."""
     ran = []
 
-    def run(scale: str, folder: Path, tell: Any) -> Outcome:
+    def run(scale: str, store: Any, tell: Any) -> Outcome:
         ran.append(scale)
-        files.write_text(folder / "one.csv", "a,b\n1,2\n")
+        files.write_text(store.folder / "one.csv", "a,b\n1,2\n")
         return Outcome("one", "One", scale, [], {"seeds": 3}, 1.0, ["one.csv"])
 
     monkeypatch.setattr(registry, "experiments", lambda: {"one": Experiment("one", "One", run)})
@@ -295,20 +293,3 @@ def test_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         table.write_bytes(data)
         assert typed(tmp_path, "reproduce", "all").code == 0
         assert table.read_text() == "a,b\n1,2\n"
-
-
-def test_a_learning_curve(tmp_path: Path) -> None:
-    """Damage to the rows and the solver kept under results/work: the curve is the same, learnt again where it must be."""
-    game, path = cp.load("kuhn"), tmp_path / "curve.npz"
-
-    def curve() -> np.ndarray:
-        solver = new_solver(game, "mccfr", 3, {})
-        rows = learning_curve(solver, [500, 1000, 1500], lambda s: [cp.exploitability(game, s)], path, lambda share, what: None)
-        return rows[:, [0, 2]]
-
-    right = curve()
-    good = path.read_bytes()
-    for data in damaged(good, 60):
-        path.write_bytes(data)
-        assert np.array_equal(curve(), right)
-        path.write_bytes(good)
