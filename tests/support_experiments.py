@@ -70,7 +70,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(fig8.SCALES, "quick", fig8.Scale(200, 60))
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)
-    patch.setitem(fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 2, 60))
+    patch.setitem(fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 60))
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))

@@ -30,7 +30,7 @@ class Scale(NamedTuple):
     iterations: int  # of one MCRNR
 
 
-SCALES = {"quick": Scale(2e-4, 4_000, 3_000_000), "paper": Scale(5e-5, 40_000, 200_000_000)}
+SCALES = {"quick": Scale(2e-4, 4_000, 2_000_000), "paper": Scale(5e-5, 40_000, 200_000_000)}
 
 
 class Curve(NamedTuple):
@@ -198,4 +198,4 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 65, "paper": 7000})
+EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 55, "paper": 7000})

@@ -243,4 +243,4 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 105, "paper": 7000})
+EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 55, "paper": 7000})

@@ -53,7 +53,7 @@ class Sizes(NamedTuple):
 
 
 SIZES = {
-    "quick": Sizes(20_000_000, 2_000_000, 1_500_000, 600_000, 500_000, 20_000, 80_000, 1_000_000, 100_000, 20_000),
+    "quick": Sizes(20_000_000, 2_000_000, 1_500_000, 600_000, 500_000, 20_000, 80_000, 1_000_000, 100_000, 12_000),
     "paper": Sizes(
         1_000_000_000, 200_000_000, 200_000_000, 20_000_000, 40_000_000, 20_000, 1_000_000, 10_000_000, 5_000_000, 400_000
     ),
@@ -101,7 +101,13 @@ class Company:
         return mccfr(self.game(buckets), iterations, self.store, self.tell, name)
 
     def observations(self, opponent: str, hands: int, partner: str = PARTNER) -> Observations:
-        """What `opponent` did in `hands` hands against the partner, as he saw it."""
+        """What `opponent` did in `hands` hands against the partner, as he saw it.
+
+        They are the first of a match of `observed` hands, if that is no shorter, so that few games are part of many.
+        """
+        if hands < self.size.observed:
+            seen = self.observations(opponent, self.size.observed, partner)
+            return seen.part(seen.hand < hands)
         player = partner if partner == PARTNER else self.equilibrium(partner)
 
         def make() -> dict[str, np.ndarray]:

@@ -71,4 +71,4 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 90, "paper": 9000})
+EXPERIMENT = Experiment("table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 65, "paper": 9000})

@@ -175,4 +175,4 @@ def _picture(curves: dict[tuple[str, str, int], MatchResult], found: dict[tuple[
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment("table2", "Table 2: robust responses against the bots", run, {"quick": 230, "paper": 20000})
+EXPERIMENT = Experiment("table2", "Table 2: robust responses against the bots", run, {"quick": 205, "paper": 20000})
