@@ -208,6 +208,8 @@ def test_command_line(lab: Lab, tmp_path: Path) -> None:
     assert json.loads(whole.stdout)["stopped"]
     alone = runner.invoke(app, ["reproduce", "fig6", "--out", str(tmp_path)])
     assert alone.exit_code == 130
+    anew = runner.invoke(app, ["reproduce", "fig6", "--out", str(tmp_path), "--again"])
+    assert "without --again" in anew.stderr
     assert alone.stderr.startswith("stopped: fig6 is not finished; ")
     assert len(alone.stderr.strip().splitlines()) == 1
     with pytest.raises(cp.CounterplayError, match="quick or paper"):

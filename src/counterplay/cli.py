@@ -238,8 +238,11 @@ def reproduce(
 
 def _go_on(folder: Path, again: bool) -> str:
     """What is left after Ctrl-C, in words."""
-    command = "the same command, without --again," if again else "the same command"
-    return f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}, and {command} goes on"
+    then = "the same command goes on"
+    if again:
+        then = "without --again the same command makes only what is missing"
+    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
+    return f"{kept}, and {then}"
 
 
 app.command()(cli_matches.match)
