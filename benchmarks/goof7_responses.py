@@ -6,10 +6,10 @@ python -m benchmarks.goof7_responses
 from __future__ import annotations
 
 from counterplay import load, solve
-from counterplay.experiments.fig7 import METHODS, _trace
+from counterplay.experiments.fig7 import METHODS, UNITS, trace
 from counterplay.experiments.models import TARGET, Model
 
-SECONDS = 40.0  # of solving for each seat
+UNITS_EACH = 40  # of about a second, for each seat
 
 
 def main() -> None:
@@ -17,8 +17,8 @@ def main() -> None:
     run = solve(game, "cfr+", target=TARGET)
     model = Model("CFR+", run.strategy, run.exploitability)
     print(f"model exploitable by {model.exploitability:.3f}", flush=True)
-    for method in METHODS:
-        for row in _trace(game, model, method, 0, SECONDS).rows:
+    for method, unit in zip(METHODS, UNITS[game.name], strict=True):
+        for row in trace(game, model, method, 0, UNITS_EACH * unit):
             print(f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap {row.gap:.4f}", flush=True)
 
 

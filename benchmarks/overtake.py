@@ -8,15 +8,16 @@ from __future__ import annotations
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.experiments.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
+from counterplay.experiments.store import Store
 from counterplay.experiments.training import learning_curve
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.opponents.table import strategy_bot
 from counterplay.solvers.algorithms import new_solver
 
 HANDS, REFERENCE, MILLION = 1_000_000, 2_000_000, 1_000_000
@@ -27,8 +28,8 @@ def main() -> None:
     points = sorted({round(x) * MILLION for x in np.geomspace(1, most / MILLION, 22)})
     game = load(GAME)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        foe = reference(REFERENCE, folder, lambda share, what: None)
+        store = Store(name)
+        foe = strategy_bot(reference(REFERENCE, store, lambda share, what: None), "MCCFR10")
 
         def against(strategy: Strategy) -> list[float]:
             result = play_match(game, strategy, foe, HANDS, MATCH_SEED)
@@ -36,10 +37,7 @@ def main() -> None:
 
         solvers = [new_solver(game, "mccfr", 0, {"epsilon": EPSILON}), new_solver(game, "mcts", 0, {"c": PAPER_C})]
         with ThreadPoolExecutor(2) as pool:
-            jobs = [
-                pool.submit(learning_curve, solver, points, against, folder / f"{solver.name}.npz", lambda share, what: None)
-                for solver in solvers
-            ]
+            jobs = [pool.submit(learning_curve, store, {}, solver, points, against) for solver in solvers]
             curves = [job.result() for job in jobs]
     print("| iterations | MCCFR, sb/h | seconds | MCTS, sb/h | seconds |\n|---|---|---|---|---|")
     for one, two in zip(*curves, strict=True):

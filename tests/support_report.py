@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from counterplay.experiments.base import Claim, Experiment, Failure, Outcome, Table
 from counterplay.experiments.report_pictures import picture
+from counterplay.experiments.sources import result_version
 
 HOSTILE = (
     "</style></title><script>alert(1)</script><img src=http://evil.example/x.png onerror=alert(2)>"
@@ -44,10 +45,10 @@ def save(folder: Path, result: Outcome, width: int = 2400) -> None:
     """The outcome and its files."""
     for file in result.files:
         (folder / file).write_bytes(png(width, width // 3) if file.endswith(".png") else b"a,b\n1,2\n")
-    result.seal(folder).save(folder)
+    result.seal(folder, result_version(no_run)).save(folder)
 
 
-def no_run(scale: str, folder: Path, tell: object) -> Outcome:
+def no_run(scale: str, store: object, tell: object) -> Outcome:
     raise AssertionError("not to be run")
 
 

@@ -16,7 +16,8 @@ TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS)
-    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(0.3, 1e-4, 1.0, 20_000))
+    monkeypatch.setitem(models.LIMITS, "quick", models.Limit(200_000, 10_000))
+    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 20_000))
     outcome = reproduce("fig6", "quick", tmp_path)
     assert (tmp_path / "fig6.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "fig6.csv").open()))
@@ -31,7 +32,10 @@ def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS[:2])
-    monkeypatch.setitem(fig7.SCALES, "quick", fig7.Scale(0.3, 0.1, 2))
+    monkeypatch.setitem(models.LIMITS, "quick", models.Limit(200_000, 10_000))
+    monkeypatch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
+    for game in TOYS:
+        monkeypatch.setitem(fig7.UNITS, game, (200, 200, 100_000, 10_000))
     reproduce("fig7", "quick", tmp_path)
     assert (tmp_path / "fig7.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "fig7.csv").open()))

@@ -10,13 +10,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support_report import KNOWN, check, claim, fill, outcome, png, save
+from support_report import KNOWN, check, claim, fill, no_run, outcome, png, save
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.experiments.outcomes import changed_files, finished, read_outcome
 from counterplay.experiments.report import RECREATIONS, write_report
 from counterplay.experiments.report_pictures import picture
+from counterplay.experiments.sources import result_version
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 
@@ -84,7 +85,7 @@ def test_hostile_text_stays_text_and_no_path_of_this_machine_is_shown(tmp_path: 
 def test_a_result_of_another_shape_is_refused(tmp_path: Path, key: str, value: object) -> None:
     save(tmp_path, outcome("good", [claim(True)]))
     path = tmp_path / "good.json"
-    files.write_json(path, json.loads(path.read_text()) | {key: value})
+    files.write_json(path, files.read_json(path) | {key: value})
     with pytest.raises(BadFile, match=r"good\.json: damaged"):
         read_outcome(path)
     assert "Left out: good.json" in check(write_report(tmp_path, KNOWN)).text
@@ -93,12 +94,14 @@ def test_a_result_of_another_shape_is_refused(tmp_path: Path, key: str, value: o
 def test_a_result_reads_back_as_it_was(tmp_path: Path) -> None:
     save(tmp_path, outcome("good", [claim(True), claim(False)], notes=["n"]))
     back = read_outcome(tmp_path / "good.json")
-    assert back == outcome("good", [claim(True), claim(False)], notes=["n"]).seal(tmp_path)
-    assert finished("good", "quick", tmp_path) == back
-    assert finished("good", "paper", tmp_path) is None
+    code = result_version(no_run)
+    assert back == outcome("good", [claim(True), claim(False)], notes=["n"]).seal(tmp_path, code)
+    assert finished("good", "quick", tmp_path, code) == back
+    assert finished("good", "quick", tmp_path, "other code") is None
+    assert finished("good", "paper", tmp_path, code) is None
     (tmp_path / "good.csv").write_text("something else")
     assert changed_files(back, tmp_path) == ["good.csv"]
-    assert finished("good", "quick", tmp_path) is None
+    assert finished("good", "quick", tmp_path, code) is None
 
 
 def test_a_picture_cut_off_anywhere_is_noticed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from support_report import check, claim, png
 from typer.testing import CliRunner
 
 import counterplay as cp
-from counterplay.base import files
 from counterplay.cli import app
 from counterplay.experiments import outcomes, registry
 from counterplay.experiments.base import Experiment, Outcome, Tell, duration
-from counterplay.experiments.campaign import Overall, reproduce_all
+from counterplay.experiments.campaign import Interrupted, Overall, reproduce_all
+from counterplay.experiments.store import Store
 
 NAMES = ("fig4-kuhn", "table1", "fig6", "zebra")
 
@@ -32,7 +33,8 @@ class Lab:
         self.experiments = registry.in_order(found)
 
     def _runner(self, name: str):  # type: ignore[no-untyped-def]
-        def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+        def run(scale: str, store: Store, tell: Tell) -> Outcome:
+            folder = store.folder
             self.ran.append((name, scale))
             for share in (0.0, 0.5, 0.3, 1.7):  # not all of them tell the truth
                 tell(share, "working")
@@ -98,8 +100,9 @@ def test_a_change_of_scale_is_run(lab: Lab, tmp_path: Path) -> None:
 
 def test_after_an_interruption_it_goes_on_with_the_next(lab: Lab, tmp_path: Path) -> None:
     lab.bad["fig6"] = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Interrupted) as stop:
         reproduce_all("quick", tmp_path)
+    assert [outcome.name for outcome in stop.value.campaign.outcomes] == ["fig4-kuhn", "table1"]
     assert _names(lab) == ["fig4-kuhn", "table1", "fig6"]
     assert "2 reproduced, 2 not run." in check(tmp_path / "report.html").text
     lab.bad.clear()
@@ -165,8 +168,7 @@ def test_one_progress_that_never_falls_and_says_what_runs_and_how_long(lab: Lab,
 
 def test_weights_come_from_earlier_runs(lab: Lab, tmp_path: Path) -> None:
     reproduce_all("quick", tmp_path)  # each says it took 3 seconds, not 10
-    path = tmp_path / "fig4-kuhn.json"
-    files.write_json(path, json.loads(path.read_text()) | {"seconds": 91.0})
+    replace(outcomes.read_outcome(tmp_path / "fig4-kuhn.json"), seconds=91.0).save(tmp_path)
     told: list[tuple[float, str]] = []
     reproduce_all("quick", tmp_path, lambda share, what: told.append((share, what)), again=True)
     assert next(share for share, what in told if "table1" in what) == pytest.approx(0.91)
@@ -196,11 +198,20 @@ def test_command_line(lab: Lab, tmp_path: Path) -> None:
     lab.bad["fig6"] = KeyboardInterrupt()
     stopped = runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path), "--scale", "paper"])
     assert stopped.exit_code == 130
-    assert "Go on with the same command" in stopped.output
+    assert "3 of 4 are finished" in stopped.stderr
+    assert "the same command goes on" in stopped.stderr
+    assert stopped.stderr.strip().splitlines()[-1].startswith("stopped: ")
     single = runner.invoke(app, ["reproduce", "zebra", "--out", str(tmp_path), "--json"])
     assert json.loads(single.stdout)["name"] == "zebra"
     whole = runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path), "--json"])
     assert whole.exit_code == 130
+    assert json.loads(whole.stdout)["stopped"]
+    alone = runner.invoke(app, ["reproduce", "fig6", "--out", str(tmp_path)])
+    assert alone.exit_code == 130
+    anew = runner.invoke(app, ["reproduce", "fig6", "--out", str(tmp_path), "--again"])
+    assert "without --again" in anew.stderr
+    assert alone.stderr.startswith("stopped: fig6 is not finished; ")
+    assert len(alone.stderr.strip().splitlines()) == 1
     with pytest.raises(cp.CounterplayError, match="quick or paper"):
         reproduce_all("huge", tmp_path)
 

@@ -18,6 +18,7 @@ import counterplay as cp
 from counterplay.base.mapped import read_mapped
 from counterplay.experiments import fig4_kuhn
 from counterplay.experiments.outcomes import changed_files, finished, read_outcome
+from counterplay.experiments.sources import result_version
 from counterplay.holdem import tables
 
 KINDS = {"one": ((700, 1000), np.uint32), "two": ((300, 1000), np.uint16), "three": ((5,), np.int64)}
@@ -175,19 +176,21 @@ def test_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed(tmp_path, "reproduce", "fig4-kuhn", "--out", "right").code == 0
     right = read_outcome(tmp_path / "right" / "fig4-kuhn.json")
     results, rng = tmp_path / "results", random.Random(5)
+    code = result_version(fig4_kuhn.run)
     for _ in range(4):
         killed(REPRODUCE, tmp_path, rng.uniform(0.0, 0.6), (results / "fig4-kuhn.csv").exists)
         if (results / "fig4-kuhn.json").exists():
             outcome = read_outcome(results / "fig4-kuhn.json")
             assert outcome.claims == right.claims
-            assert (finished("fig4-kuhn", "quick", results) is not None) == (not changed_files(outcome, results))
-        found = finished("fig4-kuhn", "quick", results)
+            right_files = not changed_files(outcome, results)
+            assert (finished("fig4-kuhn", "quick", results, code) is not None) == right_files
+        found = finished("fig4-kuhn", "quick", results, code)
         if found is not None:
             assert (results / "fig4-kuhn.csv").read_bytes() == (tmp_path / "right" / "fig4-kuhn.csv").read_bytes()
         (results / "fig4-kuhn.csv").unlink()
     done = typed(tmp_path, "reproduce", "fig4-kuhn")
     assert done.code == 0, done
-    again = finished("fig4-kuhn", "quick", results)
+    again = finished("fig4-kuhn", "quick", results, code)
     assert again is not None
     assert again.claims == right.claims
     assert (results / "report.html").read_text().count("fig4-kuhn") > 0

@@ -42,7 +42,6 @@ def stand_in(name: str, tell: Any = None) -> Any:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "bot", stand_in)
-    monkeypatch.setattr(bots, "bot", stand_in)
     monkeypatch.setitem(players.SIZES, "quick", TINY)
     monkeypatch.setattr(table2, "GAMES", (100, 300))
     monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)

@@ -232,15 +232,18 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")] = None,
     scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
     folder: Annotated[Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")] = Path("results"),
-    again: Annotated[bool, typer.Option("--again", help="With all: also what has been done before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Make everything anew, also what has been done before.")] = False,
     as_json: AsJson = False,
     *,
     context: typer.Context,
 ) -> None:
-    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done; after Ctrl-C it goes on."""
+    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done.
+
+    Stop it whenever you like: the same command goes on.
+    """
     from dataclasses import asdict
 
-    from counterplay.experiments.campaign import reproduce_all
+    from counterplay.experiments.campaign import Interrupted, reproduce_all
     from counterplay.experiments.registry import experiments
     from counterplay.experiments.registry import reproduce as run_experiment
 
@@ -253,26 +256,46 @@ def reproduce(
             out.print(f"{experiment.name:<12} {experiment.title}")
         out.print(f"{'all':<12} everything above that has not been done yet")
     elif name == "all":
+        stopped = False
         try:
             with overall_progress() as tell:
                 campaign = reproduce_all(scale, folder, tell, again)
+        except Interrupted as stop:
+            campaign, stopped = stop.campaign, True
         except KeyboardInterrupt:
-            err.print(f"stopped; what is done is in {folder}. Go on with the same command{', without --again' if again else ''}.")
+            err.print("stopped before anything was begun; the same command starts again.")
             raise typer.Exit(130) from None
         if as_json:
-            print(json.dumps({**asdict(campaign), "report": str(campaign.report)}))
+            print(json.dumps({**asdict(campaign), "report": str(campaign.report), "stopped": stopped}))
         else:
             print_campaign(campaign)
+        if stopped:
+            of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
+            err.print(f"stopped: {of}; {_go_on(folder, again)}.")
+            raise typer.Exit(130)
         if campaign.failures:
             raise typer.Exit(1)
     else:
-        with share_progress(name) as tell:
-            outcome = run_experiment(name, scale, folder, tell)
+        try:
+            with share_progress(name) as tell:
+                outcome = run_experiment(name, scale, folder, tell, again)
+        except KeyboardInterrupt:
+            err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
+            raise typer.Exit(130) from None
         if as_json:
             print(json.dumps(asdict(outcome)))
         else:
             print_outcome(outcome)
             out.print("Files: " + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"]))
+
+
+def _go_on(folder: Path, again: bool) -> str:
+    """What is left after Ctrl-C, in words."""
+    then = "the same command goes on"
+    if again:
+        then = "without --again the same command makes only what is missing"
+    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
+    return f"{kept}, and {then}"
 
 
 app.command()(cli_matches.match)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base import files
+from counterplay.experiments.store import Store
 from counterplay.solvers.run import version
 
 #: Called with the share of the work done, in [0, 1], and what is running.
@@ -54,6 +55,7 @@ class Outcome:
     tables: list[Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # sentences a reader of the result must know
     version: str = ""  # of Counterplay; `seal` fills it in
+    code: str = ""  # hash of the sources that it was made with; `seal` fills it in
     sums: dict[str, str] = field(default_factory=dict)  # SHA-256 of each of `files`; `seal` fills it in
 
     @property
@@ -64,12 +66,13 @@ class Outcome:
             return NO_CLAIMS
         return REPRODUCED if held == len(self.claims) else PARTLY if held else NOT_REPRODUCED
 
-    def seal(self, folder: Path) -> Outcome:
-        """The same with the version of Counterplay and the checksums of its files."""
-        return replace(self, version=version(), sums={file: checksum(folder / file) for file in self.files})
+    def seal(self, folder: Path, code: str = "") -> Outcome:
+        """The same with the version of Counterplay, that of its code, and the checksums of its files."""
+        sums = {file: checksum(folder / file) for file in self.files}
+        return replace(self, version=version(), code=code, sums=sums)
 
     def save(self, folder: Path) -> None:
-        """Write it as <name>.json."""
+        """Write it as <name>.json, with a checksum over all of it."""
         files.write_json(folder / f"{self.name}.json", asdict(self))
 
 
@@ -90,11 +93,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run(scale, folder, tell)`; scale is "quick" or "paper"."""
+    """`run(scale, store, tell)`; scale is "quick" or "paper". Its files go to `store.folder`."""
 
     name: str
     title: str
-    run: Callable[[str, Path, Tell], Outcome]
+    run: Callable[[str, Store, Tell], Outcome]
     seconds: Mapping[str, float] = field(default_factory=lambda: dict(SECONDS))  # expected, on two cores
 
 

@@ -14,6 +14,8 @@ from counterplay.experiments import registry
 from counterplay.experiments.base import Experiment, Failure, Outcome, Tell, duration
 from counterplay.experiments.outcomes import earlier, finished
 from counterplay.experiments.report import write_report
+from counterplay.experiments.sources import result_version
+from counterplay.experiments.store import Store
 from counterplay.solvers.run import version
 
 PRIOR_SECONDS = 20.0  # so long the expected pace counts as much as the measured one
@@ -33,34 +35,57 @@ class Campaign:
     report: Path
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in `reproduce_all`; `campaign` is what there was by then."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        super().__init__("stopped")
+        self.campaign = campaign
+
+
 def reproduce_all(
     scale: str = "quick", folder: str | Path = "results", tell: Tell = lambda share, what: None, again: bool = False
 ) -> Campaign:
     """Run every experiment, and write `report.html` with the results into `folder`.
 
-    Results that the same version left there at the same scale are kept, unless `again`; so after an interruption the same call
-    goes on with the next experiment. `tell` gets the share of the whole and what is running, with the time left.
+    Results that the same code left there at the same scale are kept, and so is what an unfinished experiment has in
+    `folder`/work, unless `again`; so after an interruption the same call goes on. `tell` gets the share of the whole and
+    what is running, with the time left. Ctrl-C raises `Interrupted`, a KeyboardInterrupt that holds what there is.
     """
     registry.check_scale(scale)
     started, where = time.perf_counter(), Path(folder)
     known = list(registry.experiments().values())
     report = write_report(where, known)  # first of all: a folder that cannot be written shows at once
-    found = {e.name: None if again else finished(e.name, scale, where) for e in known}
+    store = Store(where, again)
+    found = {e.name: None if again else _done(e, scale, where) for e in known}
     todo = [experiment for experiment in known if found[experiment.name] is None]
     overall = Overall({experiment.name: expected_seconds(experiment, scale, where) for experiment in todo}, tell)
-    failures = []
-    for experiment in todo:
-        try:
-            found[experiment.name] = registry.run_and_save(experiment, scale, where, overall.part(experiment.name))
-        except Exception as error:  # whatever it is, the others still run
-            failures.append(_failure(experiment, scale, where, error))
-            failures[-1].save(where)
-        overall.finish(experiment.name)
-        write_report(where, known)
-    overall.end()
-    outcomes = [outcome for outcome in found.values() if outcome is not None]
     skipped = [e.name for e in known if e not in todo]
-    return Campaign(scale, outcomes, skipped, failures, time.perf_counter() - started, report)
+    failures: list[Failure] = []
+
+    def so_far() -> Campaign:
+        outcomes = [outcome for outcome in found.values() if outcome is not None]
+        return Campaign(scale, outcomes, skipped, failures, time.perf_counter() - started, report)
+
+    try:
+        for experiment in todo:
+            try:
+                part = overall.part(experiment.name)
+                found[experiment.name] = registry.run_and_save(experiment, scale, store, part)
+            except Exception as error:  # whatever it is, the others still run
+                failures.append(_failure(experiment, scale, where, error))
+                failures[-1].save(where)
+            overall.finish(experiment.name)
+            write_report(where, known)
+    except KeyboardInterrupt:
+        write_report(where, known)
+        raise Interrupted(so_far()) from None
+    overall.end()
+    return so_far()
+
+
+def _done(experiment: Experiment, scale: str, folder: Path) -> Outcome | None:
+    return finished(experiment.name, scale, folder, result_version(experiment.run))
 
 
 def expected_seconds(experiment: Experiment, scale: str, folder: Path) -> float:

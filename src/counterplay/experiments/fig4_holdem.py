@@ -9,7 +9,7 @@ converges as fast as MCTS. One of its iterations visits about 40 times as many n
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,19 +18,21 @@ import numpy as np
 from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
-from counterplay.experiments.training import learning_curve, trained, work_folder
+from counterplay.experiments.parallel import in_parallel
+from counterplay.experiments.players import SIZES, mccfr
+from counterplay.experiments.sources import file_version
+from counterplay.experiments.store import Store, digest
+from counterplay.experiments.training import learning_curve
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.opponents.table import TableBot, strategy_bot
+from counterplay.opponents.table import strategy_bot
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.teams import cores
 
 GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0
 SWEEP = (2.0, 5.0, 10.0, 17.0, 30.0, 60.0)
 EVERY = 1_000_000
-REFERENCE_SEED, MATCH_SEED = 1_000, 77
-THREADS = 2  # part of what the reference is
+MATCH_SEED = 77
 
 
 class Scale(NamedTuple):
@@ -44,9 +46,15 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, 2_000_000, 3, 200_000),
-    "paper": Scale(1_000_000_000, 40_000_000, EVERY, 50_000_000, 200_000_000, 3, 200_000),
+    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].mccfr10, 3, 200_000),
+    "paper": Scale(1_000_000_000, 40_000_000, EVERY, 50_000_000, SIZES["paper"].mccfr10, 3, 200_000),
 }
+
+
+class Plan(NamedTuple):
+    label: str
+    algorithm: str
+    options: dict[str, Any]
 
 
 class Curve(NamedTuple):
@@ -56,45 +64,45 @@ class Curve(NamedTuple):
     values: np.ndarray  # float64[seeds, points, 4]: iterations, seconds, sb/h, its standard error
 
 
-def reference(iterations: int, folder: Path, tell: Tell) -> TableBot:
-    """The pre-computed profile."""
-    solver = new_solver(load(GAME), "mccfr-external", REFERENCE_SEED, {"threads": THREADS})
-    where = work_folder(folder, f"mccfr10-external-{iterations}")
-    return strategy_bot(trained(solver, iterations, where, tell, "pre-computed MCCFR10"), "MCCFR10")
+def reference(iterations: int, store: Store, tell: Tell) -> Strategy:
+    """The pre-computed profile: MCCFR10 of Tables 1 and 2."""
+    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10")
 
 
-def _curve(
-    plan: tuple[str, str, dict[str, Any]], seed: int, points: list[int], foe: TableBot, hands: int, folder: Path
-) -> np.ndarray:
+def _curve(plan: Plan, seed: int, points: list[int], foe: Strategy, hands: int, store: Store, tell: Tell) -> np.ndarray:
+    opponent = strategy_bot(foe, "MCCFR10")
+
     def against(strategy: Strategy) -> list[float]:
-        result = play_match(strategy.game, strategy, foe, hands, MATCH_SEED + seed)
+        result = play_match(strategy.game, strategy, opponent, hands, MATCH_SEED + seed)
         return [result.mean, result.standard_error]
 
-    _, algorithm, options = plan
-    solver = new_solver(load(GAME), algorithm, seed, options)
-    name = "-".join([algorithm, *(f"{key}{value:g}" for key, value in options.items()), f"seed{seed}", f"{points[-1]}"])
-    return learning_curve(solver, points, against, work_folder(folder, "fig4-holdem") / f"{name}.npz", lambda share, what: None)
+    solver = new_solver(load(GAME), plan.algorithm, seed, plan.options)
+    recipe = {
+        "against": digest(foe.probabilities),
+        "hands": hands,
+        "seed": MATCH_SEED + seed,
+        "file": file_version(__file__),
+    }
+    what = plan.label or f"MCTS, C = {plan.options['c']:g}"
+    about: Tell = lambda share, how: tell(share, f"{what}, seed {seed + 1}: {how}")  # noqa: E731
+    return learning_curve(store, recipe, solver, points, against, about)
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
-    size = SCALES[scale]
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
+    size, folder = SCALES[scale], store.folder
     started = time.perf_counter()
-    foe = reference(size.reference, folder, lambda share, what: tell(0.15 * share, what))
-    main: list[tuple[str, str, dict[str, Any]]] = [
-        ("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
-        ("MCTS, C = 17", "mcts", {"c": PAPER_C}),
-        ("MCCFR, external sampling", "mccfr-external", {}),
+    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
+    main = [
+        Plan("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+        Plan("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+        Plan("MCCFR, external sampling", "mccfr-external", {}),
     ]
     jobs = [(plan, seed, _points(plan, size)) for plan in main for seed in range(size.seeds)]
-    jobs += [(("", "mcts", {"c": c}), 0, [size.swept]) for c in SWEEP]
-    total, done = len(jobs), 0
-    results = []
-    with ThreadPoolExecutor(cores()) as pool:
-        futures = [pool.submit(_curve, plan, seed, points, foe, size.hands, folder) for plan, seed, points in jobs]
-        for job, future in zip(jobs, futures, strict=True):
-            results.append(future.result())
-            done += 1
-            tell(0.15 + 0.84 * done / total, f"{job[0][0] or 'MCTS, several C'}: {done} of {total} runs")
+    jobs += [(Plan("", "mcts", {"c": c}), 0, [size.swept]) for c in SWEEP]
+    results = in_parallel(
+        [partial(_curve, plan, seed, points, foe, size.hands, store) for plan, seed, points in jobs],
+        lambda share, what: tell(0.15 + 0.84 * share, what),
+    )
     curves = [Curve(*plan, np.array(results[k * size.seeds : (k + 1) * size.seeds])) for k, plan in enumerate(main)]
     ends = np.array([rows[-1] for rows in results[len(main) * size.seeds :]])
     _picture(curves, ends, foe_iterations=size.reference, path=folder / "fig4-holdem.png")
@@ -115,8 +123,8 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-def _points(plan: tuple[str, str, dict[str, Any]], size: Scale) -> list[int]:
-    if plan[1] == "mccfr-external":
+def _points(plan: Plan, size: Scale) -> list[int]:
+    if plan.algorithm == "mccfr-external":
         return [size.external * k // 10 for k in range(1, 11)]
     return list(range(size.every, size.iterations + 1, size.every))
 

@@ -7,6 +7,7 @@ and exploitability b1 + b2, which the paper does not show. Bands are the range o
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_fi
 from counterplay.evaluation.exact import exploitability
 from counterplay.evaluation.kuhn import kuhn_errors
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
+from counterplay.experiments.sources import file_version
+from counterplay.experiments.store import Store
 from counterplay.games.registry import load
 from counterplay.solvers.run import Progress, solve
 
@@ -111,7 +114,7 @@ def _picture(x: np.ndarray, mccfr: Series, sweep: list[Series], path: Path) -> N
     save_figure(figure, path)
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     iterations, seeds = SCALES[scale]
     started = time.perf_counter()
     plans: list[tuple[str, str, dict[str, Any]]] = [("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})]
@@ -121,12 +124,20 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
         runs = []
         for seed in range(seeds):
             tell((k + seed / seeds) / len(plans), f"{label}, seed {seed + 1} of {seeds}")
-            runs.append(_one_run(algorithm, options, iterations, seed))
+            recipe = {
+                "algorithm": algorithm,
+                "options": options,
+                "iterations": iterations,
+                "seed": seed,
+                "file": file_version(__file__),
+            }
+            runs.append(store.value("errors", recipe, partial(_one_run, algorithm, options, iterations, seed)))
         all_series.append(Series(label, algorithm, options, np.array(runs)))
     tell(1.0, "drawing")
     x = np.arange(1, iterations // EVERY + 1) * EVERY
     mccfr, sweep = all_series[0], all_series[1:]
     paper = next(series for series in sweep if series.options["c"] == PAPER_C)
+    folder = store.folder
     _picture(x, mccfr, sweep, folder / "fig4-kuhn.png")
     rows = [
         (series.algorithm, series.options.get("c", ""), series.options.get("epsilon", ""), seed, t, *measured)

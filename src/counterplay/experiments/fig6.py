@@ -8,28 +8,29 @@ profile of MCCFR; two weaker models, from which there is something to win, are s
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
-from counterplay.experiments.models import EPSILON, GAMES, Model, early, trained, uniform
-from counterplay.experiments.training import kept
+from counterplay.experiments.models import EPSILON, GAMES, LIMITS, Limit, Model, early, late, uniform
+from counterplay.experiments.parallel import in_parallel
+from counterplay.experiments.players import staged
+from counterplay.experiments.sources import file_version
+from counterplay.experiments.store import Store, digest
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.responses.frontier import PAPER_PS, Frontier, Point, frontier
-from counterplay.solvers.teams import cores
 
 
 class Scale(NamedTuple):
-    model_seconds: float  # at most, for the MCCFR profile
     gap: float  # of the restricted game, as a share of the payoff range, at which RNR stops
-    full_seconds: float  # at most, for one RNR
+    full: int  # iterations of one RNR at most
     iterations: int  # of one MCRNR
 
 
-SCALES = {"quick": Scale(20.0, 2e-4, 5.0, 3_000_000), "paper": Scale(1800.0, 5e-5, 600.0, 200_000_000)}
+SCALES = {"quick": Scale(2e-4, 4_000, 2_000_000), "paper": Scale(5e-5, 40_000, 200_000_000)}
 
 
 class Curve(NamedTuple):
@@ -40,35 +41,45 @@ class Curve(NamedTuple):
     iterations: int  # of one MCRNR
 
 
-def _curves(name: str, scale: Scale, folder: Path, tell: Tell) -> list[Curve]:
+def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> list[Curve]:
+    stages = 5  # a model, the paper's curve twice, and those of two weaker models
     tell(0.0, f"building {name}")
     game = load(name)
-    models = [trained(game, scale.model_seconds, folder), early(game), uniform(game)]
+    paper = late(game, limit, store, staged(tell, 0, stages))
+    models = [paper, early(game, store, staged(tell, 0, stages)), uniform(game)]
     spread = float(game.tree.payoff.max() - game.tree.payoff.min())
-    limits: dict[str, Any] = {"target": scale.gap * spread, "seconds": scale.full_seconds, "engine": "dcfr"}
+    full = {"target": scale.gap * spread, "iterations": scale.full, "engine": "dcfr"}
+    drawn = {"iterations": scale.iterations, "seed": 1, "epsilon": EPSILON}
+    sampled = _kept_frontier(game, paper, store, "mcrnr", drawn, staged(tell, 1, stages))
     curves = []
     for k, model in enumerate(models):
-        tell((k + 0.5) / 4, f"{name}: RNR against {model.label}")
-        exact = _kept_frontier(game, model, folder, "rnr", limits)
-        sampled = None
-        if k == 0:
-            tell(0.25, f"{name}: MCRNR against {model.label}")
-            sampled = _kept_frontier(
-                game, model, folder, "mcrnr", {"iterations": scale.iterations, "seed": 1, "epsilon": EPSILON}
-            )
-        curves.append(Curve(name, model, exact, sampled, scale.iterations))
+        exact = _kept_frontier(game, model, store, "rnr", full, staged(tell, 2 + k, stages))
+        curves.append(Curve(name, model, exact, sampled if model is paper else None, scale.iterations))
     return curves
 
 
-def _kept_frontier(game: Game, model: Model, folder: Path, algorithm: str, options: dict[str, Any]) -> Frontier:
-    """The curve, its points kept in the work folder."""
+def _kept_frontier(game: Game, model: Model, store: Store, algorithm: str, options: dict[str, Any], tell: Tell) -> Frontier:
+    """The curve, each of its points kept."""
+    points = []
+    for k, p in enumerate(PAPER_PS):
+        what = f"{game.name}: {algorithm.upper()} against {model.label}, p = {p:g}"
+        say = partial(staged(tell, k, len(PAPER_PS)), 0.0, what)
+        say()
 
-    def compute() -> list[tuple[float, float, float, float]]:
-        points = frontier(game, model.strategy, algorithm=algorithm, **options).points
-        return [(q.p, q.exploitation, q.exploitability, q.seconds) for q in points]
+        def compute(p: float = p, say: Any = say) -> list[float]:
+            show: dict[str, Any] = {"on_chunk": lambda progress: say()}
+            one = frontier(game, model.strategy, [p], algorithm=algorithm, **options, **show).points[0]
+            return [one.p, one.exploitation, one.exploitability, one.seconds]
 
-    setting = {"model exploitability": model.exploitability, **options}
-    points = kept(folder, f"fig6-{game.name}-{model.label}-{algorithm}", setting, compute)
+        recipe = {
+            "game": [game.name, game.fingerprint],
+            "model": digest(model.strategy.probabilities),
+            "algorithm": algorithm,
+            "p": p,
+            "options": options,
+            "file": file_version(__file__),
+        }
+        points.append(store.value("point", recipe, compute))
     nothing: Any = None  # the responses themselves are not kept
     return Frontier(game, None, algorithm, tuple(Point(p, gain, risk, seconds, nothing) for p, gain, risk, seconds in points))
 
@@ -160,21 +171,11 @@ def _apart(here: tuple[float, float], last: tuple[float, float], x: list[float],
     return abs(here[0] - last[0]) / wide + abs(here[1] - last[1]) / high > 0.1
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
-    setting = SCALES[scale]
-    names = GAMES[scale]
-    shares = dict.fromkeys(names, 0.0)
-
-    def one(name: str) -> list[Curve]:
-        def told(share: float, what: str) -> None:
-            shares[name] = share
-            tell(sum(shares.values()) / len(names), what)
-
-        return _curves(name, setting, folder, told)
-
-    with ThreadPoolExecutor(cores()) as pool:
-        curves = [curve for found in pool.map(one, names) for curve in found]
+    setting, limit, folder = SCALES[scale], LIMITS[scale], store.folder
+    jobs = [partial(_curves, name, setting, limit, store) for name in GAMES[scale]]
+    curves = [curve for found in in_parallel(jobs, tell) for curve in found]
     tell(1.0, "drawing")
     _picture(curves, folder / "fig6.png")
     rows = []
@@ -190,10 +191,11 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
     write_csv(folder / "fig6.csv", header, rows)
     details = {"games": list(GAMES[scale]), "p": list(PAPER_PS), "epsilon": EPSILON, **setting._asdict()}
+    details |= {"model iterations at most": limit.iterations}
     return Outcome(
         EXPERIMENT.name, EXPERIMENT.title, scale, _claims(curves), details, time.perf_counter() - started,
         ["fig6.png", "fig6.csv"],
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 65, "paper": 7000})
+EXPERIMENT = Experiment("fig6", "Figure 6: exploitation against exploitability", run, {"quick": 55, "paper": 7000})

@@ -19,23 +19,37 @@ import numpy as np
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
-from counterplay.experiments.models import EPSILON, GAMES, Model, trained
-from counterplay.experiments.training import kept
+from counterplay.experiments.models import EPSILON, GAMES, LIMITS, Limit, Model, late
+from counterplay.experiments.parallel import in_parallel
+from counterplay.experiments.players import staged
+from counterplay.experiments.sources import file_version
+from counterplay.experiments.store import Store, digest
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.responses.respond import response_solver
 
 P = 0.5
 FACTOR = 1.6  # between two measurements, in iterations
+CHUNK = 1_000_000  # most iterations between two words of progress
+
+
+#: Iterations of each of METHODS that took about a second of one core: the unit in which runs are limited.
+UNITS = {
+    "ocp(500)": (400, 400, 1_600_000, 700_000),
+    "goofspiel(5)": (7_800, 7_800, 2_600_000, 100_000),
+    "bluff(1,1,6)": (2_000, 2_000, 4_700_000, 290_000),
+    "pam(3,3,8)": (3_000, 3_000, 2_300_000, 300_000),
+    "goofspiel(7)": (10, 10, 800_000, 3_000),
+    "pam(3,3,13)": (15, 15, 600_000, 10_000),
+}
 
 
 class Scale(NamedTuple):
-    model_seconds: float  # at most, for the model
-    seconds: float  # of solving for each seat of each run
+    units: float  # for each seat of each run
     seeds: int
 
 
-SCALES = {"quick": Scale(20.0, 0.7, 3), "paper": Scale(1800.0, 300.0, 5)}
+SCALES = {"quick": Scale(0.8, 3), "paper": Scale(300.0, 5)}
 
 
 class Method(NamedTuple):
@@ -70,28 +84,39 @@ class Trace(NamedTuple):
     rows: list[Measured]
 
 
-def _trace(game: Game, model: Model, method: Method, seed: int, seconds: float) -> list[Measured]:
-    """Both seats side by side, measured ever more seldom until the time is used."""
+def trace(
+    game: Game, model: Model, method: Method, seed: int, iterations: int, tell: Tell = lambda share, what: None
+) -> list[Measured]:
+    """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
     solvers = [
         response_solver(game, model.strategy, seat, P, method.algorithm, method.engine, seed, method.options) for seat in (0, 1)
     ]
     for solver in solvers:
         solver.step(0)  # compile outside the clock
     rows: list[Measured] = []
-    used, wanted = 0.0, 1
-    while used < 2 * seconds:
+    used = 0.0
+    for wanted in points(iterations):
         for solver in solvers:
-            before = time.perf_counter()
-            solver.step(wanted - solver.iterations)
-            used += time.perf_counter() - before
+            while solver.iterations < wanted:
+                before = time.thread_time()  # of this core, whatever else runs
+                solver.step(min(wanted - solver.iterations, CHUNK))
+                used += time.thread_time() - before
+                tell(solver.iterations / iterations, method.label)
         policies = [solver.policy() for solver in solvers]
         profile = policies[0].copy()
         profile[game.slots(1)] = policies[1][game.slots(1)]
         gap = sum(solver.measure(policy) for solver, policy in zip(solvers, policies, strict=True))
-        nodes = sum(solver.nodes_touched for solver in solvers)
-        rows.append(Measured(wanted, nodes, used, policy_exploitability(game, profile), gap))
-        wanted = max(wanted + 1, int(wanted * FACTOR))
+        touched = sum(solver.nodes_touched for solver in solvers)
+        rows.append(Measured(wanted, touched, used, policy_exploitability(game, profile), gap))
     return rows
+
+
+def points(last: int) -> list[int]:
+    """Iterations at which to measure, ever further apart."""
+    found = [1]
+    while found[-1] < last:
+        found.append(min(max(found[-1] + 1, int(found[-1] * FACTOR)), last))
+    return found
 
 
 def _at(trace: Trace, axis: str, budget: float) -> float:
@@ -166,33 +191,56 @@ def _picture(traces: list[Trace], models: dict[str, Model], path: Path) -> None:
     save_figure(figure, path)
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def _game(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> tuple[Model, list[Trace]]:
+    """The model of a game and every run on it."""
+    seeds = range(scale.seeds)
+    plan = [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
+    tell(0.0, f"{name}: building")
+    game = load(name)
+    model = late(game, limit, store, staged(tell, 0, len(plan) + 1))
+    traces = []
+    for k, (method, seed) in enumerate(plan):
+        iterations = round(scale.units * UNITS[name][METHODS.index(method)])
+        recipe = {
+            "game": [game.name, game.fingerprint],
+            "model": digest(model.strategy.probabilities),
+            "method": method._asdict(),
+            "seed": seed,
+            "p": P,
+            "iterations": iterations,
+            "file": file_version(__file__),
+        }
+        own = staged(tell, k + 1, len(plan) + 1)
+        say: Tell = partial(_say, own, f"{name}: seed {seed + 1}, ")
+        work = partial(trace, game, model, method, seed, iterations, say)
+        rows = store.value("trace", recipe, work)
+        traces.append(Trace(name, method, seed, [Measured(*row) for row in rows]))
+    return model, traces
+
+
+def _say(tell: Tell, before: str, share: float, what: str) -> None:
+    tell(share, before + what)
+
+
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
-    setting = SCALES[scale]
+    setting, limit, folder = SCALES[scale], LIMITS[scale], store.folder
     names = GAMES[scale]
-    traces: list[Trace] = []
-    models: dict[str, Model] = {}
-    plan = [(method, seed) for method in METHODS for seed in range(setting.seeds if method.algorithm == "mcrnr" else 1)]
-    for k, name in enumerate(names):
-        tell(k / len(names), f"{name}: model")
-        game = load(name)
-        models[name] = trained(game, setting.model_seconds, folder)
-        for j, (method, seed) in enumerate(plan):
-            tell((k + (j + 1) / (len(plan) + 1)) / len(names), f"{name}: {method.label}, seed {seed + 1}")
-            key = {"seconds": setting.seconds, "model exploitability": models[name].exploitability, "p": P}
-            work = partial(_trace, game, models[name], method, seed, setting.seconds)
-            rows = kept(folder, f"fig7-{name}-{method.label}-seed{seed}", key, work)
-            traces.append(Trace(name, method, seed, [Measured(*row) for row in rows]))
+    found = in_parallel([partial(_game, name, setting, limit, store) for name in names], tell)
+    models = {name: model for name, (model, _) in zip(names, found, strict=True)}
+    traces = [trace for _, some in found for trace in some]
     tell(1.0, "drawing")
     _picture(traces, models, folder / "fig7.png")
     lines = [(t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row) for t in traces for row in t.rows]
     header = ("game", "model_exploitability", "method", "seed", "p", *Measured._fields)
     write_csv(folder / "fig7.csv", header, lines)
     details = {"games": list(names), "p": P, "epsilon": EPSILON, **setting._asdict()}
+    details |= {"iterations per unit": {name: list(UNITS[name]) for name in names}}
+    details |= {"model iterations at most": limit.iterations}
     return Outcome(
         EXPERIMENT.name, EXPERIMENT.title, scale, _claims(traces), details, time.perf_counter() - started,
         ["fig7.png", "fig7.csv"],
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 105, "paper": 7000})
+EXPERIMENT = Experiment("fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 55, "paper": 7000})

@@ -18,7 +18,9 @@ from counterplay.arena.match import play_match
 from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.experiments.base import Claim, Experiment, Outcome, Tell, write_csv
-from counterplay.experiments.players import MATCH_SEED, RECREATED, THREADS, Company, P, staged
+from counterplay.experiments.players import MATCH_SEED, RECREATED, THREADS, Company, Model, P, staged
+from counterplay.experiments.sources import file_version
+from counterplay.experiments.store import Store, digest
 
 ITERATIONS = 6_000_000  # per 1,000 games
 EVERY = 1_000
@@ -33,31 +35,47 @@ SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(60_000, 100_000)}
 MODES = ("model learnt before", "model learnt while playing")
 
 
-def _play(mode: str, size: Scale, company: Company) -> np.ndarray:
-    """float64[blocks, 5]: games, iterations, won in the block, measured sb/h, its standard error."""
+def _play(model: Model | None, size: Scale, company: Company) -> list[tuple[float, ...]]:
+    """A row per block: games, iterations, won in the block, measured sb/h, its standard error."""
     game, poki = company.game(10), company.bot("poki")
     learner = OnlineLearner(game, threads=THREADS, p_max=P)
-    before = mode == MODES[0]
-    if before:
-        model = company.model("poki", 10, company.size.observed)
+    if model is not None:
         learner.believe(model.strategy, np.full(game.n_infosets, P))
-    rows = []
+    rows: list[tuple[float, ...]] = []
     for block in play_online(
-        poki, size.games, game=game, every=EVERY, iterations=ITERATIONS, learner=learner, relearn=not before, tell=company.tell
-    ):
+        poki, size.games, game=game, every=EVERY, iterations=ITERATIONS, learner=learner, relearn=model is None,
+        tell=company.tell,
+    ):  # fmt: skip
         result = play_match(game, block.strategy, poki, size.measured, MATCH_SEED)
         rows.append((block.hands, block.iterations, block.won, result.mean, result.standard_error))
-    return np.array(rows)
+    return rows
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def _kept_play(mode: str, size: Scale, company: Company) -> np.ndarray:
+    """float64[blocks, 5]: `_play`, kept."""
+    before = mode == MODES[0]
+    model = company.model("poki", 10, company.size.observed) if before else None
+    recipe = {
+        **size._asdict(),
+        "every": EVERY,
+        "iterations": ITERATIONS,
+        "threads": THREADS,
+        "P": P,
+        "seed": MATCH_SEED,
+        "model": model and digest(model.strategy.probabilities),
+        "file": file_version(__file__),
+    }
+    return np.array(company.store.value("online", recipe, lambda: _play(model, size, company)))
+
+
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
     size = SCALES[scale]
-    company = Company(scale, folder, tell)
+    company, folder = Company(scale, store, tell), store.folder
     found = {}
     for k, mode in enumerate(MODES):
         company.tell = staged(tell, k, len(MODES))
-        found[mode] = _play(mode, size, company)
+        found[mode] = _kept_play(mode, size, company)
     _picture(found, folder / "fig8.png")
     header = ("mode", "games", "iterations", "won_in_block", "sb_per_hand", "standard_error")
     write_csv(folder / "fig8.csv", header, [(mode, *row) for mode in MODES for row in found[mode].tolist()])

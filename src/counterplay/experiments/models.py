@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from counterplay.evaluation.exact import exploitability
-from counterplay.experiments.training import kept_strategy
+from counterplay.experiments.base import Tell
+from counterplay.experiments.store import Store
+from counterplay.experiments.training import trained
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.solvers.run import solve
+from counterplay.solvers.algorithms import new_solver
 
 EPSILON = 0.6
 TARGET = 0.1  # Figure 7: fixed profiles are run until their exploitability is at most this
@@ -29,20 +30,30 @@ class Model(NamedTuple):
     exploitability: float
 
 
-def trained(game: Game, seconds: float, folder: Path, seed: int = 0) -> Model:
-    """MCCFR until its exploitability is at most TARGET, or the time is over; learnt once per result folder."""
+class Limit(NamedTuple):
+    """How long a model is trained, and how often it is looked at."""
 
-    def learn() -> Strategy:
-        return solve(game, "mccfr", target=TARGET, seconds=seconds, seed=seed, epsilon=EPSILON).strategy
+    iterations: int  # at most
+    every: int  # iterations between measurements
 
-    strategy = kept_strategy(folder, f"model-{game.name}-{seconds:g}", learn, game)
+
+#: Enough for every game to come to TARGET.
+LIMITS = {"quick": Limit(80_000_000, 100_000), "paper": Limit(4_000_000_000, 20_000_000)}
+
+
+def late(game: Game, limit: Limit, store: Store, tell: Tell, seed: int = 0) -> Model:
+    """MCCFR until its exploitability is at most TARGET, or the limit."""
+    solver = new_solver(game, "mccfr", seed, {"epsilon": EPSILON})
+    what = f"{game.name}: model"
+    strategy = trained(store, solver, limit.iterations, tell, what, TARGET, limit.every)
     return Model("MCCFR", strategy, exploitability(game, strategy))
 
 
-def early(game: Game, seed: int = 0) -> Model:
+def early(game: Game, store: Store, tell: Tell, seed: int = 0) -> Model:
     """MCCFR after EARLY iterations."""
-    run = solve(game, "mccfr", iterations=EARLY, seed=seed, epsilon=EPSILON)
-    return Model(f"MCCFR after {EARLY:,} iterations", run.strategy, run.exploitability)
+    solver = new_solver(game, "mccfr", seed, {"epsilon": EPSILON})
+    strategy = trained(store, solver, EARLY, tell, f"{game.name}: early model")
+    return Model(f"MCCFR after {EARLY:,} iterations", strategy, exploitability(game, strategy))
 
 
 def uniform(game: Game) -> Model:

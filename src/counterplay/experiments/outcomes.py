@@ -12,8 +12,7 @@ from counterplay.experiments.base import Claim, Failure, Outcome, Table, checksu
 from counterplay.solvers.run import version
 
 T = TypeVar("T")
-LARGEST = 20_000_000  # bytes; a larger JSON file is none of ours
-_DAMAGE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, OSError)
+_DAMAGE = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 def read_outcome(path: Path) -> Outcome:
@@ -31,10 +30,19 @@ def read_outcome(path: Path) -> Outcome:
             tables=[_table(table) for table in _a(list, data.get("tables", []))],
             notes=_texts(data.get("notes", [])),
             version=_a(str, data.get("version", "")),
+            code=_a(str, data.get("code", "")),
             sums={_a(str, key): _a(str, value) for key, value in _a(dict, data.get("sums", {})).items()},
         )
     except _DAMAGE:
         raise BadFile(f"{path.name}: damaged, or not a result of an experiment") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """An object that carries its checksum; one without it was written by nobody here."""
+    data, checked = files.read_checked_json(path)
+    if not checked:
+        raise BadFile(f"{path.name}: has no checksum")
+    return data
 
 
 def read_failure(path: Path) -> Failure:
@@ -47,12 +55,12 @@ def read_failure(path: Path) -> Failure:
         raise BadFile(f"{path.name}: damaged, or not a note of a failure") from None
 
 
-def finished(name: str, scale: str, folder: Path) -> Outcome | None:
-    """The outcome at this scale by this version, if all its files are as it left them and no later run failed."""
+def finished(name: str, scale: str, folder: Path, code: str) -> Outcome | None:
+    """The outcome at this scale by this `code`, if all its files are as it left them and no later run failed."""
     outcome = earlier(name, folder)
     if outcome is None or failure_path(folder, name).exists():
         return None
-    same = outcome.scale == scale and outcome.version == version()
+    same = outcome.scale == scale and outcome.version == version() and outcome.code == code
     return outcome if same and not changed_files(outcome, folder) else None
 
 
@@ -67,12 +75,6 @@ def earlier(name: str, folder: Path) -> Outcome | None:
 def changed_files(outcome: Outcome, folder: Path) -> list[str]:
     """Files that are missing, or are not those that the outcome was made with."""
     return [file for file in outcome.files if not outcome.sums.get(file) or checksum(folder / file) != outcome.sums[file]]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > LARGEST:
-        raise BadFile(f"{path.name}: too large")
-    return files.read_json(path)
 
 
 def _a(kind: type[T], value: Any) -> T:

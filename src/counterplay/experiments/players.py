@@ -1,4 +1,4 @@
-"""The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and kept in the work folder.
+"""The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and kept in the store.
 
 MCCFR here is external sampling, which gets further in the same time than outcome sampling (Figure 4); the paper used outcome
 sampling. What the paper calls MCRNR in hold'em is `mcdbr` with a constant Pconf of 0.75.
@@ -6,8 +6,7 @@ sampling. What the paper calls MCRNR in hold'em is `mcdbr` with a constant Pconf
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,26 +15,24 @@ import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.arena.result import MatchResult
-from counterplay.base import files
-from counterplay.base.errors import BadFile
 from counterplay.experiments.base import Tell
-from counterplay.experiments.training import trained, work_folder
+from counterplay.experiments.store import Store, digest
+from counterplay.experiments.training import trained
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.opponents.hand_files import read_hands
-from counterplay.opponents.model import OpponentModel, learn_model
+from counterplay.opponents.model import learn_model
 from counterplay.opponents.observe import Observations, observe
 from counterplay.opponents.registry import bot
 from counterplay.responses.confidence import confidence
-from counterplay.responses.respond import respond
-from counterplay.responses.resume import resume_response
+from counterplay.responses.respond import response_solver
 from counterplay.solvers.algorithms import new_solver
 
 BOTS = ("poki", "sparbot")
 RECREATED = "Poki and Sparbot here are re-creations from their published descriptions, not the commercial programs."
 THREADS = 2  # part of what a trained strategy is
-TRAINING_SEED, OBSERVING_SEED, MATCH_SEED = 1, 5, 11
+TRAINING_SEED, OBSERVING_SEED, MATCH_SEED = 1_000, 5, 11  # the curves of Figure 4 have smaller seeds
 PARTNER = "probe"  # plays while the opponent is observed: never folds, so that many hands are shown
 P = 0.75
 
@@ -56,21 +53,33 @@ class Sizes(NamedTuple):
 
 
 SIZES = {
-    "quick": Sizes(20_000_000, 2_000_000, 1_500_000, 600_000, 500_000, 20_000, 80_000, 1_000_000, 100_000, 20_000),
+    "quick": Sizes(20_000_000, 2_000_000, 1_500_000, 600_000, 500_000, 20_000, 80_000, 1_000_000, 100_000, 12_000),
     "paper": Sizes(
         1_000_000_000, 200_000_000, 200_000_000, 20_000_000, 40_000_000, 20_000, 1_000_000, 10_000_000, 5_000_000, 400_000
     ),
 }
 
 
+def mccfr(game: Game, iterations: int, store: Store, tell: Tell, what: str) -> Strategy:
+    """MCCFR10 or MCCFR100, wherever one is needed."""
+    solver = new_solver(game, "mccfr-external", TRAINING_SEED, {"threads": THREADS})
+    return trained(store, solver, iterations, tell, what)
+
+
+class Model(NamedTuple):
+    """How an opponent plays, as learnt from his hands."""
+
+    strategy: Strategy
+    observed: np.ndarray  # float64[information sets]: how often each was seen
+
+
 class Company:
     """Everything the tables need, each made on first use."""
 
-    def __init__(self, scale: str, folder: Path, tell: Tell) -> None:
-        self.size, self.folder, self.tell = SIZES[scale], folder, tell
+    def __init__(self, scale: str, store: Store, tell: Tell) -> None:
+        self.size, self.store, self.tell = SIZES[scale], store, tell
         self._games: dict[int, Game] = {}
         self._bots: dict[str, Any] = {}
-        self._models: dict[tuple[Any, ...], OpponentModel] = {}
 
     def game(self, buckets: int) -> Game:
         if buckets not in self._games:
@@ -84,53 +93,64 @@ class Company:
 
     def equilibrium(self, name: str) -> Strategy:
         """MCTS10, MCCFR10 or MCCFR100."""
-        buckets, iterations, algorithm, options = {
-            "MCTS10": (10, self.size.mcts, "mcts", {"c": 17.0}),
-            "MCCFR10": (10, self.size.mccfr10, "mccfr-external", {}),
-            "MCCFR100": (100, self.size.mccfr100, "mccfr-external", {}),
-        }[name]
-        solver = new_solver(self.game(buckets), algorithm, TRAINING_SEED, {**options, "threads": THREADS})
-        return trained(solver, iterations, work_folder(self.folder, f"{name}-{iterations}"), self.tell, name)
+        if name == "MCTS10":
+            solver = new_solver(self.game(10), "mcts", TRAINING_SEED, {"c": 17.0, "threads": THREADS})
+            return trained(self.store, solver, self.size.mcts, self.tell, name)
+        buckets = int(name.removeprefix("MCCFR"))
+        iterations = self.size.mccfr10 if buckets == 10 else self.size.mccfr100
+        return mccfr(self.game(buckets), iterations, self.store, self.tell, name)
 
     def observations(self, opponent: str, hands: int, partner: str = PARTNER) -> Observations:
-        """`hands` hands against the partner, as he saw them."""
-        path = work_folder(self.folder, f"hands-{partner}-{opponent}-{hands}.parquet")
-        if not path.exists():
+        """What `opponent` did in `hands` hands against the partner, as he saw it.
+
+        They are the first of a match of `observed` hands, if that is no shorter, so that few games are part of many.
+        """
+        if hands < self.size.observed:
+            seen = self.observations(opponent, self.size.observed, partner)
+            return seen.part(seen.hand < hands)
+        player = partner if partner == PARTNER else self.equilibrium(partner)
+
+        def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"observing {opponent}: {hands:,} hands")
-            player = partner if partner == PARTNER else self.equilibrium(partner)
-            play_match(
-                self.game(10), player, self.bot(opponent), hands, OBSERVING_SEED, duplicate=False, log=path, observer="a"
-            )  # fmt: skip
-        return observe(read_hands(path), opponent)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "hands.parquet"
+                foe = self.bot(opponent)
+                play_match(
+                    self.game(10), player, foe, hands, OBSERVING_SEED,
+                    duplicate=False, log=path, observer="a", tell=self._about(f"observing {opponent}"),
+                )  # fmt: skip
+                return observe(read_hands(path), opponent)._asdict()
 
-    def model(self, opponent: str, buckets: int, hands: int, kind: str = "tree", **options: Any) -> OpponentModel:
-        partner = options.pop("partner", PARTNER)
-        key = (opponent, buckets, hands, kind, partner, *options.items())
-        if key not in self._models:
-            seen = self.observations(opponent, hands, partner)
+        recipe = {"of": opponent, "by": _who(player), "hands": hands, "seed": OBSERVING_SEED}
+        return Observations(**self.store.arrays("hands", recipe, make))
+
+    def model(self, opponent: str, buckets: int, hands: int, kind: str = "tree", partner: str = PARTNER, **options: Any) -> Model:
+        """How `opponent` plays, learnt from so many hands."""
+        game, seen = self.game(buckets), self.observations(opponent, hands, partner)
+
+        def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"learning how {opponent} plays from {hands:,} hands")
-            self._models[key] = learn_model(seen, self.game(buckets), opponent, kind, **options)
-        return self._models[key]
+            found = learn_model(seen, game, opponent, kind, **options)
+            return {"probabilities": found.strategy.probabilities, "observed": found.observed}
 
-    def response(
-        self, name: str, model: OpponentModel, iterations: int, trust: str = "constant", algorithm: str = "mcdbr"
-    ) -> Strategy:
+        recipe = {
+            "of": opponent, "game": [game.name, game.fingerprint], "kind": kind, "options": options,
+            "hands": digest(*seen),
+        }  # fmt: skip
+        found = self.store.arrays("model", recipe, make)
+        return Model(Strategy(game, found["probabilities"]), found["observed"])
+
+    def response(self, name: str, model: Model, iterations: int, trust: str = "constant", algorithm: str = "mcdbr") -> Strategy:
         """A robust response in both seats. `trust`: "constant", or a kind of confidence by observations."""
-        where = work_folder(self.folder, f"{name}-{iterations}")
         p: Any = P if trust == "constant" else confidence(model.observed, trust, P)
-
-        def show(progress: Any) -> None:
-            self.tell(
-                progress.iterations / iterations,
-                f"{name}: {progress.iterations / 1e6:.1f} of {iterations / 1e6:.1f} M iterations",
+        game, profile = model.strategy.game, model.strategy
+        for seat in (0, 1):
+            solver = response_solver(
+                game, model.strategy, seat, p, algorithm, "mccfr-external", TRAINING_SEED, {"threads": THREADS}
             )
-
-        if (where / "seat1" / "checkpoint.npz").exists():
-            return resume_response(where, iterations=iterations, on_chunk=show).strategy
-        return respond(
-            model.game, model.strategy, None, p, algorithm, engine="mccfr-external", iterations=iterations, seed=TRAINING_SEED,
-            threads=THREADS, folder=where, on_chunk=show,
-        ).strategy  # fmt: skip
+            what = f"{name}, seat {seat + 1}"
+            profile = profile.replace(trained(self.store, solver, iterations, self.tell, what), seat)
+        return profile
 
     def mcrnr(self, buckets: int, opponent: str) -> Strategy:
         """MCRNR10 or MCRNR100 against an opponent: tree model from the observed hands, constant Pconf."""
@@ -138,23 +158,31 @@ class Company:
         model = self.model(opponent, buckets, self.size.observed)
         return self.response(f"MCRNR{buckets}-{opponent}", model, iterations)
 
-    def match(self, name: str, make: Callable[[], Any], opponent: str, hands: int | None = None) -> MatchResult:
-        """What a player wins from a bot; played once."""
+    def match(self, name: str, player: Any, opponent: str, hands: int | None = None) -> MatchResult:
+        """What a player (a strategy, or the name of a bot) wins from a bot; played once."""
         if hands is None:
             hands = self.size.poki if opponent == "poki" else self.size.sparbot
-        path = work_folder(self.folder, f"match-{name}-{opponent}-{hands}.json")
-        try:
-            found = files.read_json(path)
-            return MatchResult(**{**found["result"], "by_seat": tuple(found["result"]["by_seat"])})
-        except (BadFile, KeyError, TypeError):
-            player = make()
-            self.tell(0.0, f"{name} against {opponent}: {hands:,} hands")
-            result = play_match(self.game(10), player, self.bot(opponent), hands, MATCH_SEED, tell=self._hands(name, opponent))
-            files.write_json(path, {"result": json.loads(json.dumps(asdict(result)))})
-            return result
 
-    def _hands(self, name: str, opponent: str) -> Tell:
-        return lambda share, what: self.tell(share, f"{name} against {opponent}: {what}")
+        def make() -> dict[str, Any]:
+            what = f"{name} against {opponent}"
+            self.tell(0.0, f"{what}: {hands:,} hands")
+            one = self.bot(player) if isinstance(player, str) else player
+            two = self.bot(opponent)
+            return asdict(play_match(self.game(10), one, two, hands, MATCH_SEED, tell=self._about(what)))
+
+        recipe = {"a": _who(player), "b": _who(opponent), "hands": hands, "seed": MATCH_SEED}
+        found = self.store.value("match", recipe, make)
+        return MatchResult(**{**found, "by_seat": tuple(found["by_seat"])})
+
+    def _about(self, what: str) -> Tell:
+        return lambda share, how: self.tell(share, f"{what}: {how}")
+
+
+def _who(player: Any) -> dict[str, str]:
+    """A player as part of a recipe. Bots have no settings: their code says all."""
+    if isinstance(player, str):
+        return {"bot": player}
+    return {"game": player.game.fingerprint, "strategy": digest(player.probabilities)}
 
 
 def cell(result: MatchResult) -> str:

@@ -11,6 +11,8 @@ import counterplay.experiments
 from counterplay.base.errors import BadParameter, unknown
 from counterplay.experiments.base import Experiment, Outcome, Tell, failure_path
 from counterplay.experiments.report import write_report
+from counterplay.experiments.sources import result_version
+from counterplay.experiments.store import Store
 
 SCALES = ("quick", "paper")
 #: The order of the report; what is not named here comes last.
@@ -33,14 +35,24 @@ def in_order(found: dict[str, Experiment]) -> dict[str, Experiment]:
     return {name: found[name] for name in sorted(found, key=lambda name: (rank.get(name, len(ORDER)), name))}
 
 
-def reproduce(name: str, scale: str = "quick", folder: str | Path = "results", tell: Tell = lambda share, what: None) -> Outcome:
-    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is renewed."""
+def reproduce(
+    name: str,
+    scale: str = "quick",
+    folder: str | Path = "results",
+    tell: Tell = lambda share, what: None,
+    again: bool = False,
+) -> Outcome:
+    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is renewed.
+
+    What an earlier run left in `folder`/work, finished or stopped, is not done again, unless `again`.
+    """
     if name not in experiments():
         raise unknown("experiment", name, experiments())
     check_scale(scale)
-    outcome = run_and_save(experiments()[name], scale, Path(folder), tell)
-    write_report(Path(folder), list(experiments().values()))
-    return outcome
+    try:
+        return run_and_save(experiments()[name], scale, Store(folder, again), tell)
+    finally:
+        write_report(Path(folder), list(experiments().values()))
 
 
 def check_scale(scale: str) -> None:
@@ -48,9 +60,10 @@ def check_scale(scale: str) -> None:
         raise BadParameter(f"scale must be quick or paper, not {scale!r}")
 
 
-def run_and_save(experiment: Experiment, scale: str, folder: Path, tell: Tell) -> Outcome:
+def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
     """The outcome, saved last of all its files."""
-    outcome = experiment.run(scale, folder, tell).seal(folder)
-    outcome.save(folder)
-    failure_path(folder, experiment.name).unlink(missing_ok=True)
+    outcome = experiment.run(scale, store, tell)
+    outcome = outcome.seal(store.folder, result_version(experiment.run))
+    outcome.save(store.folder)
+    failure_path(store.folder, experiment.name).unlink(missing_ok=True)
     return outcome

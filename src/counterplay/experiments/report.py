@@ -18,6 +18,7 @@ from counterplay.base.errors import BadFile
 from counterplay.experiments.base import NO_CLAIMS, NOT_REPRODUCED, PARTLY, REPRODUCED, Experiment, Failure, Outcome, duration
 from counterplay.experiments.outcomes import changed_files, read_failure, read_outcome
 from counterplay.experiments.report_pictures import Picture, picture
+from counterplay.experiments.sources import result_version
 from counterplay.solvers.run import version
 
 PAGE = "report.html"
@@ -27,6 +28,7 @@ RECREATIONS = (
     "Poki and Sparbot are re-creations from published descriptions, not the original programs; "
     "numbers against them can be compared with the paper's only in tendency."
 )
+OTHER_CODE = "This result is of other code than what is installed now; run this experiment again."
 DEEPEST = 4  # of lists in a setting
 
 
@@ -82,9 +84,14 @@ def _collect(folder: Path, known: Sequence[Experiment]) -> tuple[list[Item], lis
         except BadFile as error:
             problems.append(str(error))
     titles = {experiment.name: experiment.title for experiment in known}
+    codes = {experiment.name: result_version(experiment.run) for experiment in known}
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
-    return [_item(folder, name, title, outcomes.get(name), failures.get(name)) for name, title in titles.items()], problems
+    items = [_item(folder, name, title, outcomes.get(name), failures.get(name)) for name, title in titles.items()]
+    for item in items:
+        if item.outcome and item.outcome.code != codes.get(item.name, item.outcome.code):
+            item.problems.insert(0, OTHER_CODE)
+    return items, problems
 
 
 def _item(folder: Path, name: str, title: str, outcome: Outcome | None, failure: Failure | None) -> Item:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from counterplay.experiments.base import Claim, Experiment, Outcome, Table, Tell, write_csv
 from counterplay.experiments.players import BOTS, RECREATED, THREADS, Company, cell, difference, staged
+from counterplay.experiments.store import Store
 
 PLAYERS = ("MCTS10", "MCCFR10", "MCCFR100")
 PAPER = {
@@ -15,19 +15,19 @@ PAPER = {
 }
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
-    company = Company(scale, folder, tell)
+    company = Company(scale, store, tell)
     found = {}
     for k, name in enumerate(PLAYERS):
         company.tell = staged(tell, k, len(PLAYERS))
         strategy = company.equilibrium(name)
         for opponent in BOTS:
-            found[name, opponent] = company.match(name, lambda strategy=strategy: strategy, opponent)  # type: ignore[misc]
+            found[name, opponent] = company.match(name, strategy, opponent)
     rows = [[f"{opponent}, ours", *(cell(found[name, opponent]) for name in PLAYERS)] for opponent in BOTS]
     rows += [[f"{opponent}, paper (± 0.12)", *(f"{PAPER[opponent][name]:+.3f}" for name in PLAYERS)] for opponent in BOTS]
     write_csv(
-        folder / "table1.csv", ("opponent", "player", "sb_per_hand", "standard_error", "hands", "paper"),
+        store.folder / "table1.csv", ("opponent", "player", "sb_per_hand", "standard_error", "hands", "paper"),
         [(o, n, found[n, o].mean, found[n, o].standard_error, found[n, o].hands, PAPER[o][n]) for o in BOTS for n in PLAYERS],
     )  # fmt: skip
     gains = {opponent: difference(found["MCCFR100", opponent], found["MCCFR10", opponent]) for opponent in BOTS}
@@ -71,4 +71,4 @@ def run(scale: str, folder: Path, tell: Tell) -> Outcome:
     )  # fmt: skip
 
 
-EXPERIMENT = Experiment("table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 90, "paper": 9000})
+EXPERIMENT = Experiment("table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 65, "paper": 9000})

@@ -15,6 +15,7 @@ from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.experiments.base import Claim, Experiment, Outcome, Table, Tell, write_csv
 from counterplay.experiments.players import BOTS, RECREATED, THREADS, Company, P, cell, difference, staged
+from counterplay.experiments.store import Store
 from counterplay.experiments.table1 import PAPER as PAPER1
 
 PLAYERS = ("MCCFR10", "MCRNR10", "MCCFR100", "MCRNR100")
@@ -31,19 +32,19 @@ VARIANTS: tuple[tuple[str, dict[str, Any], str, str], ...] = (  # name, model, t
 )
 
 
-def run(scale: str, folder: Path, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
-    company = Company(scale, folder, tell)
+    company, folder = Company(scale, store, tell), store.folder
     stages = len(PLAYERS) + 3
     found: dict[tuple[str, str], MatchResult] = {}
     for k, name in enumerate(PLAYERS):
         company.tell = staged(tell, k, stages)
         for opponent in BOTS:
-            found[name, opponent] = company.match(name, lambda n=name, o=opponent: _player(company, n, o), opponent)  # type: ignore[misc]
+            found[name, opponent] = company.match(name, _player(company, name, opponent), opponent)
     company.tell = staged(tell, len(PLAYERS), stages)
     curves = _by_games(company)
     company.tell = staged(tell, stages - 1, stages)
-    variants = [_variant(company, k) for k in range(len(VARIANTS))]
+    variants = [_variant(company, *variant) for variant in VARIANTS]
     _picture(curves, found, folder / "table2.png")
     rows: list[tuple[Any, ...]] = []
     games = company.size.observed
@@ -75,24 +76,18 @@ def _by_games(company: Company) -> dict[tuple[str, str, int], MatchResult]:
     for kind in ("tree", "frequency"):
         for games in GAMES:
             for trust in TRUSTS:
-                name = f"MCRNR10-poki-{kind}-{trust}-{games}"
-
-                def make(kind: str = kind, games: int = games, trust: str = trust, name: str = name) -> Any:
-                    return company.response(name, company.model("poki", 10, games, kind), company.size.swept, trust)
-
-                found[kind, trust, games] = company.match(name, make, "poki", company.size.swept_hands)
+                name = f"MCRNR10 ({kind}, {trust}, {games:,} games)"
+                model = company.model("poki", 10, games, kind)
+                player = company.response(name, model, company.size.swept, trust)
+                found[kind, trust, games] = company.match(name, player, "poki", company.size.swept_hands)
     return found
 
 
-def _variant(company: Company, k: int) -> MatchResult:
-    _, options, trust, algorithm = VARIANTS[k]
-    name = f"MCRNR10-poki-variant{k}"
-
-    def make() -> Any:
-        model = company.model("poki", 10, company.size.observed, **options)
-        return company.response(name, model, company.size.swept, trust, algorithm)
-
-    return company.match(name, make, "poki", company.size.swept_hands)
+def _variant(company: Company, what: str, options: dict[str, Any], trust: str, algorithm: str) -> MatchResult:
+    name = f"MCRNR10 ({what})"
+    model = company.model("poki", 10, company.size.observed, **options)
+    player = company.response(name, model, company.size.swept, trust, algorithm)
+    return company.match(name, player, "poki", company.size.swept_hands)
 
 
 def _claims(found: dict[tuple[str, str], MatchResult], curves: dict[tuple[str, str, int], MatchResult]) -> list[Claim]:
@@ -180,4 +175,4 @@ def _picture(curves: dict[tuple[str, str, int], MatchResult], found: dict[tuple[
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment("table2", "Table 2: robust responses against the bots", run, {"quick": 230, "paper": 20000})
+EXPERIMENT = Experiment("table2", "Table 2: robust responses against the bots", run, {"quick": 205, "paper": 20000})

@@ -1,107 +1,117 @@
-"""Long training in experiments: kept in the result folder, gone on with after an interruption, never done twice."""
+"""Long training in experiments: kept in the store, gone on with after an interruption, never done twice."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import BadFile, CounterplayError
+from counterplay.base.errors import BadFile
 from counterplay.experiments.base import Tell
-from counterplay.forms.game import Game
+from counterplay.experiments.store import Piece, Recipe, Slot, Store
 from counterplay.forms.strategy import Strategy
-from counterplay.solvers import folder as run_folder
 from counterplay.solvers.base import Solver
-from counterplay.solvers.run import check_limits, resume_solver, run_solver
+from counterplay.solvers.folder import config_of
+from counterplay.solvers.run import check_limits, run_solver
 
-WORK = "work"  # folder beside the results
-SAVE_SECONDS = 30.0
+SAVE_SECONDS = 15.0
+CHUNK = 1_000_000  # most iterations of a learning curve between two looks at the clock
 Evaluate = Callable[[Strategy], list[float]]
 
 
-def work_folder(folder: Path, name: str) -> Path:
-    return folder / WORK / name
+def trained(
+    store: Store,
+    solver: Solver,
+    iterations: int,
+    tell: Tell,
+    what: str,
+    target: float | None = None,
+    measure_every: int | None = None,
+) -> Strategy:
+    """The strategy of `solver` after `iterations`, or as soon as a measurement finds `target`.
 
-
-def kept(folder: Path, name: str, setting: dict[str, Any], compute: Callable[[], Any]) -> Any:
-    """`compute()` (something JSON can hold), or what an earlier run with the same setting left in the work folder."""
-    path = work_folder(folder, "".join(c if c.isalnum() or c in "-=." else "_" for c in name) + ".json")
-    key = json.loads(json.dumps(setting))
-    try:
-        found = files.read_json(path)
-        if found.get("setting") == key and "value" in found:
-            return found["value"]
-    except BadFile:
-        pass  # none yet, or a damaged one
-    value = json.loads(json.dumps(compute()))
-    files.write_json(path, {"setting": key, "value": value})
-    return value
-
-
-def kept_strategy(folder: Path, name: str, compute: Callable[[], Strategy], game: Game) -> Strategy:
-    """The same for a strategy."""
-    path = work_folder(folder, "".join(c if c.isalnum() or c in "-=." else "_" for c in name) + ".npz")
-    try:
-        return Strategy.load(path, game)
-    except CounterplayError:
-        strategy = compute()
-        strategy.save(path)
-        return strategy
-
-
-def trained(solver: Solver, iterations: int, folder: Path, tell: Tell, what: str) -> Strategy:
-    """The strategy of `solver` after `iterations`; `folder` is a run folder that may hold part of the run, or all of it."""
-
-    def show(progress: Any) -> None:
-        tell(
-            progress.iterations / iterations, f"{what}: {progress.iterations / 1e6:,.1f} of {iterations / 1e6:,.0f} M iterations"
-        )
-
-    limits = check_limits(iterations, None, None, None, None, show)
-    if (folder / "checkpoint.npz").exists():
-        return resume_solver(folder, solver, limits).strategy
-    (folder / "config.json").unlink(missing_ok=True)  # stopped before its first checkpoint
-    return run_solver(solver, limits, folder).strategy
-
-
-def learning_curve(solver: Solver, points: list[int], evaluate: Evaluate, path: Path, tell: Tell) -> np.ndarray:
-    """Evaluate the strategy at each of `points` (iterations): float64[points, 2 + values]: iterations, seconds, values.
-
-    `path` keeps the solver and the rows so far.
+    `measure_every` says when to measure, so that a run that was stopped ends where one that was not ends.
     """
-    rows = _restore(solver, path)
-    saved = time.monotonic()
-    for k, until in enumerate(points):
-        if k < len(rows):
-            continue
-        seconds = rows[-1][1] if rows else 0.0
-        solver.step(0)
-        while solver.iterations < until:
-            before = time.perf_counter()
-            solver.step(min(until - solver.iterations, 1_000_000))
-            seconds += time.perf_counter() - before
-            tell((k + 1) / len(points), f"{solver.iterations / 1e6:,.0f} of {points[-1] / 1e6:,.0f} M iterations")
-        rows.append([float(until), seconds, *evaluate(solver.strategy())])
-        if time.monotonic() - saved > SAVE_SECONDS or k == len(points) - 1:
-            header = {"config": run_folder.config_of(solver), "rows": rows}
-            files.write_arrays(path, "curve", solver.arrays(), header)
-            saved = time.monotonic()
-    return np.array(rows)
+    recipe = {
+        **config_of(solver),
+        "iterations": iterations,
+        "target": target,
+        "measured every": measure_every,
+    }
+
+    def make() -> Piece:
+        draft = store.draft("strategy", recipe)
+        _restore(solver, draft)
+        saved = time.monotonic()
+
+        def show(progress: Any) -> None:
+            nonlocal saved
+            done = f"{progress.iterations / 1e6:,.1f} of {iterations / 1e6:,.1f} M iterations"
+            tell(min(progress.iterations / iterations, 1.0), f"{what}: {done}")
+            if time.monotonic() - saved > SAVE_SECONDS:
+                draft.write(None, solver.arrays())
+                saved = time.monotonic()
+
+        limits = check_limits(iterations, None, target, measure_every, None, show)
+        try:
+            run = run_solver(solver, limits)
+        except KeyboardInterrupt:
+            draft.write(None, solver.arrays())
+            raise
+        if run.iterations < iterations and run.stopped_by not in ("target", "solved"):
+            draft.write(None, solver.arrays())
+            raise KeyboardInterrupt
+        return Piece(run.iterations, {"probabilities": solver.policy()})
+
+    return Strategy(solver.game, store.piece("strategy", recipe, make).arrays["probabilities"])
 
 
-def _restore(solver: Solver, path: Path) -> list[list[float]]:
-    """Rows of an earlier run of the same curve; none if there is none, or if it is another or a damaged one."""
+def learning_curve(
+    store: Store,
+    recipe: Recipe,
+    solver: Solver,
+    points: list[int],
+    evaluate: Evaluate,
+    tell: Tell = lambda share, what: None,
+) -> np.ndarray:
+    """Evaluate the strategy of a solver with one thread at each of `points` (iterations).
+
+    float64[points, 2 + values]: iterations, seconds, values. `recipe` says how `evaluate` does it.
+    """
+    whole = {"solver": config_of(solver), "points": points, "evaluated": recipe}
+
+    def make() -> Piece:
+        draft = store.draft("curve", whole)
+        rows: list[list[float]] = _restore(solver, draft) or []
+        saved = time.monotonic()
+        solver.step(0)  # compile, outside the clock
+        for k, until in enumerate(points):
+            if k < len(rows):
+                continue
+            seconds = rows[-1][1] if rows else 0.0
+            while solver.iterations < until:
+                tell(solver.iterations / points[-1], f"{solver.iterations / 1e6:,.0f} M iterations")
+                before = time.thread_time()  # of this core, whatever else runs
+                solver.step(min(until - solver.iterations, CHUNK))
+                seconds += time.thread_time() - before
+            rows.append([float(until), seconds, *evaluate(solver.strategy())])
+            if time.monotonic() - saved > SAVE_SECONDS:
+                draft.write(rows, solver.arrays())
+                saved = time.monotonic()
+        return Piece(rows, {})
+
+    return np.array(store.piece("curve", whole, make).value)
+
+
+def _restore(solver: Solver, draft: Slot) -> Any:
+    """Go on from a draft; its value, None if there is none."""
+    found = draft.read()
+    if found is None:
+        return None
     try:
-        arrays, header = files.read_arrays(path, "curve")
-        if header.get("config") != json.loads(json.dumps(run_folder.config_of(solver))):
-            return []
-        rows = [[float(value) for value in row] for row in header["rows"]]
-        solver.restore(arrays, str(path))
-    except (BadFile, KeyError, TypeError, ValueError):
-        return []
-    return rows
+        solver.restore(found.arrays, str(draft.path))
+    except BadFile:  # of an older form of the solver, which only this one would notice
+        return None
+    return found.value
