@@ -15,7 +15,7 @@ import counterplay as cp
 from counterplay.cli import app
 from counterplay.experiments import outcomes, registry
 from counterplay.experiments.base import Experiment, Outcome, Tell, duration
-from counterplay.experiments.campaign import Interrupted, Overall, reproduce_all
+from counterplay.experiments.campaign import Overall, reproduce_all
 from counterplay.experiments.store import Store
 
 NAMES = ("fig4-kuhn", "table1", "fig6", "zebra")
@@ -100,9 +100,9 @@ def test_a_change_of_scale_is_run(lab: Lab, tmp_path: Path) -> None:
 
 def test_after_an_interruption_it_goes_on_with_the_next(lab: Lab, tmp_path: Path) -> None:
     lab.bad["fig6"] = KeyboardInterrupt()
-    with pytest.raises(Interrupted) as stop:
+    with pytest.raises(cp.Interrupted) as stop:
         reproduce_all("quick", tmp_path)
-    assert [outcome.name for outcome in stop.value.campaign.outcomes] == ["fig4-kuhn", "table1"]
+    assert [outcome.name for outcome in stop.value.result.outcomes] == ["fig4-kuhn", "table1"]
     assert _names(lab) == ["fig4-kuhn", "table1", "fig6"]
     assert "2 reproduced, 2 not run." in check(tmp_path / "report.html").text
     lab.bad.clear()

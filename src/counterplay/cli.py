@@ -12,14 +12,14 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.table import Table
 
 from counterplay import cli_matches, cli_responses
 from counterplay.base.counting import listen
-from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
 from counterplay.cli_support import (
     LIMITS,
     AsJson,
@@ -243,7 +243,7 @@ def reproduce(
     """
     from dataclasses import asdict
 
-    from counterplay.experiments.campaign import Interrupted, reproduce_all
+    from counterplay.experiments.campaign import Campaign, reproduce_all
     from counterplay.experiments.registry import experiments
     from counterplay.experiments.registry import reproduce as run_experiment
 
@@ -261,7 +261,7 @@ def reproduce(
             with overall_progress() as tell:
                 campaign = reproduce_all(scale, folder, tell, again)
         except Interrupted as stop:
-            campaign, stopped = stop.campaign, True
+            campaign, stopped = cast(Campaign, stop.result), True
         except KeyboardInterrupt:
             err.print("stopped before anything was begun; the same command starts again.")
             raise typer.Exit(130) from None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
+from counterplay.base.errors import Interrupted
 from counterplay.experiments import registry
 from counterplay.experiments.base import Experiment, Failure, Outcome, Tell, duration
 from counterplay.experiments.outcomes import earlier, finished
@@ -35,14 +36,6 @@ class Campaign:
     report: Path
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in `reproduce_all`; `campaign` is what there was by then."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        super().__init__("stopped")
-        self.campaign = campaign
-
-
 def reproduce_all(
     scale: str = "quick", folder: str | Path = "results", tell: Tell = lambda share, what: None, again: bool = False
 ) -> Campaign:
@@ -50,7 +43,7 @@ def reproduce_all(
 
     Results that the same code left there at the same scale are kept, and so is what an unfinished experiment has in
     `folder`/work, unless `again`; so after an interruption the same call goes on. `tell` gets the share of the whole and
-    what is running, with the time left. Ctrl-C raises `Interrupted`, a KeyboardInterrupt that holds what there is.
+    what is running, with the time left. Ctrl-C raises `Interrupted`, whose `result` is what there is.
     """
     registry.check_scale(scale)
     started, where = time.perf_counter(), Path(folder)
