@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from support_experiments import NAMES, make_small, numbers
 
-from counterplay.base import files
+from counterplay.base import disk, files
 from counterplay.experiments import sources, training
 from counterplay.experiments.registry import reproduce
 from counterplay.experiments.store import Slot, Store
@@ -67,7 +67,7 @@ def _killed(folder: Path, name: str, writes: int, moment: str) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
             real(path, pieces, new)
 
-        files.write_pieces = write
+        files.write_pieces = disk.write_pieces = write  # its name in both modules
         reproduce(name, "quick", folder)
         os._exit(0)
 

@@ -281,6 +281,8 @@ def test_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, table = tmp_path / "results" / "one.json", tmp_path / "results" / "one.csv"
     good = path.read_bytes()
     for data in damaged(good, 12):
+        if data.rstrip() == good.rstrip():  # not damaged: a line end says nothing
+            continue
         path.write_bytes(data)
         before = len(ran)
         done = typed(tmp_path, "reproduce", "all", "--json")

@@ -87,7 +87,20 @@ def hands_table(hands: Iterable[HandRecord]) -> Any:
     return pa.table([pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)], schema=SCHEMA)
 
 
+def _longest_text(table: Any) -> int:
+    """Bytes of the longest name or other text of all hands."""
+    lengths = [0]
+    for column in table.columns:
+        for chunk in column.chunks:
+            texts = chunk.dictionary if pa.types.is_dictionary(column.type) else chunk
+            if pa.types.is_string(texts.type):
+                lengths.append(pc.max(pc.binary_length(texts)).as_py() or 0)
+    return max(lengths)
+
+
 def _write(path: Path, table: Any, metadata: Mapping[str, Any]) -> None:
+    if _longest_text(table) > MOST_TEXT:
+        raise BadParameter(f"cannot write {path}: a name is longer than {MOST_TEXT:,} bytes")
     try:
         text = json.dumps(dict(metadata))
     except (TypeError, ValueError) as error:
@@ -193,11 +206,9 @@ def _check_sizes(path: Path, metadata: Any, size: int) -> None:
 
 def _check_texts(path: Path, table: Any) -> Any:
     """The table while equal texts are still kept once: none may be long."""
-    for column in table.columns:
-        for chunk in column.chunks if pa.types.is_dictionary(column.type) else ():
-            longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
-            if longest > MOST_TEXT:
-                raise BadFile(f"{path}: damaged (a text of {longest:,} bytes in a hand)")
+    longest = _longest_text(table)
+    if longest > MOST_TEXT:
+        raise BadFile(f"{path}: damaged (a text of {longest:,} bytes in a hand)")
     return table
 
 
