@@ -20,9 +20,15 @@ def _machine() -> str:
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":")[1].strip()
+            for line in cpuinfo.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
-    packages = ", ".join(f"{name} {version(name)}" for name in ("counterplay", "numpy", "numba", "open_spiel"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("counterplay", "numpy", "numba", "open_spiel")
+    )
     return f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, {packages}"
 
 
@@ -48,8 +54,12 @@ def main() -> None:
     report = Report()
     report.line("# Measured speed and memory")
     report.line()
-    report.line(f"{_machine()}. One thread. Contenders take turns {REPEATS} times; medians, and the range of the ratio.")
-    report.line("An iteration of OpenSpiel's outcome sampling plays a history for each player; ours plays one and updates both.")
+    report.line(
+        f"{_machine()}. One thread. Contenders take turns {REPEATS} times; medians, and the range of the ratio."
+    )
+    report.line(
+        "An iteration of OpenSpiel's outcome sampling plays a history for each player; ours plays one and updates both."
+    )
     report.line("Written by `make benchmark`.")
     report.line()
     report.header(*openspiel.HEADER)
@@ -65,25 +75,40 @@ def main() -> None:
         report.row(*row)
     report.line()
     report.header("work", "measured", "asked for", "reached")
-    answer = subprocess.run([sys.executable, "-m", "benchmarks.goof7"], check=True, capture_output=True, text=True).stdout
+    answer = subprocess.run(
+        [sys.executable, "-m", "benchmarks.goof7"], check=True, capture_output=True, text=True
+    ).stdout
     goof = json.loads(answer)
     cfr = goof["cfr"]
     report.row(
-        f"build Goof(7), {goof['nodes']:,} nodes", f"{goof['build']:.1f} s, then {goof['sequence_form']:.1f} s (sequence form)",
-        "<= 90 s", "yes" if goof["build"] + goof["sequence_form"] <= 90 else "NO",
-    )  # fmt: skip
-    report.row("peak memory of that", f"{goof['peak_gb']:.1f} GB", "<= 8 GB", "yes" if goof["peak_gb"] <= 8 else "NO")
+        f"build Goof(7), {goof['nodes']:,} nodes",
+        f"{goof['build']:.1f} s, then {goof['sequence_form']:.1f} s (sequence form)",
+        "<= 90 s",
+        "yes" if goof["build"] + goof["sequence_form"] <= 90 else "NO",
+    )
     report.row(
-        "CFR on Goof(7), one iteration", f"{cfr[len(cfr) // 2]:.2f} s ({cfr[0]:.2f}-{cfr[-1]:.2f})", "<= 1 s",
+        "peak memory of that",
+        f"{goof['peak_gb']:.1f} GB",
+        "<= 8 GB",
+        "yes" if goof["peak_gb"] <= 8 else "NO",
+    )
+    report.row(
+        "CFR on Goof(7), one iteration",
+        f"{cfr[len(cfr) // 2]:.2f} s ({cfr[0]:.2f}-{cfr[-1]:.2f})",
+        "<= 1 s",
         "yes" if cfr[len(cfr) // 2] <= 1 else "NO",
-    )  # fmt: skip
+    )
     median, least, most = startup.warm_start()
     report.row(
-        "`counterplay solve kuhn`, warm caches", f"{median:.2f} s ({least:.2f}-{most:.2f})", "<= 1.5 s",
+        "`counterplay solve kuhn`, warm caches",
+        f"{median:.2f} s ({least:.2f}-{most:.2f})",
+        "<= 1.5 s",
         "yes" if median <= 1.5 else "NO",
-    )  # fmt: skip
+    )
     for algorithm, seconds in startup.cold_starts().items():
-        report.row(f"`solve kuhn -a {algorithm}`, empty cache (compiles)", f"{seconds:.1f} s", "", "")
+        report.row(
+            f"`solve kuhn -a {algorithm}`, empty cache (compiles)", f"{seconds:.1f} s", "", ""
+        )
     RESULTS.write_text("\n".join(report.lines) + "\n")
 
 

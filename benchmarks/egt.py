@@ -13,7 +13,11 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,4)", "goofspiel(4)")
-METHODS: tuple[tuple[str, dict[str, Any]], ...] = (("egt", {"prox": "entropy"}), ("egt", {"prox": "euclidean"}), ("cfr+", {}))
+METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("egt", {"prox": "entropy"}),
+    ("egt", {"prox": "euclidean"}),
+    ("cfr+", {}),
+)
 CHECKPOINTS = (10, 100, 1000, 10_000)
 
 
@@ -38,7 +42,10 @@ def main() -> None:
     for name in GAMES:
         for method, options in METHODS:
             label = " ".join([method, *options.values()])
-            cells = [f"{epsilon:.2g} ({seconds:.2g} s)" for epsilon, seconds in curve(name, method, options)]
+            cells = [
+                f"{epsilon:.2g} ({seconds:.2g} s)"
+                for epsilon, seconds in curve(name, method, options)
+            ]
             print(f"| {name} | {label} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -6,7 +6,7 @@ import sys
 
 from counterplay.arena.match import play_match
 from counterplay.games.registry import load
-from counterplay.opponents.registry import bot
+from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.run import solve
 
 TEN = 2_000_000  # iterations of external sampling with 10 buckets
@@ -21,7 +21,10 @@ def main() -> None:
     for name, run in (("MCCFR10", coarse), ("MCCFR100", fine)):
         for opponent, hands in (("sparbot", 1_000_000), ("poki", 80_000)):
             result = play_match(game, run.strategy, bot(opponent), hands, 11)
-            print(f"{name} against {opponent}: {result.mean:+.3f} ± {1.96 * result.standard_error:.3f} sb/h", flush=True)
+            print(
+                f"{name} against {opponent}: {result.mean:+.3f} ± {1.96 * result.standard_error:.3f} sb/h",
+                flush=True,
+            )
     result = play_match(game, fine.strategy, coarse.strategy, 1_000_000, 11)
     print(f"MCCFR100 against MCCFR10: {result.mean:+.3f} ± {1.96 * result.standard_error:.3f} sb/h")
 

@@ -6,8 +6,8 @@ python -m benchmarks.goof7_responses
 from __future__ import annotations
 
 from counterplay import load, solve
-from counterplay.experiments.fig7 import METHODS, UNITS, trace
-from counterplay.experiments.models import TARGET, Model
+from counterplay.experiments.paper.fig7 import METHODS, UNITS, trace
+from counterplay.experiments.paper.models import TARGET, Model
 
 UNITS_EACH = 40  # of about a second, for each seat
 
@@ -19,7 +19,10 @@ def main() -> None:
     print(f"model exploitable by {model.exploitability:.3f}", flush=True)
     for method, unit in zip(METHODS, UNITS[game.name], strict=True):
         for row in trace(game, model, method, 0, UNITS_EACH * unit):
-            print(f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap {row.gap:.4f}", flush=True)
+            print(
+                f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap {row.gap:.4f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

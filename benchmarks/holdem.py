@@ -16,15 +16,13 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.holdem.tables import size_on_disk, strengths, table_folder
-from counterplay.opponents.registry import bot
+from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.algorithms import new_solver
 
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")
 Row = tuple[str, str, str, str]
 
-LOAD = (
-    "import time; t = time.perf_counter(); import counterplay.holdem.tables as h; h.strengths(); print(time.perf_counter() - t)"
-)
+LOAD = "import time; t = time.perf_counter(); import counterplay.holdem.tables as h; h.strengths(); print(time.perf_counter() - t)"
 MEMORY = """
 import counterplay as cp
 cp.solve("holdem(buckets=100)", "mccfr", iterations=200_000, threads=2)
@@ -33,13 +31,19 @@ print(int(status["RssAnon"].split()[0]) / 1e6)
 """
 
 
-def _row(work: str, values: list[float], text: str, asked: str = "", reached: bool | None = None) -> Row:
+def _row(
+    work: str, values: list[float], text: str, asked: str = "", reached: bool | None = None
+) -> Row:
     spread = f"{text.format(statistics.median(values))} ({text.format(min(values))}-{text.format(max(values))})"
     return work, spread, asked, "" if reached is None else "yes" if reached else "NO"
 
 
 def _child(code: str) -> float:
-    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    return float(
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout
+    )
 
 
 def _tables() -> Iterator[Row]:
@@ -48,9 +52,21 @@ def _tables() -> Iterator[Row]:
     turn = count_earlier(4, count_rivers(threads), threads)
     count_preflop(count_earlier(3, turn, threads))
     took = time.perf_counter() - before
-    yield _row(f"exact EHS of every hand on every board, {threads} threads", [took], "{:.1f} s", "<= 120 s", took <= 120)
+    yield _row(
+        f"exact EHS of every hand on every board, {threads} threads",
+        [took],
+        "{:.1f} s",
+        "<= 120 s",
+        took <= 120,
+    )
     loads = [_child(LOAD) for _ in range(3)]
-    yield _row("loading the tables, checksums included", loads, "{:.2f} s", "< 1 s", statistics.median(loads) < 1)
+    yield _row(
+        "loading the tables, checksums included",
+        loads,
+        "{:.2f} s",
+        "< 1 s",
+        statistics.median(loads) < 1,
+    )
     yield "size of the tables on disk", f"{size_on_disk(table_folder()) / 1e6:.0f} MB", "", ""
 
 
@@ -60,7 +76,9 @@ def _contenders() -> dict[str, Any]:
         game = load(f"holdem(buckets={n})")
         for algorithm, options in (("mccfr", {}), ("mcts", {"c": 17.0}), ("mccfr-external", {})):
             for threads in (1, 2):
-                made[f"{algorithm} {n} {threads}"] = new_solver(game, algorithm, 1, {**options, "threads": threads})
+                made[f"{algorithm} {n} {threads}"] = new_solver(
+                    game, algorithm, 1, {**options, "threads": threads}
+                )
     return made
 
 
@@ -69,13 +87,21 @@ def rows() -> Iterator[Row]:
     yield from _tables()
     solvers = _contenders()
     for solver in solvers.values():
-        solver.step(300_000 if solver.name != "mccfr-external" else 10_000)  # past the first, uniform play
-    rates = {name: [rate(solver.step) for _ in range(REPEATS)] for name, solver in solvers.items() if name.endswith("1")}
+        solver.step(
+            300_000 if solver.name != "mccfr-external" else 10_000
+        )  # past the first, uniform play
+    rates = {
+        name: [rate(solver.step) for _ in range(REPEATS)]
+        for name, solver in solvers.items()
+        if name.endswith("1")
+    }
     for name, values in rates.items():
         algorithm, n, _ = name.split()
         asked = {"mccfr 10": ">= 700,000"}.get(f"{algorithm} {n}", "")
         reached = statistics.median(values) >= 700_000 if asked else None
-        yield _row(f"{algorithm}, {n} buckets, iterations/s, one thread", values, "{:,.0f}", asked, reached)
+        yield _row(
+            f"{algorithm}, {n} buckets, iterations/s, one thread", values, "{:,.0f}", asked, reached
+        )
 
     def ratios(a: str, b: str) -> list[float]:
         """In turns, so that noise hits both."""
@@ -85,14 +111,30 @@ def rows() -> Iterator[Row]:
         return found
 
     finer = ratios("mccfr 100 1", "mccfr 10 1")
-    yield _row("mccfr, 100 buckets over 10 buckets, rate", finer, "{:.2f}", ">= 0.5", statistics.median(finer) >= 0.5)
+    yield _row(
+        "mccfr, 100 buckets over 10 buckets, rate",
+        finer,
+        "{:.2f}",
+        ">= 0.5",
+        statistics.median(finer) >= 0.5,
+    )
     search = ratios("mcts 10 1", "mccfr 10 1")
-    yield _row("mcts over mccfr, 10 buckets, rate", search, "{:.2f}", ">= 1", statistics.median(search) >= 1)
+    yield _row(
+        "mcts over mccfr, 10 buckets, rate",
+        search,
+        "{:.2f}",
+        ">= 1",
+        statistics.median(search) >= 1,
+    )
     for algorithm in ("mccfr", "mcts", "mccfr-external"):
         for n in (10, 100):
             gain = ratios(f"{algorithm} {n} 2", f"{algorithm} {n} 1")
             yield _row(
-                f"{algorithm}, {n} buckets, two threads over one", gain, "{:.2f}", ">= 1.6", statistics.median(gain) >= 1.6
+                f"{algorithm}, {n} buckets, two threads over one",
+                gain,
+                "{:.2f}",
+                ">= 1.6",
+                statistics.median(gain) >= 1.6,
             )
     memory = _child(MEMORY)
     yield (
@@ -116,7 +158,13 @@ def _matches() -> Iterator[Row]:
         play_match(game, a, b, 2_000, 1, processes=1)
         results = [play_match(game, a, b, hands, k, processes=1) for k in range(3)]
         speeds = [result.hands / result.seconds for result in results]
-        yield _row(f"match, {name}, hands/s", speeds, "{:,.0f}", f">= {asked:,}", statistics.median(speeds) >= asked)
+        yield _row(
+            f"match, {name}, hands/s",
+            speeds,
+            "{:,.0f}",
+            f">= {asked:,}",
+            statistics.median(speeds) >= asked,
+        )
 
 
 def main() -> None:

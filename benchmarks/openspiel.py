@@ -46,18 +46,32 @@ def _row(name: str, ours: Callable[[int], None], theirs: Callable[[int], None], 
     mine, peer = side_by_side(ours, theirs)
     ratio, spread = ratio_text(mine, peer)
     reached = "yes" if ratio >= asked else "NO"
-    return name, f"{mine.median:,.0f}", f"{peer.median:,.3g}", f"{ratio:,.0f}x ({spread})", f">= {asked}x", reached
+    return (
+        name,
+        f"{mine.median:,.0f}",
+        f"{peer.median:,.3g}",
+        f"{ratio:,.0f}x ({spread})",
+        f">= {asked}x",
+        reached,
+    )
 
 
 def rows() -> Iterator[Row]:
     """One row per comparison; slow ones last."""
     for name, asked in OUTCOME_SAMPLING.items():
         solver = pyspiel.OutcomeSamplingMCCFRSolver(pyspiel.load_game(PEERS[name]), 0.6, 1)
-        yield _row(f"outcome sampling, {name}", _stepper(load(name), "mccfr"), _repeat(solver.run_iteration), asked)
+        yield _row(
+            f"outcome sampling, {name}",
+            _stepper(load(name), "mccfr"),
+            _repeat(solver.run_iteration),
+            asked,
+        )
     for name, asked in CFR.items():
         full = pyspiel.CFRSolver(pyspiel.load_game(PEERS[name]))
         ours = _stepper(load(name), "cfr", alternating=True)
-        yield _row(f"CFR (alternating), {name}", ours, _repeat(full.evaluate_and_update_policy), asked)
+        yield _row(
+            f"CFR (alternating), {name}", ours, _repeat(full.evaluate_and_update_policy), asked
+        )
     for name, asked in EXPLOITABILITY.items():
         game, peer = load(name), pyspiel.load_game(PEERS[name])
         policy = np.array(Strategy.random(game, 1).probabilities)
@@ -65,6 +79,10 @@ def rows() -> Iterator[Row]:
         yield _row(
             f"exact exploitability, {name}",
             _repeat(lambda game=game, policy=policy: policy_exploitability(game, policy)),
-            _repeat(lambda peer=peer, random_policy=random_policy: pyspiel.nash_conv(peer, random_policy)),
+            _repeat(
+                lambda peer=peer, random_policy=random_policy: pyspiel.nash_conv(
+                    peer, random_policy
+                )
+            ),
             asked,
         )

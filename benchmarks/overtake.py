@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from counterplay.arena.match import play_match
-from counterplay.experiments.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
-from counterplay.experiments.store import Store
-from counterplay.experiments.training import learning_curve
+from counterplay.experiments.harness.store import Store
+from counterplay.experiments.harness.training import learning_curve
+from counterplay.experiments.paper.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.opponents.table import strategy_bot
+from counterplay.opponents.bots.table import strategy_bot
 from counterplay.solvers.algorithms import new_solver
 
 HANDS, REFERENCE, MILLION = 1_000_000, 2_000_000, 1_000_000
@@ -35,9 +35,15 @@ def main() -> None:
             result = play_match(game, strategy, foe, HANDS, MATCH_SEED)
             return [result.mean, 1.96 * result.standard_error]
 
-        solvers = [new_solver(game, "mccfr", 0, {"epsilon": EPSILON}), new_solver(game, "mcts", 0, {"c": PAPER_C})]
+        solvers = [
+            new_solver(game, "mccfr", 0, {"epsilon": EPSILON}),
+            new_solver(game, "mcts", 0, {"c": PAPER_C}),
+        ]
         with ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(learning_curve, store, {}, solver, points, against) for solver in solvers]
+            jobs = [
+                pool.submit(learning_curve, store, {}, solver, points, against)
+                for solver in solvers
+            ]
             curves = [job.result() for job in jobs]
     print("| iterations | MCCFR, sb/h | seconds | MCTS, sb/h | seconds |\n|---|---|---|---|---|")
     for one, two in zip(*curves, strict=True):

@@ -11,7 +11,14 @@ from counterplay.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)", "ocp(100)")
 MOST = 1.3  # an iteration of a response may cost so many of the plain solver
-HEADER = ("response against plain solver", "iterations /s", "plain /s", "cost ratio (range)", "asked for", "reached")
+HEADER = (
+    "response against plain solver",
+    "iterations /s",
+    "plain /s",
+    "cost ratio (range)",
+    "asked for",
+    "reached",
+)
 
 
 def rows() -> Iterator[tuple[str, ...]]:
@@ -24,8 +31,16 @@ def rows() -> Iterator[tuple[str, ...]]:
             mine, theirs = side_by_side(ours.step, base.step)
             costs = sorted(b / a for a, b in zip(mine.values, theirs.values, strict=True))
             ratio = costs[len(costs) // 2]
-            asked, reached = (f"<= {MOST}", "yes" if ratio <= MOST else "NO") if response in ("mcrnr", "rnr") else ("", "")
+            asked, reached = (
+                (f"<= {MOST}", "yes" if ratio <= MOST else "NO")
+                if response in ("mcrnr", "rnr")
+                else ("", "")
+            )
             yield (
-                f"{response} / {plain}, {name}", f"{mine.median:,.0f}", f"{theirs.median:,.0f}",
-                f"{ratio:.2f} ({costs[0]:.2f}-{costs[-1]:.2f})", asked, reached,
-            )  # fmt: skip
+                f"{response} / {plain}, {name}",
+                f"{mine.median:,.0f}",
+                f"{theirs.median:,.0f}",
+                f"{ratio:.2f} ({costs[0]:.2f}-{costs[-1]:.2f})",
+                asked,
+                reached,
+            )

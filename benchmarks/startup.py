@@ -17,7 +17,11 @@ def _command(folder: str, cache: str, *arguments: str) -> float:
     executable = Path(sys.executable).with_name("counterplay")
     before = time.perf_counter()
     subprocess.run(
-        [executable, *arguments], cwd=folder, check=True, capture_output=True, env={**os.environ, "COUNTERPLAY_CACHE": cache}
+        [executable, *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "COUNTERPLAY_CACHE": cache},
     )
     return time.perf_counter() - before
 
@@ -36,5 +40,14 @@ def cold_starts() -> dict[str, float]:
     times = {}
     for algorithm in ALGORITHMS:
         with tempfile.TemporaryDirectory() as folder:
-            times[algorithm] = _command(folder, os.path.join(folder, "cache"), "solve", "kuhn", "-a", algorithm, "-n", "1000")
+            times[algorithm] = _command(
+                folder,
+                os.path.join(folder, "cache"),
+                "solve",
+                "kuhn",
+                "-a",
+                algorithm,
+                "-n",
+                "1000",
+            )
     return times

@@ -41,7 +41,9 @@ HOLDEM: list[tuple[str, int, dict[str, Any]]] = [
     ("mccfr-external", 300_000, {}),
 ]
 SEEDS, REPEATS, SECONDS = 4, 3, 1.5
-Row = tuple[str, str, str, int, float, float, float]  # kind, game, algorithm, threads, median, least, most
+Row = tuple[
+    str, str, str, int, float, float, float
+]  # kind, game, algorithm, threads, median, least, most
 
 
 def convergence(counts: list[int]) -> Iterator[Row]:
@@ -58,7 +60,15 @@ def convergence(counts: list[int]) -> Iterator[Row]:
                 found.append(cp.exploitability(game, solver.strategy()))
             one = float(np.mean(found)) if threads == 1 else one
             ratios = np.array(found) / one
-            yield "exploitability over one thread's", name, algorithm, threads, float(ratios.mean()), ratios.min(), ratios.max()
+            yield (
+                "exploitability over one thread's",
+                name,
+                algorithm,
+                threads,
+                float(ratios.mean()),
+                ratios.min(),
+                ratios.max(),
+            )
 
 
 def holdem_strength(counts: list[int]) -> Iterator[Row]:
@@ -73,7 +83,15 @@ def holdem_strength(counts: list[int]) -> Iterator[Row]:
                 solver = new_solver(game, algorithm, seed, {**options, "threads": threads})
                 solver.step(iterations)
                 found.append(cp.play_match(game, solver.strategy(), opponent, 1_000_000, 5).mean)
-            yield "sb/h against a reference", game.name, algorithm, threads, float(np.mean(found)), min(found), max(found)
+            yield (
+                "sb/h against a reference",
+                game.name,
+                algorithm,
+                threads,
+                float(np.mean(found)),
+                min(found),
+                max(found),
+            )
 
 
 def speed(counts: list[int]) -> Iterator[Row]:
@@ -87,12 +105,27 @@ def speed(counts: list[int]) -> Iterator[Row]:
                 for t, solver in solvers.items():
                     rates[t].append(_rate(solver, chunk[t]))
             for t in counts:
-                ratios = [rate / base for rate, base in zip(rates[t], rates[counts[0]], strict=True)]
-                yield "rate over one thread's", game.name, algorithm, t, statistics.median(ratios), min(ratios), max(ratios)
+                ratios = [
+                    rate / base for rate, base in zip(rates[t], rates[counts[0]], strict=True)
+                ]
+                yield (
+                    "rate over one thread's",
+                    game.name,
+                    algorithm,
+                    t,
+                    statistics.median(ratios),
+                    min(ratios),
+                    max(ratios),
+                )
             yield (
-                "iterations per second", game.name, algorithm, counts[0], statistics.median(rates[counts[0]]),
-                min(rates[counts[0]]), max(rates[counts[0]]),
-            )  # fmt: skip
+                "iterations per second",
+                game.name,
+                algorithm,
+                counts[0],
+                statistics.median(rates[counts[0]]),
+                min(rates[counts[0]]),
+                max(rates[counts[0]]),
+            )
 
 
 def _warm(solver: Any) -> int:
@@ -125,13 +158,23 @@ def matches(counts: list[int]) -> Iterator[Row]:
             found[t].append(4_000_000 * t / (time.perf_counter() - before))
     for t in counts:
         ratios = [rate / base for rate, base in zip(found[t], found[counts[0]], strict=True)]
-        yield "hands per second over one thread's", game.name, "match", t, statistics.median(ratios), min(ratios), max(ratios)
+        yield (
+            "hands per second over one thread's",
+            game.name,
+            "match",
+            t,
+            statistics.median(ratios),
+            min(ratios),
+            max(ratios),
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-convergence", action="store_true")
-    parser.add_argument("--threads", default=",".join(str(t) for t in (1, 2, 4, 8, 16) if t <= cores()))
+    parser.add_argument(
+        "--threads", default=",".join(str(t) for t in (1, 2, 4, 8, 16) if t <= cores())
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "threads.csv")
     given = parser.parse_args()
     counts = [int(text) for text in given.threads.split(",")]
@@ -143,11 +186,23 @@ def main() -> None:
         for row in part:
             rows.append(row)
             print(
-                f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  ({row[5]:.4g} to {row[6]:.4g})", flush=True
+                f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  ({row[5]:.4g} to {row[6]:.4g})",
+                flush=True,
             )
             with given.out.open("w", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(["what", "game", "algorithm", "threads", "median", "least", "most", "processors"])
+                writer.writerow(
+                    [
+                        "what",
+                        "game",
+                        "algorithm",
+                        "threads",
+                        "median",
+                        "least",
+                        "most",
+                        "processors",
+                    ]
+                )
                 writer.writerows([(*row, cores()) for row in rows])
 
 

@@ -1,6 +1,6 @@
 """Writes docs/reference/api.md and cli.md from the package itself. Run: python docs/make_reference.py
 
-`tests/test_reference.py` fails when the pages differ from what this makes.
+`tests/docs/test_reference.py` fails when the pages differ from what this makes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,22 @@ GROUPS = {
     "Games": ("load", "Game", "CHANCE", "TERMINAL"),
     "Solving": ("solve", "resume", "Run"),
     "Strategies": ("Strategy",),
-    "Exact measures": ("expected_value", "best_response", "BestResponse", "exploitability", "game_value", "kuhn_errors"),
-    "Robust responses": ("respond", "resume_response", "Response", "frontier", "Frontier", "confidence"),
+    "Exact measures": (
+        "expected_value",
+        "best_response",
+        "BestResponse",
+        "exploitability",
+        "game_value",
+        "kuhn_errors",
+    ),
+    "Robust responses": (
+        "respond",
+        "resume_response",
+        "Response",
+        "frontier",
+        "Frontier",
+        "confidence",
+    ),
     "Matches and bots": ("play_match", "MatchResult", "Bot", "View"),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
@@ -66,7 +80,11 @@ def _class(name: str, value: type) -> str:
     fields = _fields(value)
     if not fields and "__init__" in vars(value):
         text = f"### {name}\n\n{_code(name, value.__init__)}{_text(value)}"
-    attributes = {key: member for key, member in vars(value).items() if not key.startswith("_") and key not in fields}
+    attributes = {
+        key: member
+        for key, member in vars(value).items()
+        if not key.startswith("_") and key not in fields
+    }
     for key, member in attributes.items():
         if isinstance(member, property | cached_property):
             function = member.fget if isinstance(member, property) else member.func
@@ -90,7 +108,11 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
     assert isinstance(body, ast.ClassDef)
     found = {}
     for node in body.body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.target.id.startswith("_"):
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and not node.target.id.startswith("_")
+        ):
             comment = re.search(r"#\s*(.*)$", lines[(node.end_lineno or node.lineno) - 1])
             found[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
     return found
@@ -144,7 +166,9 @@ def cli_page() -> str:
     """Every command with what `--help` says."""
     root: Any = typer.main.get_command(app)
     parts = ["# Command line", NOTE, root.help, *_commands("counterplay", root)]
-    parts.append("Exit codes: 0 done, 1 an experiment failed, 2 a mistake of the user's, in one sentence, 130 stopped by Ctrl-C.")
+    parts.append(
+        "Exit codes: 0 done, 1 an experiment failed, 2 a mistake of the user's, in one sentence, 130 stopped by Ctrl-C."
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -157,17 +181,36 @@ def _commands(path: str, group: Any) -> list[str]:
         parts.append(f"## {path} {name}\n\n{inspect.cleandoc(command.help or '')}")
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:
-            parts.append("| argument or option | what it is | default |\n|---|---|---|\n" + "\n".join(rows))
+            parts.append(
+                "| argument or option | what it is | default |\n|---|---|---|\n" + "\n".join(rows)
+            )
     return parts
 
 
 def _parameter(parameter: Any) -> str:
     argument = parameter.param_type_name == "argument"
-    name = (parameter.metavar or parameter.name).upper() if argument else ", ".join([*parameter.opts, *parameter.secondary_opts])
+    name = (
+        (parameter.metavar or parameter.name).upper()
+        if argument
+        else ", ".join([*parameter.opts, *parameter.secondary_opts])
+    )
     note = (getattr(parameter, "help", None) or "").replace("|", "\\|")
     value = parameter.default
-    shown = value not in (None, "") and not isinstance(value, bool) and not callable(value) and not parameter.required
-    default = f"`{value}`" if shown else "required" if parameter.required else f"`{parameter.opts[0]}`" if value is True else ""
+    shown = (
+        value not in (None, "")
+        and not isinstance(value, bool)
+        and not callable(value)
+        and not parameter.required
+    )
+    default = (
+        f"`{value}`"
+        if shown
+        else "required"
+        if parameter.required
+        else f"`{parameter.opts[0]}`"
+        if value is True
+        else ""
+    )
     return f"| `{name}` | {note} | {default} |"
 
 

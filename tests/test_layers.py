@@ -10,9 +10,21 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 
 # Rows of the table in docs/explanation/design.md, from the bottom layer up. `base` holds errors, files and limits.
-ROWS = ["base", "kernels", "forms", "games", "holdem", "evaluation", "solvers", "responses", "opponents", "arena", "experiments"]
-TOP = ["display", "cli_support", "cli_responses", "cli_matches", "cli"]  # layer 6
-RANK = {name: k for k, name in enumerate([*ROWS, *TOP])}
+ROWS = [
+    "base",
+    "kernels",
+    "forms",
+    "games",
+    "holdem",
+    "evaluation",
+    "solvers",
+    "responses",
+    "opponents",
+    "arena",
+    "experiments",
+    "cli",
+]
+RANK = {name: k for k, name in enumerate(ROWS)}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
@@ -41,13 +53,21 @@ def test_imports_only_from_its_own_row_and_the_rows_above(path: Path) -> None:
     row = _row(path)
     assert row in RANK, f"{row} is in no layer; add it to the table"
     for imported in _imported_rows(path):
-        assert RANK[imported] <= RANK[row], f"{path.name} ({row}) imports {imported}, which is above it"
+        assert RANK[imported] <= RANK[row], (
+            f"{path.name} ({row}) imports {imported}, which is above it"
+        )
 
 
 def test_the_table_in_the_docs_is_this_one() -> None:
     text = (SOURCE.parent.parent / "docs" / "explanation" / "design.md").read_text()
-    listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("| ") and "`counterplay/" in line]
-    names = [name.removeprefix("counterplay/").removesuffix("/").removesuffix(".py") for name in listed]
+    listed = [
+        line.split("`")[1]
+        for line in text.splitlines()
+        if line.startswith("| ") and "`counterplay/" in line
+    ]
+    names = [
+        name.removeprefix("counterplay/").removesuffix("/").removesuffix(".py") for name in listed
+    ]
     present = {_row(path) for path in FILES}
     assert [name for name in names if name in present] == [name for name in RANK if name in present]
 

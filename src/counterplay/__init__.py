@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from counterplay.evaluation.exact import expected_value as expected_value
     from counterplay.evaluation.exact import exploitability as exploitability
     from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
-    from counterplay.experiments.base import Outcome as Outcome
-    from counterplay.experiments.campaign import reproduce_all as reproduce_all
-    from counterplay.experiments.registry import reproduce as reproduce
+    from counterplay.experiments.harness.base import Outcome as Outcome
+    from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
+    from counterplay.experiments.harness.registry import reproduce as reproduce
     from counterplay.forms.game import Game as Game
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.registry import load as load
-    from counterplay.opponents.bot import Bot as Bot
-    from counterplay.opponents.bot import View as View
-    from counterplay.opponents.hand_files import read_any as read_hands  # noqa: F401
-    from counterplay.opponents.model import OpponentModel as OpponentModel
-    from counterplay.opponents.model import learn_model as learn_model
-    from counterplay.opponents.model_file import load_model as load_model
-    from counterplay.opponents.model_file import save_model as save_model
-    from counterplay.opponents.observe import observe as observe
-    from counterplay.opponents.registry import bot as bot
+    from counterplay.opponents.bots.bot import Bot as Bot
+    from counterplay.opponents.bots.bot import View as View
+    from counterplay.opponents.bots.registry import bot as bot
+    from counterplay.opponents.hands.parquet import read_any as read_hands  # noqa: F401
+    from counterplay.opponents.models.file import load_model as load_model
+    from counterplay.opponents.models.file import save_model as save_model
+    from counterplay.opponents.models.model import OpponentModel as OpponentModel
+    from counterplay.opponents.models.model import learn_model as learn_model
+    from counterplay.opponents.models.observe import observe as observe
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier

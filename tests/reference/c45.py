@@ -41,8 +41,21 @@ def xlog(x: float) -> float:
 class Twin:
     """`values[a]`: number of values of a nominal attribute, 0 for numeric ones."""
 
-    def __init__(self, rows: list[Any], values: list[int], n_classes: int, min_leaf: int = 2, mdl: bool = True) -> None:
-        self.all, self.values, self.n_classes, self.min_leaf, self.mdl = rows, values, n_classes, min_leaf, mdl
+    def __init__(
+        self,
+        rows: list[Any],
+        values: list[int],
+        n_classes: int,
+        min_leaf: int = 2,
+        mdl: bool = True,
+    ) -> None:
+        self.all, self.values, self.n_classes, self.min_leaf, self.mdl = (
+            rows,
+            values,
+            n_classes,
+            min_leaf,
+            mdl,
+        )
         self.root = self.grow(rows)
 
     def count(self, rows: list[Any]) -> list[float]:
@@ -62,7 +75,10 @@ class Twin:
                 best, node.test = ratio, (a, threshold)
         if node.test and not isnan(node.test[1]):
             a, threshold = node.test
-            node.test = a, max(x[a] for x, _, _ in self.all if not isnan(x[a]) and x[a] <= threshold)
+            node.test = (
+                a,
+                max(x[a] for x, _, _ in self.all if not isnan(x[a]) and x[a] <= threshold),
+            )
         if node.test:
             node.sons = [self.grow(part) for part in self.divide(rows, node.test)]
         return node
@@ -72,7 +88,9 @@ class Twin:
         known = [row for row in rows if not isnan(row[0][a])]
         weight = sum(w for *_, w in known)
         if self.values[a]:
-            bags = [self.count([row for row in known if row[0][a] == v]) for v in range(self.values[a])]
+            bags = [
+                self.count([row for row in known if row[0][a] == v]) for v in range(self.values[a])
+            ]
             if sum(sum(bag) >= self.min_leaf - TINY for bag in bags) < 2:
                 return None
             gain = self.gain(bags, total)
@@ -84,7 +102,10 @@ class Twin:
         for low, high in pairwise(levels):
             if not low + 1e-5 < high:
                 continue
-            bags = [self.count([row for row in known if (row[0][a] > low) == side]) for side in (False, True)]
+            bags = [
+                self.count([row for row in known if (row[0][a] > low) == side])
+                for side in (False, True)
+            ]
             if min(map(sum, bags)) >= least - TINY:
                 tried += 1
                 gain = self.gain(bags, total)
@@ -98,7 +119,9 @@ class Twin:
 
     def gain(self, bags: list[list[float]], total: float) -> float:
         known = sum(map(sum, bags))
-        bits = entropy([sum(column) for column in zip(*bags, strict=True)]) - sum(map(entropy, bags))
+        bits = entropy([sum(column) for column in zip(*bags, strict=True)]) - sum(
+            map(entropy, bags)
+        )
         scaled = known / total * bits
         return 0.0 if abs(scaled) < TINY else scaled / known
 
@@ -116,7 +139,10 @@ class Twin:
 
         known = [row for row in rows if not isnan(row[0][a])]
         weight = sum(w for *_, w in known)
-        shares = [sum(row[2] for row in known if branch(row) == b) / weight if weight > TINY else 1 / n for b in range(n)]
+        shares = [
+            sum(row[2] for row in known if branch(row) == b) / weight if weight > TINY else 1 / n
+            for b in range(n)
+        ]
         parts: list[list[Any]] = [[] for _ in range(n)]
         for row in rows:
             for b in range(n):
@@ -161,7 +187,9 @@ class Twin:
 
     def refill(self, node: TwinNode, rows: list[Any]) -> None:
         node.rows, node.counts = rows, self.count(rows)
-        for son, part in zip(node.sons, self.divide(rows, node.test) if node.test else [], strict=True):
+        for son, part in zip(
+            node.sons, self.divide(rows, node.test) if node.test else [], strict=True
+        ):
             self.refill(son, part)
 
 
@@ -174,4 +202,8 @@ def estimated(n: float, e: float) -> float:
     if e + 0.5 >= n:
         return max(n, e)
     z, f = Z_QUARTER, (e + 0.5) / n
-    return n * (f + z * z / (2 * n) + z * sqrt(f / n - f * f / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return (
+        n
+        * (f + z * z / (2 * n) + z * sqrt(f / n - f * f / n + z * z / (4 * n * n)))
+        / (1 + z * z / n)
+    )

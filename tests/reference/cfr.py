@@ -10,7 +10,13 @@ from .common import Key, Node, Policy, grow, normalised, regret_matching, table
 class CFR:
     """`variant`: cfr, cfr+, dcfr or pcfr+. Two players."""
 
-    def __init__(self, root: Node, variant: str = "cfr", alternating: bool = True, powers: Sequence[float] = (1.5, 0, 2)) -> None:
+    def __init__(
+        self,
+        root: Node,
+        variant: str = "cfr",
+        alternating: bool = True,
+        powers: Sequence[float] = (1.5, 0, 2),
+    ) -> None:
         self.root, self.variant, self.alternating = root, variant, alternating
         self.alpha, self.beta, gamma = powers
         self.gamma = {"cfr": 0.0, "cfr+": 1.0, "dcfr": gamma, "pcfr+": 2.0}[variant]
@@ -20,7 +26,9 @@ class CFR:
         for turn in [(0,), (1,)] if self.alternating else [(0, 1)]:
             walks = []
             for player in turn:
-                self.now: Policy = table()  # r(I, a) of this iteration, summed over the histories of I
+                self.now: Policy = (
+                    table()
+                )  # r(I, a) of this iteration, summed over the histories of I
                 self.own: dict[Key, float] = {}  # π_i(I)
                 self._walk(self.root, player, 1.0, 1.0)
                 walks.append((self.now, self.own))
@@ -33,11 +41,20 @@ class CFR:
         if node.terminal:
             return node.payoffs[player]
         if node.player < 0:
-            return sum(p * self._walk(h, player, own, others * p) for p, h in zip(node.chance, node.children, strict=True))
+            return sum(
+                p * self._walk(h, player, own, others * p)
+                for p, h in zip(node.chance, node.children, strict=True)
+            )
         sigma = self.sigma.setdefault(node.key, [1.0 / node.count] * node.count)
         if node.player != player:
-            return sum(p * self._walk(h, player, own, others * p) for p, h in zip(sigma, node.children, strict=True))
-        values = [self._walk(h, player, own * p, others) for p, h in zip(sigma, node.children, strict=True)]
+            return sum(
+                p * self._walk(h, player, own, others * p)
+                for p, h in zip(sigma, node.children, strict=True)
+            )
+        values = [
+            self._walk(h, player, own * p, others)
+            for p, h in zip(sigma, node.children, strict=True)
+        ]
         value = sum(p * v for p, v in zip(sigma, values, strict=True))
         now = grow(self.now, node)
         for a, v in enumerate(values):
@@ -48,13 +65,21 @@ class CFR:
     def _update(self, key: Key, now: list[float], own: float, t: int) -> None:
         total = [old + r for old, r in zip(self.regret[key] or [0.0] * len(now), now, strict=True)]
         if self.variant == "dcfr":
-            total = [r * t**power / (t**power + 1) for r in total for power in [self.alpha if r > 0 else self.beta]]
+            total = [
+                r * t**power / (t**power + 1)
+                for r in total
+                for power in [self.alpha if r > 0 else self.beta]
+            ]
         elif self.variant != "cfr":
             total = [max(r, 0.0) for r in total]
         sums = self.strategy_sum[key] or [0.0] * len(now)
-        self.strategy_sum[key] = [s + t**self.gamma * own * p for s, p in zip(sums, self.sigma[key], strict=True)]
+        self.strategy_sum[key] = [
+            s + t**self.gamma * own * p for s, p in zip(sums, self.sigma[key], strict=True)
+        ]
         self.regret[key] = total
-        predicted = [r + m for r, m in zip(total, now, strict=True)] if self.variant == "pcfr+" else total
+        predicted = (
+            [r + m for r, m in zip(total, now, strict=True)] if self.variant == "pcfr+" else total
+        )
         self.predicted[key], self.sigma[key] = predicted, regret_matching(predicted)
 
     def policy(self) -> Policy:

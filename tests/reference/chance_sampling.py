@@ -31,8 +31,14 @@ class ChanceSampling:
             grow(self.strategy_sum, node)[a] += reach[me] * p
         values = []
         for a, child in enumerate(node.children):
-            values.append(self._walk(child, [r * sigma[a] if i == me else r for i, r in enumerate(reach)], dice))
-        value = [sum(p * v[i] for p, v in zip(sigma, values, strict=True)) for i in range(self.n_players)]
+            values.append(
+                self._walk(
+                    child, [r * sigma[a] if i == me else r for i, r in enumerate(reach)], dice
+                )
+            )
+        value = [
+            sum(p * v[i] for p, v in zip(sigma, values, strict=True)) for i in range(self.n_players)
+        ]
         others = prod(r for i, r in enumerate(reach) if i != me)
         for a in range(node.count):
             grow(self.regret, node)[a] += others * (values[a][me] - value[me])

@@ -28,7 +28,11 @@ class Node:
         self.count = len(actions)
         self.chance = list(state.chance()) if self.player == CHANCE else []
         self.key: Key = (self.player, str(state.infoset()) if self.player >= 0 else "")
-        self.passive = actions.index(state.passive()) if self.player >= 0 and hasattr(state, "passive") else None
+        self.passive = (
+            actions.index(state.passive())
+            if self.player >= 0 and hasattr(state, "passive")
+            else None
+        )
         self.children = [Node(state.child(action)) for action in actions]
 
 
@@ -70,7 +74,9 @@ def every_outcome(experiment: Callable[[Script], Any]) -> Iterator[tuple[float, 
         result = experiment(dice)
         yield dice.probability, result
         script = None
-        for k in range(len(dice.taken) - 1, -1, -1):  # the last choice that has a successor moves on
+        for k in range(
+            len(dice.taken) - 1, -1, -1
+        ):  # the last choice that has a successor moves on
             later = [choice for choice in dice.possible[k] if choice > dice.taken[k]]
             if later:
                 script = [*dice.taken[:k], later[0]]
@@ -113,10 +119,17 @@ def to_slots(game: Game, numbers: dict[Key, list[float]]) -> np.ndarray:
 def from_slots(game: Game, slots: np.ndarray) -> Policy:
     """The way back: a kernel's array as a twin's table."""
     owner, first = game.tree.owner, game.tree.first
-    return {(int(owner[i]), label): slots[first[i] : first[i + 1]].tolist() for i, label in enumerate(game.labels.infoset)}
+    return {
+        (int(owner[i]), label): slots[first[i] : first[i + 1]].tolist()
+        for i, label in enumerate(game.labels.infoset)
+    }
 
 
 def learned(solver: Any, name: str) -> np.ndarray:
     """A table of a solver by the twin's name; those of MCTS are columns."""
     tables = solver.tables()
-    return tables[name] if name in tables else tables["stats"][:, {"visits": VISITS, "value": VALUE}[name]]
+    return (
+        tables[name]
+        if name in tables
+        else tables["stats"][:, {"visits": VISITS, "value": VALUE}[name]]
+    )

@@ -52,7 +52,9 @@ class Prox:
         for key, (above, n) in reversed(plex.items()):
             self.beta[key] = 1.0 + max(below[key, a] for a in range(n))
             below[above] += self.beta[key]
-            deepest[above] += self.beta[key] * self.omega(np.eye(n)[0]) + max(deepest[key, a] for a in range(n))
+            deepest[above] += self.beta[key] * self.omega(np.eye(n)[0]) + max(
+                deepest[key, a] for a in range(n)
+            )
         self.largest = deepest[()]
 
     def omega(self, b: np.ndarray) -> float:
@@ -81,7 +83,9 @@ class Prox:
         for key, (above, n) in self.plex.items():
             for a in range(n):
                 out[key, a] += self.beta[key] * slope[key][a]
-            out[above] += self.beta[key] * (self.omega(behaviour[key]) - behaviour[key] @ slope[key])
+            out[above] += self.beta[key] * (
+                self.omega(behaviour[key]) - behaviour[key] @ slope[key]
+            )
         return out
 
     def plan(self, behaviour: Behaviour) -> Numbers:

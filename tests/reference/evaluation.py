@@ -27,7 +27,10 @@ def share(policy: Policy, step: Step) -> float:
 
 def expected_value(root: Node, policy: Policy, player: int) -> float:
     """Σ_z π(z) u(z)."""
-    return sum(prod(share(policy, step) for step in steps) * end.payoffs[player] for steps, end in histories(root))
+    return sum(
+        prod(share(policy, step) for step in steps) * end.payoffs[player]
+        for steps, end in histories(root)
+    )
 
 
 def best_response(level: list[tuple[Node, float]], policy: Policy, player: int) -> float:
@@ -41,9 +44,14 @@ def best_response(level: list[tuple[Node, float]], policy: Policy, player: int) 
         elif node.player == player:
             infosets[node.key].append((node, weight))
         else:
-            waiting += [(child, weight * share(policy, (node, k))) for k, child in enumerate(node.children)]
+            waiting += [
+                (child, weight * share(policy, (node, k))) for k, child in enumerate(node.children)
+            ]
     for members in infosets.values():
-        after = [[(node.children[a], weight) for node, weight in members] for a in range(members[0][0].count)]
+        after = [
+            [(node.children[a], weight) for node, weight in members]
+            for a in range(members[0][0].count)
+        ]
         value += max(best_response(children, policy, player) for children in after)
     return value
 
@@ -55,9 +63,16 @@ def counterfactual_regrets(root: Node, policy: Policy) -> dict[Key, list[float]]
         for k, (node, action) in enumerate(steps):
             if node.player < 0:
                 continue
-            others = prod(share(policy, step) for step in steps[:k] if step[0].player != node.player)
+            others = prod(
+                share(policy, step) for step in steps[:k] if step[0].player != node.player
+            )
             tail = prod(share(policy, step) for step in steps[k + 1 :])
             here = regrets.setdefault(node.key, [0.0] * node.count)
             for a in range(node.count):  # σ_I→a plays `action` with probability one or zero
-                here[a] += others * tail * end.payoffs[node.player] * ((a == action) - policy[node.key][action])
+                here[a] += (
+                    others
+                    * tail
+                    * end.payoffs[node.player]
+                    * ((a == action) - policy[node.key][action])
+                )
     return regrets

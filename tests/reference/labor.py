@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.opponents.c45 import Attribute
+from counterplay.opponents.c45.learn import Attribute
 
 _COLUMNS = """
 duration
@@ -54,6 +54,11 @@ CLASSES = ("bad", "good")
 def labor() -> tuple[list[Attribute], np.ndarray, np.ndarray]:
     """Attributes, float64[57, 16] and int64[57]."""
     words = [line.split() for line in _COLUMNS.split("\n") if line]
-    attributes = [Attribute(name, "nominal" if values else "numeric", tuple(values)) for name, *values in words]
-    data = np.array([[float(v) if v != "?" else np.nan for v in row.split(",")] for row in _ROWS.split()])
+    attributes = [
+        Attribute(name, "nominal" if values else "numeric", tuple(values))
+        for name, *values in words
+    ]
+    data = np.array(
+        [[float(v) if v != "?" else np.nan for v in row.split(",")] for row in _ROWS.split()]
+    )
     return attributes, data[:, :-1], data[:, -1].astype(np.int64)

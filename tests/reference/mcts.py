@@ -23,22 +23,34 @@ class TreeSearch:
             if inside and id(node) not in self.in_tree:  # expansion: one node per game
                 self.in_tree.add(id(node))
                 inside = False
-            action = self._uct(node, dice) if inside or self.simulation == "on-policy" else self._simulate(node, dice)
+            action = (
+                self._uct(node, dice)
+                if inside or self.simulation == "on-policy"
+                else self._simulate(node, dice)
+            )
             steps.append((node, action))
             node = node.children[action]
         for visited, action in steps:  # backpropagation: a running mean
             visits, value = grow(self.visits, visited), grow(self.value, visited)
             visits[action] += 1
             value[action] += (node.payoffs[visited.player] - value[action]) * (1 / visits[action])
-            if visits[action] < 256 or visits[action] % 16 == 0:  # C √(ln n_p), renewed seldom once there are many
+            if (
+                visits[action] < 256 or visits[action] % 16 == 0
+            ):  # C √(ln n_p), renewed seldom once there are many
                 self.spread[visited.key] = self.c * sqrt(log(max(sum(visits), 2)))
 
     def _uct(self, node: Node, dice: Any) -> int:
         visits, value = grow(self.visits, node), grow(self.value, node)
         untried = [a for a in range(node.count) if visits[a] == 0]
         if untried:  # an infinite bound
-            return untried[dice.pick([1 / len(untried)] * len(untried))] if len(untried) > 1 else untried[0]
-        spread = self.spread[node.key]  # times √(1 / n_a), as in the kernel: ties are common and rounding decides
+            return (
+                untried[dice.pick([1 / len(untried)] * len(untried))]
+                if len(untried) > 1
+                else untried[0]
+            )
+        spread = self.spread[
+            node.key
+        ]  # times √(1 / n_a), as in the kernel: ties are common and rounding decides
         bounds = [value[a] + spread * sqrt(1 / visits[a]) for a in range(node.count)]
         return bounds.index(max(bounds))
 

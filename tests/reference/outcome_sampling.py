@@ -26,7 +26,15 @@ class OutcomeSampling:
             sigma = regret_matching(grow(self.regret, node))
             drawn = [self.epsilon / node.count + (1 - self.epsilon) * p for p in sigma]
             action = dice.pick(drawn)
-            steps.append({"node": node, "sigma": sigma, "action": action, "p": sigma[action], "q": drawn[action]})
+            steps.append(
+                {
+                    "node": node,
+                    "sigma": sigma,
+                    "action": action,
+                    "p": sigma[action],
+                    "q": drawn[action],
+                }
+            )
             node = node.children[action]
         return steps, node.payoffs
 
@@ -47,8 +55,14 @@ class OutcomeSampling:
                     else:
                         others *= step["p"]
             w = payoffs[node.player] * others / sampled  # Eq 6
-            weight = own * (t - self.last_visit.get(node.key, 0)) if self.averaging == "optimistic" else own / before
+            weight = (
+                own * (t - self.last_visit.get(node.key, 0))
+                if self.averaging == "optimistic"
+                else own / before
+            )
             for a in range(node.count):
-                grow(self.regret, node)[a] += w * ((tail if a == action else 0.0) - tail * sigma[action])
+                grow(self.regret, node)[a] += w * (
+                    (tail if a == action else 0.0) - tail * sigma[action]
+                )
                 grow(self.strategy_sum, node)[a] += weight * sigma[a]
             self.last_visit[node.key] = t

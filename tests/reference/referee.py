@@ -27,7 +27,9 @@ def legal(paid: list[float], seat: int, bets: int) -> str:
     return ("f" if paid[seat] < paid[1 - seat] else "") + "c" + ("r" if bets < 4 else "")
 
 
-def play_hand(players: tuple[Policy, Policy], cards: list[int], numbers: Callable[[int], float]) -> tuple[float, str]:
+def play_hand(
+    players: tuple[Policy, Policy], cards: list[int], numbers: Callable[[int], float]
+) -> tuple[float, str]:
     """What the dealer (first of `players`) wins, and the letters of the hand. `numbers(seat)` gives each decision its number."""
     own = [cards[0:2], cards[2:4]]
     paid = [0.5, 1.0]

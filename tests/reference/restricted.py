@@ -31,7 +31,9 @@ class RestrictedState:
 
     @property
     def _coin_falls(self) -> bool:
-        return self.coin is None and (self.confidence is None or self.inner.player() == self.restricted)
+        return self.coin is None and (
+            self.confidence is None or self.inner.player() == self.restricted
+        )
 
     @property
     def _forced(self) -> bool:
@@ -82,6 +84,8 @@ def rnr_rules(rules: Any, restricted: int, model: Policy, p: float) -> Restricte
     return RestrictedRules(RestrictedState(rules.root(), restricted, model, p))
 
 
-def dbr_rules(rules: Any, restricted: int, model: Policy, confidence: Mapping[Key, float]) -> RestrictedRules:
+def dbr_rules(
+    rules: Any, restricted: int, model: Policy, confidence: Mapping[Key, float]
+) -> RestrictedRules:
     """Footnote 9: a coin before each information set of the restricted player. He forgets which of his actions were his own."""
     return RestrictedRules(RestrictedState(rules.root(), restricted, model, 0.0, confidence))

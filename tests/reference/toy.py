@@ -31,7 +31,9 @@ class ToyState:
         return ToyState((*self.moves, action))
 
     def infoset(self) -> str:
-        return ("start", "hidden", "", f"own {self.moves[:1]} coin {self.moves[2:]}")[len(self.moves)]
+        return ("start", "hidden", "", f"own {self.moves[:1]} coin {self.moves[2:]}")[
+            len(self.moves)
+        ]
 
     def payoffs(self) -> list[float]:
         a, b, coin, c = self.moves

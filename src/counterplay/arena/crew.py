@@ -41,7 +41,9 @@ def in_threads(play: Play[T], work: list[Block], stop: Asked) -> Generator[T, No
             yield running.popleft().result()
 
 
-def in_processes(play: Play[T], work: list[Block], processes: int, stop: Asked) -> Generator[T, None, None]:
+def in_processes(
+    play: Play[T], work: list[Block], processes: int, stop: Asked
+) -> Generator[T, None, None]:
     """Results as they come. Workers are forked, so that nothing need be pickled but results; without fork one process plays."""
     if processes == 1 or len(work) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         for block in work:
@@ -54,7 +56,9 @@ def in_processes(play: Play[T], work: list[Block], processes: int, stop: Asked) 
     yield from _from_crew(play, work, min(processes, len(work)), stop)
 
 
-def _from_crew(play: Play[T], work: list[Block], processes: int, stop: Asked) -> Generator[T, None, None]:
+def _from_crew(
+    play: Play[T], work: list[Block], processes: int, stop: Asked
+) -> Generator[T, None, None]:
     context = multiprocessing.get_context("fork")
     crew: dict[Any, Any] = {}  # the process behind each connection
     try:

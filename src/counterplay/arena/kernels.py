@@ -16,7 +16,7 @@ from counterplay.holdem.form import N_DEALT, SHOWDOWN, bucket_of, compare, find_
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
-from counterplay.opponents.table import Table
+from counterplay.opponents.bots.table import Table
 
 _TWO, _THREE = index(2), index(3)
 
@@ -44,7 +44,9 @@ def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
 
 
 @jit(inline=True)
-def _reach_round(table: Table, hand: np.ndarray, board: int, player: int, rounds: int, code: np.ndarray) -> None:
+def _reach_round(
+    table: Table, hand: np.ndarray, board: int, player: int, rounds: int, code: np.ndarray
+) -> None:
     """Update what a player remembers of his buckets."""
     bucket = np.int64(bucket_of(table, hand, board, player, rounds))
     code[player] = code[player] * table.carry[rounds] + bucket
@@ -63,9 +65,15 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
 
 @jit
 def _play_hand(
-    tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, one: Table, two: Table, hand: np.ndarray, code: np.ndarray,
+    tree: BettingTree,
+    flops: np.ndarray,
+    next_boards: np.ndarray,
+    one: Table,
+    two: Table,
+    hand: np.ndarray,
+    code: np.ndarray,
     rng: np.ndarray,
-) -> tuple[float, int]:  # fmt: skip
+) -> tuple[float, int]:
     """One hand with the cards in `hand`; what player 1 wins, and the node where it ends."""
     code[0] = code[1] = 0
     rounds = -1
@@ -93,9 +101,17 @@ def _play_hand(
 
 @jit
 def play_tables(
-    tree: BettingTree, flops: np.ndarray, next_boards: np.ndarray, a: Table, b: Table, deals: Deals, cards: np.ndarray,
-    scratch: Scratch, won: np.ndarray, ends: np.ndarray,
-) -> None:  # fmt: skip
+    tree: BettingTree,
+    flops: np.ndarray,
+    next_boards: np.ndarray,
+    a: Table,
+    b: Table,
+    deals: Deals,
+    cards: np.ndarray,
+    scratch: Scratch,
+    won: np.ndarray,
+    ends: np.ndarray,
+) -> None:
     """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as player 1 and as player 2, NaN
     where it is not played; and `ends` (int32[n, 2]): the nodes where the hands end. Without duplicates the seats alternate."""
     hand, code, rng = scratch.hand, scratch.code, scratch.rng
@@ -108,7 +124,9 @@ def play_tables(
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            won[k, ZERO], ends[k, ZERO] = _play_hand(tree, flops, next_boards, a, b, hand, code, rng)
+            won[k, ZERO], ends[k, ZERO] = _play_hand(
+                tree, flops, next_boards, a, b, hand, code, rng
+            )
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             lost, ends[k, ONE] = _play_hand(tree, flops, next_boards, b, a, hand, code, rng)
@@ -116,7 +134,9 @@ def play_tables(
 
 
 @jit(inline=True)
-def _play_once(form: Any, hand: np.ndarray, one: np.ndarray, two: np.ndarray, rng: np.ndarray) -> Any:
+def _play_once(
+    form: Any, hand: np.ndarray, one: np.ndarray, two: np.ndarray, rng: np.ndarray
+) -> Any:
     """One game of any two-player form; where it ends."""
     node = start(form, hand, rng)
     player = player_at(form, hand, node)
@@ -134,7 +154,9 @@ def _play_once(form: Any, hand: np.ndarray, one: np.ndarray, two: np.ndarray, rn
 
 
 @jit
-def play_policies(form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray) -> None:
+def play_policies(
+    form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray
+) -> None:
     """As `play_tables`, for two policies of one game; chance is drawn while playing."""
     hand, rng = scratch.hand, scratch.rng
     for k in range(index(len(won))):

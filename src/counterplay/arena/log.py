@@ -11,10 +11,10 @@ from typing import NamedTuple
 from counterplay.arena.referee import Played
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.holdem.betting import BOARD_CARDS, betting_histories, betting_tree
-from counterplay.opponents.acpc import write_acpc
-from counterplay.opponents.hand_files import write_hands
-from counterplay.opponents.hands import HandRecord, seen_by
-from counterplay.opponents.phh import write_phh
+from counterplay.opponents.hands.acpc import write_acpc
+from counterplay.opponents.hands.parquet import write_hands
+from counterplay.opponents.hands.phh import write_phh
+from counterplay.opponents.hands.records import HandRecord, seen_by
 
 LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
     ".parquet": write_hands,
@@ -42,7 +42,9 @@ class Log(NamedTuple):
         except CounterplayError as error:
             raise type(error)(str(error).replace(str(trial), str(self.path))) from None
         except (OSError, ValueError) as error:
-            raise CounterplayError(f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}") from None
+            raise CounterplayError(
+                f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}"
+            ) from None
 
     def write(self, names: tuple[str, str], played: list[Played]) -> None:
         self._write(self.path, names, records(names, played))
@@ -59,7 +61,9 @@ def new_log(path: str | Path | None, observer: str | None) -> Log | None:
         raise BadParameter(f"observer must be 'a' or 'b', not {observer!r}")
     if path is None:
         if observer is not None:
-            raise BadParameter("an observer says what is logged; say where to with log, or leave it out")
+            raise BadParameter(
+                "an observer says what is logged; say where to with log, or leave it out"
+            )
         return None
     if Path(path).suffix not in LOGS:
         raise BadParameter(f"hands are written to {', '.join(LOGS)}, not to {path}")
@@ -71,11 +75,17 @@ def records(names: tuple[str, str], played: list[Played], first: int = 0) -> lis
     histories, rounds = betting_histories(), betting_tree().round
     return [
         HandRecord(
-            first + k, names[hand.dealer], names[1 - hand.dealer], histories[hand.end],
-            hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]], _pair(hand.cards, 0), _pair(hand.cards, 2), hand.won,
+            first + k,
+            names[hand.dealer],
+            names[1 - hand.dealer],
+            histories[hand.end],
+            hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]],
+            _pair(hand.cards, 0),
+            _pair(hand.cards, 2),
+            hand.won,
         )
         for k, hand in enumerate(played)
-    ]  # fmt: skip
+    ]
 
 
 def _pair(cards: tuple[int, ...], k: int) -> tuple[int, int]:

@@ -36,8 +36,8 @@ from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
-from counterplay.opponents.registry import as_bot
-from counterplay.opponents.table import TableBot
+from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.bots.table import TableBot
 from counterplay.solvers.teams import cores
 
 Tell = Callable[[float, str], None]
@@ -94,7 +94,9 @@ def play_match(
     hands played so far (None if there are none), after these are logged. A response for one seat plays in that seat only.
     """
     check_hands(hands)
-    if processes is not None and (isinstance(processes, bool) or not isinstance(processes, int) or processes < 1):
+    if processes is not None and (
+        isinstance(processes, bool) or not isinstance(processes, int) or processes < 1
+    ):
         raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
     check_seed(seed)
     target = new_log(log, observer)
@@ -107,7 +109,9 @@ def play_match(
     players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
     seat = only_seat(*players)
     if seat is None:
-        plan = Plan(int(seed), -(-hands // 2) if duplicate else hands, duplicate, target is not None)
+        plan = Plan(
+            int(seed), -(-hands // 2) if duplicate else hands, duplicate, target is not None
+        )
     else:
         plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
@@ -115,7 +119,11 @@ def play_match(
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
-        play: Play[Part] = partial(_play_bots, _apart(players), plan) if bots else partial(_play_tables, _setting(players), plan)
+        play: Play[Part] = (
+            partial(_play_bots, _apart(players), plan)
+            if bots
+            else partial(_play_tables, _setting(players), plan)
+        )
         if target is not None:
             target.check(names)
     else:
@@ -148,10 +156,16 @@ def _apart(bots: tuple[Any, Any]) -> tuple[Any, Any]:
     return bots if bots[0] is not bots[1] else (bots[0], copy.deepcopy(bots[1]))
 
 
-def _collect(play: Play[Part], plan: Plan, processes: int | None, stop: Stop, tell: Tell) -> list[Part]:
+def _collect(
+    play: Play[Part], plan: Plan, processes: int | None, stop: Stop, tell: Tell
+) -> list[Part]:
     """All parts in order, or those until somebody stopped it. `processes`: None for threads."""
     work = blocks(plan.deals)
-    coming = in_threads(play, work, stop) if processes is None else in_processes(play, work, processes, stop)
+    coming = (
+        in_threads(play, work, stop)
+        if processes is None
+        else in_processes(play, work, processes, stop)
+    )
     parts: list[Part] = []
     done = 0
     try:
@@ -159,22 +173,41 @@ def _collect(play: Play[Part], plan: Plan, processes: int | None, stop: Stop, te
             for part in coming:
                 parts.append(part)
                 done += part.deals
-                tell(done / plan.deals, f"{done * (2 if plan.duplicate and plan.seat is None else 1):,} hands")
+                tell(
+                    done / plan.deals,
+                    f"{done * (2 if plan.duplicate and plan.seat is None else 1):,} hands",
+                )
     except KeyboardInterrupt:  # asked twice, or in another way than by a signal
         stop.ask()
     return sorted(parts, key=lambda part: part.number)
 
 
 def _summary(
-    game: str, names: tuple[str, str], parts: list[Part], plan: Plan, sessions: bool, seconds: float, stopped: bool
+    game: str,
+    names: tuple[str, str],
+    parts: list[Part],
+    plan: Plan,
+    sessions: bool,
+    seconds: float,
+    stopped: bool,
 ) -> MatchResult | None:
     found = estimate([part.tally for part in parts], sessions, plan.seat)
     if found is None:
         return None
     return MatchResult(
-        game, *names, found.hands, found.twice, found.mean, found.standard_error, found.by_seat, plan.seed, seconds,
-        found.degrees, stopped, plan.seat,
-    )  # fmt: skip
+        game,
+        *names,
+        found.hands,
+        found.twice,
+        found.mean,
+        found.standard_error,
+        found.by_seat,
+        plan.seed,
+        seconds,
+        found.degrees,
+        stopped,
+        plan.seat,
+    )
 
 
 def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
@@ -186,7 +219,9 @@ def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
     return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
-def _play_policies(form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, block: Block, stop: Asked) -> Part:
+def _play_policies(
+    form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, block: Block, stop: Asked
+) -> Part:
     number, n = block
     won = np.empty((n, 2))
     scratch = Scratch(new_hand(form), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
@@ -203,7 +238,11 @@ def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked
     number, n = block
     won, ends = np.empty((n, 2)), np.empty((n, 2), dtype=np.int32)
     cards = deal_block(plan.seed, number, n)
-    scratch = Scratch(np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
+    scratch = Scratch(
+        np.zeros(HAND_SIZE, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.empty(4, dtype=np.uint64),
+    )
     tree, flops, next_boards, a, b = setting
     play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
     won = plan.counted(won)
@@ -213,7 +252,12 @@ def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked
 def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:
     """Hands of a block, `a` being the dealer in the first column and `b` in the second."""
     return [
-        Played(dealer, tuple(cards[k].tolist()), int(ends[k, dealer]), float(won[k, dealer] if dealer == 0 else -won[k, dealer]))
+        Played(
+            dealer,
+            tuple(cards[k].tolist()),
+            int(ends[k, dealer]),
+            float(won[k, dealer] if dealer == 0 else -won[k, dealer]),
+        )
         for k in range(len(cards))
         for dealer in (0, 1)
         if not np.isnan(won[k, dealer])

@@ -32,11 +32,11 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.game import HoldemRules
 from counterplay.kernels.rng import check_seed
-from counterplay.opponents.hands import HandRecord, seen_by
-from counterplay.opponents.model import learn_model
-from counterplay.opponents.observe import observe
-from counterplay.opponents.registry import as_bot
-from counterplay.opponents.table import strategy_bot
+from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.bots.table import strategy_bot
+from counterplay.opponents.hands.records import HandRecord, seen_by
+from counterplay.opponents.models.model import learn_model
+from counterplay.opponents.models.observe import observe
 from counterplay.responses.confidence import confidence
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.sampling import SamplingSolver
@@ -71,23 +71,35 @@ class OnlineLearner:
     """A response in both seats to a model that changes. `p_max`: the most the model is believed."""
 
     def __init__(
-        self, game: Game, *, p_max: float = 0.75, trust: str = "0-10-linear", kind: str = "tree", engine: str = "mccfr",
-        threads: int = 1, seed: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        game: Game,
+        *,
+        p_max: float = 0.75,
+        trust: str = "0-10-linear",
+        kind: str = "tree",
+        engine: str = "mccfr",
+        threads: int = 1,
+        seed: int = 0,
+    ) -> None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
         if engine not in ENGINES:
-            raise BadParameter(f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}")
+            raise BadParameter(
+                f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"
+            )
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         self._fixed = Strategy.uniform(game).probabilities.copy()
         self._believed = np.zeros(game.n_infosets)
         self._solvers: list[Any] = [
             new_solver(
-                game, engine, (int(check_seed(seed)) + seat) % 2**64, {"threads": threads} if threads > 1 else {},
+                game,
+                engine,
+                (int(check_seed(seed)) + seat) % 2**64,
+                {"threads": threads} if threads > 1 else {},
                 data_biased_form(game.form, self._fixed, 1 - seat, self._believed),
             )
             for seat in (0, 1)
-        ]  # fmt: skip
+        ]
 
     @property
     def iterations(self) -> int:
@@ -150,7 +162,9 @@ def play_online(
         target.check()
     foe = as_bot(opponent, tell)
     if only_seat(None, foe) is not None:
-        raise BadStrategy("a learner plays in both seats, and this opponent is a response for one; respond in both seats")
+        raise BadStrategy(
+            "a learner plays in both seats, and this opponent is a response for one; respond in both seats"
+        )
     name = str(getattr(foe, "name", type(foe).__name__))
     names = (ME, name if name != ME else f"{name} (2)")
     me = strategy_bot(learner.strategy(), ME)
@@ -167,21 +181,31 @@ def play_online(
             me.table = strategy_bot(strategy, ME).table
             before = len(played)
             with stop_signals() as stop:
-                gained = play_hands((me, foe), session(seed, number, n, every), keep=played.append, stop=stop)
+                gained = play_hands(
+                    (me, foe), session(seed, number, n, every), keep=played.append, stop=stop
+                )
             k = np.arange(before, len(played))
             won[k, k & 1] = gained
             so_far = estimate([tally(won[: len(played)])])
             if so_far is not None and len(gained):
                 found = Block(
-                    len(played), float(gained.mean()), so_far.mean, so_far.standard_error, learner.iterations, strategy,
+                    len(played),
+                    float(gained.mean()),
+                    so_far.mean,
+                    so_far.standard_error,
+                    learner.iterations,
+                    strategy,
                     so_far.degrees,
-                )  # fmt: skip
+                )
                 yield found
                 tell(len(played) / hands, f"{len(played):,} hands, {so_far.mean:+.3f} sb/h")
             if not stop():
                 with stop_signals() as stop:
                     if relearn:
-                        memory += [seen_by(record, ME) for record in records(names, played[before:], before)]
+                        memory += [
+                            seen_by(record, ME)
+                            for record in records(names, played[before:], before)
+                        ]
                         learner.learn(memory, names[1])
                     learner.think(iterations * n // 1_000, stop)
             if stop():

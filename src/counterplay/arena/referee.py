@@ -10,9 +10,15 @@ import numpy as np
 
 from counterplay.arena.deals import Session
 from counterplay.base.errors import CounterplayError
-from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, betting_actions, betting_states, betting_tree
+from counterplay.holdem.betting import (
+    BOARD_CARDS,
+    NO_FOLD,
+    betting_actions,
+    betting_states,
+    betting_tree,
+)
 from counterplay.holdem.form import HAND_SIZE, N_DEALT, SHOWDOWN, compare
-from counterplay.opponents.bot import Ending, View
+from counterplay.opponents.bots.bot import Ending, View
 
 
 class Played(NamedTuple):
@@ -32,7 +38,10 @@ Stop = Callable[[], bool]  # whether to stop before the next hand
 def _moves() -> list[dict[str, int]]:
     """Per node: where each action leads."""
     first = betting_tree().first_child.tolist()
-    return [{action: first[node] + k for k, action in enumerate(actions)} for node, actions in enumerate(betting_actions())]
+    return [
+        {action: first[node] + k for k, action in enumerate(actions)}
+        for node, actions in enumerate(betting_actions())
+    ]
 
 
 def play_session(
@@ -66,7 +75,9 @@ def play_hands(
 ) -> np.ndarray:
     """Go on playing: as `play_session`, with bots that were started before."""
     won = np.empty(len(session.cards))
-    for k, (cards, seeds) in enumerate(zip(session.cards.tolist(), session.deal_seeds, strict=True)):
+    for k, (cards, seeds) in enumerate(
+        zip(session.cards.tolist(), session.deal_seeds, strict=True)
+    ):
         if stop():
             return won[:k]
         dealer = ((session.first + k) & 1) ^ int(swap)
@@ -94,7 +105,9 @@ def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, 
         after = moves[node].get(action)
         if after is None:
             legal = ", ".join(moves[node])
-            raise CounterplayError(f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are {legal}")
+            raise CounterplayError(
+                f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are {legal}"
+            )
         node, state = after, states[after]
     stake = min(state.paid)
     if state.folded == NO_FOLD:
@@ -107,7 +120,11 @@ def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, 
     board = cards[4 : 4 + BOARD_CARDS[state.round]]
     for seat in (0, 1):
         shown = own[1 - seat] if state.folded == NO_FOLD else None
-        _tell(bots[seat], "end_hand", Ending(seat, own[seat], board, state, won if seat == 0 else -won, shown))
+        _tell(
+            bots[seat],
+            "end_hand",
+            Ending(seat, own[seat], board, state, won if seat == 0 else -won, shown),
+        )
     return won, node
 
 

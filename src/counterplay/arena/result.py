@@ -30,12 +30,16 @@ class MatchResult:
     duplicate: bool  # every deal played twice, seats swapped
     mean: float  # won by `a` per hand, the mean of both seats
     standard_error: float  # NaN where a single deal leaves it open
-    by_seat: tuple[float, float]  # won by `a` per hand as player 1 (in hold'em the dealer) and as player 2
+    by_seat: tuple[
+        float, float
+    ]  # won by `a` per hand as player 1 (in hold'em the dealer) and as player 2
     seed: int
     seconds: float
     degrees: float = math.inf  # of freedom: how well the standard error is known (Student's t)
     stopped: bool = False  # before all hands were played
-    seat: int | None = None  # the only one `a` played in, where one of the two is a response for one seat; `mean` is of that
+    seat: int | None = (
+        None  # the only one `a` played in, where one of the two is a response for one seat; `mean` is of that
+    )
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -111,7 +115,9 @@ def tally(won: np.ndarray) -> Tally:
     return Tally(*found)
 
 
-def estimate(parts: Sequence[Tally], sessions: bool = False, seat: int | None = None) -> Estimate | None:
+def estimate(
+    parts: Sequence[Tally], sessions: bool = False, seat: int | None = None
+) -> Estimate | None:
     """What all parts say; None where no seat can be compared with the other. Deals played twice, if any, are what counts.
 
     `sessions`: players remember within a part, so that its deals are not independent. `seat`: only that one was played.
@@ -140,7 +146,9 @@ def _of_deals(whole: Tally, rows: list[int]) -> tuple[float, float]:
         return math.nan, 0.0
     variances = squares / (n - 1) / n
     total = float(variances.sum())
-    degrees = total**2 / float((variances**2 / (n - 1)).sum()) if total > 0 else float((n - 1).sum())
+    degrees = (
+        total**2 / float((variances**2 / (n - 1)).sum()) if total > 0 else float((n - 1).sum())
+    )
     return math.sqrt(total) / len(rows), degrees
 
 

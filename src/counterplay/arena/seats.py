@@ -6,14 +6,18 @@ from typing import Any
 
 from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
-from counterplay.opponents.table import TableBot
+from counterplay.opponents.bots.table import TableBot
 
 
 def only_seat(a: Any, b: Any) -> int | None:
     """The one seat in which `a` can meet `b`; None: both seats."""
-    mine, his = (player.player if isinstance(player, Strategy | TableBot) else None for player in (a, b))
+    mine, his = (
+        player.player if isinstance(player, Strategy | TableBot) else None for player in (a, b)
+    )
     if mine is not None and mine == his:
-        raise BadStrategy(f"both are responses for player {mine + 1}'s seat only, so they cannot meet")
+        raise BadStrategy(
+            f"both are responses for player {mine + 1}'s seat only, so they cannot meet"
+        )
     if mine is not None:
         return mine
     return None if his is None else 1 - his

@@ -59,7 +59,9 @@ class Archive:
         packed = any(info.compress_type != zipfile.ZIP_STORED for info in members.values())
         limit = self.size if most is None else most + PIECE
         if total > limit or (packed and most is None):
-            raise BadFile(f"holds {total / 1e6:,.1f} MB of arrays where {limit / 1e6:,.1f} are the most")
+            raise BadFile(
+                f"holds {total / 1e6:,.1f} MB of arrays where {limit / 1e6:,.1f} are the most"
+            )
         return {name: self._array(info) for name, info in members.items()}
 
     def _array(self, info: zipfile.ZipInfo) -> np.ndarray:

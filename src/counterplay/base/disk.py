@@ -31,7 +31,9 @@ _TEMPORARY = re.compile(  # those of earlier versions do not say the machine
 def open_regular(path: Path) -> BinaryIO:
     """A file to read, or `BadFile`: also for a folder, a device or a pipe, on which reading could wait for ever."""
     try:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        number = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        )
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
@@ -51,7 +53,9 @@ def read_bytes(path: Path, most: int) -> bytes:
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise BadFile(f"{path}: has {size / 1e6:,.0f} MB; such a file has at most {most / 1e6:,.0f}")
+            raise BadFile(
+                f"{path}: has {size / 1e6:,.0f} MB; such a file has at most {most / 1e6:,.0f}"
+            )
         try:
             return file.read(size)
         except OSError as error:
@@ -104,7 +108,11 @@ def _check_target(path: Path) -> None:
 
 def reason(error: Exception) -> str:
     """What the system says, without the name of the file."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return (
+        (error.strerror if isinstance(error, OSError) else None)
+        or str(error)
+        or type(error).__name__
+    )
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -17,9 +17,20 @@ from counterplay.base.disk import open_regular, read_bytes, write_bytes, write_p
 from counterplay.base.errors import BadFile
 
 __all__ = [
-    "CHECKSUM", "FORMAT", "read_arrays", "read_checked_json", "read_header", "read_json", "warn_unchecked", "with_checksum",
-    "write_arrays", "write_bytes", "write_json", "write_pieces", "write_text",
-]  # fmt: skip
+    "CHECKSUM",
+    "FORMAT",
+    "read_arrays",
+    "read_checked_json",
+    "read_header",
+    "read_json",
+    "warn_unchecked",
+    "with_checksum",
+    "write_arrays",
+    "write_bytes",
+    "write_json",
+    "write_pieces",
+    "write_text",
+]
 
 #: Version of the file formats. A file with a larger number comes from a newer Counterplay.
 FORMAT = 1
@@ -71,7 +82,10 @@ def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
 
 def warn_unchecked(path: Path) -> None:
     """To say when a file of an older version has been read."""
-    warnings.warn(f"{path} carries no checksum, so damage to it cannot be noticed; save it again", stacklevel=3)
+    warnings.warn(
+        f"{path} carries no checksum, so damage to it cannot be noticed; save it again",
+        stacklevel=3,
+    )
 
 
 def _take_checksum(content: dict[str, Any]) -> bool | None:
@@ -82,7 +96,13 @@ def _take_checksum(content: dict[str, Any]) -> bool | None:
     return False if last[1] == _checksum(dict(others)) else None  # False: only its name is damaged
 
 
-def write_arrays(path: Path, kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any], small: bool = False) -> None:
+def write_arrays(
+    path: Path,
+    kind: str,
+    arrays: Mapping[str, np.ndarray],
+    header: Mapping[str, Any],
+    small: bool = False,
+) -> None:
     """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file; `small`: compressed."""
     text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
@@ -97,7 +117,9 @@ def read_header(path: Path, kind: str) -> dict[str, Any]:
     return _read(path, lambda archive: _checked_header(archive, kind))
 
 
-def read_arrays(path: Path, kind: str, most: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read_arrays(
+    path: Path, kind: str, most: int | None = None
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer.
 
     `most`: bytes that the arrays can have together. A compressed file is read only where that is known.
@@ -116,7 +138,9 @@ def _read(path: Path, use: Callable[[Archive], T]) -> T:
             return use(Archive(file))
         except BadFile as error:
             raise BadFile(f"{path}: {error}") from None
-        except Exception as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
+        except (
+            Exception
+        ) as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
             raise BadFile(f"{path}: damaged or not a Counterplay file ({_brief(error)})") from None
 
 
@@ -132,7 +156,9 @@ def _checked_header(archive: Archive, kind: str) -> dict[str, Any]:
     if type(version) is not int or version < 1:
         raise BadFile(f"damaged (format {version!r})")
     if version > FORMAT:
-        raise BadFile(f"written by a newer version of Counterplay (format {version}, this one reads {FORMAT})")
+        raise BadFile(
+            f"written by a newer version of Counterplay (format {version}, this one reads {FORMAT})"
+        )
     return header
 
 

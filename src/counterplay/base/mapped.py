@@ -35,7 +35,11 @@ def read_mapped(folder: Path, kind: str, shapes: Shapes) -> dict[str, np.ndarray
         found = {}
         for name, (shape, dtype) in shapes.items():
             array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            if array.shape != shape or array.dtype != dtype or checksum(array) != manifest.get(name):
+            if (
+                array.shape != shape
+                or array.dtype != dtype
+                or checksum(array) != manifest.get(name)
+            ):
                 return None
             found[name] = array
     except Exception:  # a damaged header can fail in many ways inside numpy; whatever it was, the table is not whole
@@ -49,7 +53,9 @@ def write_mapped(folder: Path, kind: str, arrays: Mapping[str, np.ndarray], vers
     for name, array in arrays.items():
         array = np.ascontiguousarray(array)
         header = io.BytesIO()
-        np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+        np.lib.format.write_array_header_1_0(
+            header, np.lib.format.header_data_from_array_1_0(array)
+        )
         files.write_pieces(folder / f"{name}.npy", [header.getvalue(), _bytes(array)])
         manifest[name] = checksum(array)
     files.write_json(folder / MANIFEST, manifest)

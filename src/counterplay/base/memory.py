@@ -22,7 +22,9 @@ def available_bytes() -> float:
         except ValueError:
             gigabytes = -1.0
         if not gigabytes > 0:
-            raise BadParameter(f"{LIMIT_VARIABLE} must be a number of gigabytes above 0, not {limit!r}")
+            raise BadParameter(
+                f"{LIMIT_VARIABLE} must be a number of gigabytes above 0, not {limit!r}"
+            )
         return gigabytes * 1e9
     candidates = [_machine_bytes()]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):

@@ -43,7 +43,11 @@ def stop_signals() -> Iterator[Stop]:
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
         before = {number: signal.getsignal(number) for number in SIGNALS}
-        before = {number: handler for number, handler in before.items() if handler not in (None, signal.SIG_IGN)}
+        before = {
+            number: handler
+            for number, handler in before.items()
+            if handler not in (None, signal.SIG_IGN)
+        }
     for number in before:
         signal.signal(number, stop._hear)
     try:

@@ -11,7 +11,15 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, best_reply, gradient, plan_from_policy, tree_gradient, tree_value, treeplex
+from counterplay.forms.sequence import (
+    SequenceForm,
+    best_reply,
+    gradient,
+    plan_from_policy,
+    tree_gradient,
+    tree_value,
+    treeplex,
+)
 from counterplay.forms.strategy import Strategy, check_same_game
 
 
@@ -60,7 +68,9 @@ def exploitability(game: Game, strategy: Strategy) -> float:
 def policy_exploitability(game: Game, policy: np.ndarray) -> float:
     """`exploitability` of an unchecked slot array, for solvers that measure often."""
     best = sum(
-        _best_reply(game, policy, player, np.empty(game.slots(player).stop - game.slots(player).start))
+        _best_reply(
+            game, policy, player, np.empty(game.slots(player).stop - game.slots(player).start)
+        )
         for player in range(game.n_players)
     )
     if game.n_players == 2 and game.zero_sum:
@@ -86,7 +96,9 @@ def form_exploitability(form: SequenceForm, policy: np.ndarray) -> float:
 def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) -> float:
     """The best response value; fills `out`, the player's own slots, with a pure best response."""
     if not game.perfect_recall:
-        raise BadParameter(f"a best response needs perfect recall, and {game.name} has players who forget")
+        raise BadParameter(
+            f"a best response needs perfect recall, and {game.name} has players who forget"
+        )
     payoff = _gradient(game, policy, player)
     return float(best_reply(game.treeplexes[player], payoff, out))
 

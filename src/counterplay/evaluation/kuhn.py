@@ -40,7 +40,9 @@ def kuhn_errors(strategy: Strategy) -> KuhnErrors:
     DOM-E: the probabilities of the seven dominated actions, summed.
     """
     if strategy.game.name not in ("kuhn", "ocp(3)"):
-        raise BadParameter(f"the errors of Figure 4 are defined for kuhn, not for {strategy.game.name}")
+        raise BadParameter(
+            f"the errors of Figure 4 are defined for kuhn, not for {strategy.game.name}"
+        )
     ranks = dict(zip("JQK", "123" if strategy.game.name == "ocp(3)" else "JQK", strict=True))
 
     def probability(infoset: str, action: str) -> float:

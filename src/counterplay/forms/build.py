@@ -32,13 +32,17 @@ class Distributions:
     def arrays(self) -> dict[str, np.ndarray]:
         cumulative = [np.cumsum(row) for row in self.rows]
         for row, probabilities in zip(cumulative, self.rows, strict=True):
-            row[np.flatnonzero(probabilities)[-1] :] = 1.0  # whatever rounding did, what cannot happen is never drawn
+            row[np.flatnonzero(probabilities)[-1] :] = (
+                1.0  # whatever rounding did, what cannot happen is never drawn
+            )
         empty = [np.empty(0)]
         return {
             "chance_first": offsets([len(row) for row in self.rows]),
             "chance_probability": np.concatenate(self.rows or empty),
             "chance_cumulative": np.concatenate(cumulative or empty),
-            "chance_uniform": np.array([bool(np.all(row == row[0])) for row in self.rows], dtype=np.bool_),
+            "chance_uniform": np.array(
+                [bool(np.all(row == row[0])) for row in self.rows], dtype=np.bool_
+            ),
         }
 
 

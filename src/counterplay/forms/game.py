@@ -23,9 +23,13 @@ class Game:
 
     def __init__(self, name: str, rules: Any) -> None:
         if not isinstance(rules, LevelRules | StateRules | FormRules):
-            raise BadGame(f"{name}: rules need `n_players` and a method `root()`; see the how-to on your own game")
+            raise BadGame(
+                f"{name}: rules need `n_players` and a method `root()`; see the how-to on your own game"
+            )
         if not isinstance(rules.n_players, int) or not 1 <= rules.n_players <= 10:
-            raise BadGame(f"{name}: n_players must be a whole number from 1 to 10, not {rules.n_players!r}")
+            raise BadGame(
+                f"{name}: n_players must be a whole number from 1 to 10, not {rules.n_players!r}"
+            )
         self.name = name
         self.rules = rules
 
@@ -49,7 +53,9 @@ class Game:
         """Every history as a node; built on first use."""
         if isinstance(self.rules, FormRules):
             known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
-            raise BadGame(f"{self.name} is too large for that: it can be sampled ({known}) but not listed")
+            raise BadGame(
+                f"{self.name} is too large for that: it can be sampled ({known}) but not listed"
+            )
         return self._built[0]
 
     @cached_property
@@ -123,7 +129,11 @@ class Game:
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return self.rules.depth if isinstance(self.rules, FormRules) else len(level_bounds(self.tree)) - 2
+        return (
+            self.rules.depth
+            if isinstance(self.rules, FormRules)
+            else len(level_bounds(self.tree)) - 2
+        )
 
     @cached_property
     def max_actions(self) -> int:
@@ -154,8 +164,14 @@ class Game:
 
     def check_player(self, player: int) -> None:
         """`BadParameter` unless there is such a player."""
-        if isinstance(player, bool) or not isinstance(player, int | np.integer) or not 0 <= player < self.n_players:
-            raise BadParameter(f"player must be from 0 to {self.n_players - 1} in {self.name}, not {player!r}")
+        if (
+            isinstance(player, bool)
+            or not isinstance(player, int | np.integer)
+            or not 0 <= player < self.n_players
+        ):
+            raise BadParameter(
+                f"player must be from 0 to {self.n_players - 1} in {self.name}, not {player!r}"
+            )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -164,6 +180,12 @@ class Game:
         if isinstance(self.rules, FormRules):
             digest.update(self.rules.key())
             return digest.hexdigest()
-        for array in (self.tree.first, self.tree.owner, self.tree.row, self.tree.first_child, self.tree.payoff):
+        for array in (
+            self.tree.first,
+            self.tree.owner,
+            self.tree.row,
+            self.tree.first_child,
+            self.tree.payoff,
+        ):
             digest.update(np.ascontiguousarray(array).ravel().data)
         return digest.hexdigest()

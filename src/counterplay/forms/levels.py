@@ -22,7 +22,9 @@ class _PlayerInfosets:
     """Information sets of one player found so far; ids are local to the player."""
 
     count: int = 0
-    actions: list[np.ndarray] = field(default_factory=list)  # int32 per batch of new information sets
+    actions: list[np.ndarray] = field(
+        default_factory=list
+    )  # int32 per batch of new information sets
     passive: list[np.ndarray] = field(default_factory=list)
 
     def add(self, key: np.ndarray, n_actions: np.ndarray, passive: np.ndarray) -> np.ndarray:
@@ -52,7 +54,9 @@ def _dense(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row_of[used], position[shifted]
 
 
-def _by_action_count(n_actions: np.ndarray, representative: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _by_action_count(
+    n_actions: np.ndarray, representative: np.ndarray, dense: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Renumber so that information sets with equally many actions stand together: loops over them are then predictable."""
     counts = n_actions[representative]
     if np.all(counts[1:] >= counts[:-1]):
@@ -67,7 +71,9 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
     """Expand `rules` level by level with NumPy."""
     n_nodes = rules.count_nodes()
     if n_nodes >= 2**31:
-        raise TooLarge(f"{name} has {n_nodes:,} histories, more than the {2**31:,} a tree can number; take a smaller game")
+        raise TooLarge(
+            f"{name} has {n_nodes:,} histories, more than the {2**31:,} a tree can number; take a smaller game"
+        )
     memory.require(n_nodes * BYTES_PER_NODE, f"{name} with {n_nodes:,} histories")
     infosets = [_PlayerInfosets() for _ in range(rules.n_players)]
     chance = Distributions()
@@ -91,7 +97,11 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
             where = np.flatnonzero(level.player == i)
             if len(where) == 0:
                 continue
-            passive = np.full(len(where), NO_ACTION, np.int16) if level.passive is None else level.passive[where]
+            passive = (
+                np.full(len(where), NO_ACTION, np.int16)
+                if level.passive is None
+                else level.passive[where]
+            )
             here[where] = known.add(level.key[where], counts[where], passive)
         first_child[low] = high
         np.cumsum(counts[:-1], out=first_child[low + 1 : high])
@@ -100,7 +110,9 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
         rows = rules.children(rows, row, action) if len(row) else {}
         low, high = high, high + len(row)
     if high != n_nodes:
-        raise BadGame(f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}{' and more' * (low < high)}")
+        raise BadGame(
+            f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}{' and more' * (low < high)}"
+        )
     first_child[n_nodes] = n_nodes
     return _finish_levels(rules, infosets, chance, player, table_row, first_child)
 
@@ -125,7 +137,9 @@ def _finish_levels(
         first_child=first_child,
         row=table_row,
         first=offsets(np.concatenate(actions)),
-        owner=np.repeat(np.arange(len(infosets), dtype=np.int8), [known.count for known in infosets]),
+        owner=np.repeat(
+            np.arange(len(infosets), dtype=np.int8), [known.count for known in infosets]
+        ),
         passive=np.concatenate(passive).astype(np.int16),
         payoff=np.ascontiguousarray(rules.payoffs, dtype=np.float64),
         **chance.arrays(),
@@ -167,7 +181,14 @@ def _with_ancestors(tree: HistoryTree, nodes: np.ndarray) -> list[np.ndarray]:
     return by_level[::-1]
 
 
-def _replay(rules: LevelRules, tree: HistoryTree, rows: Rows, legal: np.ndarray, nodes: np.ndarray, below: np.ndarray) -> Rows:
+def _replay(
+    rules: LevelRules,
+    tree: HistoryTree,
+    rows: Rows,
+    legal: np.ndarray,
+    nodes: np.ndarray,
+    below: np.ndarray,
+) -> Rows:
     """Rows of the nodes `below`, all children of `nodes`."""
     if len(below) == 0:
         return {}

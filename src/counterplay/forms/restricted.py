@@ -44,12 +44,18 @@ class DataBiasedForm(NamedTuple):
 
 
 def restricted_form(form: Any, fixed: np.ndarray, restricted: int, p: float) -> RestrictedForm:
-    return RestrictedForm(form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), float(p))
+    return RestrictedForm(
+        form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), float(p)
+    )
 
 
-def data_biased_form(form: Any, fixed: np.ndarray, restricted: int, confidence: np.ndarray) -> DataBiasedForm:
+def data_biased_form(
+    form: Any, fixed: np.ndarray, restricted: int, confidence: np.ndarray
+) -> DataBiasedForm:
     confidence = np.ascontiguousarray(confidence, dtype=np.float64)
-    return DataBiasedForm(form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), confidence)
+    return DataBiasedForm(
+        form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), confidence
+    )
 
 
 @jit(inline=True)
@@ -130,31 +136,54 @@ for _form in (RestrictedForm, DataBiasedForm):
     answers(utility, _form)(_utility)
 
 
-def restricted_sequence_form(form: SequenceForm, fixed_plan: np.ndarray, restricted: int, p: float) -> SequenceForm:
+def restricted_sequence_form(
+    form: SequenceForm, fixed_plan: np.ndarray, restricted: int, p: float
+) -> SequenceForm:
     """RNR at full width: payoffs times 1 - p, and p times the payoff against the model as entries with the empty sequence."""
     responder, model = form[1 - restricted], form[restricted]
     against = np.empty(responder.n_sequences)
     gradient(responder, fixed_plan, against)
     rows = np.repeat(np.arange(model.n_sequences), np.diff(model.row))
-    to_model = np.bincount(model.column, weights=model.value * fixed_plan[rows], minlength=responder.n_sequences)
+    to_model = np.bincount(
+        model.column, weights=model.value * fixed_plan[rows], minlength=responder.n_sequences
+    )
     everything = np.arange(responder.n_sequences)
     nothing = np.zeros_like(everything)
     new_responder = _blend(responder, 1.0 - p, everything, nothing, p * against, model.n_sequences)
     new_model = _blend(model, 1.0 - p, nothing, everything, p * to_model, responder.n_sequences)
-    return SequenceForm(new_model, new_responder) if restricted == 0 else SequenceForm(new_responder, new_model)
+    return (
+        SequenceForm(new_model, new_responder)
+        if restricted == 0
+        else SequenceForm(new_responder, new_model)
+    )
 
 
-def _blend(side: Side, scale: float, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int) -> Side:
+def _blend(
+    side: Side,
+    scale: float,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    n_columns: int,
+) -> Side:
     """`side` with its entries scaled and more entries added."""
     own = np.repeat(np.arange(side.n_sequences), np.diff(side.row))
     row = np.concatenate([own, rows]).astype(np.int32)
     column = np.concatenate([side.column, columns]).astype(np.int32)
     value = np.concatenate([scale * side.value, values])
     keep = np.flatnonzero(value)
-    return side_from_entries(Treeplex(side.parent, side.first, side.floor), row[keep], column[keep], value[keep], n_columns)
+    return side_from_entries(
+        Treeplex(side.parent, side.first, side.floor),
+        row[keep],
+        column[keep],
+        value[keep],
+        n_columns,
+    )
 
 
-def data_biased_sequence_form(form: SequenceForm, fixed: np.ndarray, restricted: int, confidence: np.ndarray) -> SequenceForm:
+def data_biased_sequence_form(
+    form: SequenceForm, fixed: np.ndarray, restricted: int, confidence: np.ndarray
+) -> SequenceForm:
     """DBR at full width: σ(I, a) >= Pconf(I) σ_fix(I, a). `fixed`, `confidence`: the restricted player's own slots and sets."""
     side = form[restricted]
     floor = np.repeat(confidence, np.diff(side.first)) * fixed

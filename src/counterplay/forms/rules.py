@@ -74,7 +74,9 @@ class FormRules(Protocol):
         """Changes when the meaning of the slots does."""
 
 
-Rows = dict[str, np.ndarray]  # one row per node of a level; every array has the same first dimension
+Rows = dict[
+    str, np.ndarray
+]  # one row per node of a level; every array has the same first dimension
 
 
 class Level(NamedTuple):
@@ -84,7 +86,9 @@ class Level(NamedTuple):
     legal: np.ndarray  # bool[n, A]; chance is uniform over its legal actions
     key: np.ndarray  # int64[n]: equal keys of one player in one level are one information set
     outcome: np.ndarray  # int32[n]: row of `payoffs` where the game is over
-    passive: np.ndarray | None = None  # int16[n]: the action that checks or calls, in games that have one
+    passive: np.ndarray | None = (
+        None  # int16[n]: the action that checks or calls, in games that have one
+    )
 
 
 @runtime_checkable

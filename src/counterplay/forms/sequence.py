@@ -23,7 +23,9 @@ class Treeplex(NamedTuple):
     """Decisions of one player: m information sets, s slots, s + 1 sequences. Parents come first."""
 
     parent: np.ndarray  # int32[m]: the sequence that leads to the information set
-    first: np.ndarray  # int32[m + 1]: its first slot, counted from the player's first; sequence = slot + 1
+    first: (
+        np.ndarray
+    )  # int32[m + 1]: its first slot, counted from the player's first; sequence = slot + 1
     floor: np.ndarray = NO_FLOOR  # float64[s] or empty: least behaviour probability of each action (data-biased responses)
 
 
@@ -62,7 +64,9 @@ def player_slots(form: Any, player: int) -> slice:
 
 
 @jit
-def _follow_sequences(tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray) -> int:
+def _follow_sequences(
+    tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray
+) -> int:
     """Fill `sequence` (per node) and `parent` (per information set). The first information set without perfect recall, or -1."""
     base = tree.first[low]
     parent[:] = -1
@@ -91,7 +95,9 @@ def treeplex(tree: HistoryTree, player: int) -> tuple[Treeplex, np.ndarray]:
     sequence = np.empty(tree.n_nodes, dtype=np.int32)
     bad = _follow_sequences(tree, player, low, parent, sequence)
     if bad >= 0:
-        raise BadGame(f"player {player + 1} has no perfect recall: information set {bad} is reached after different own actions")
+        raise BadGame(
+            f"player {player + 1} has no perfect recall: information set {bad} is reached after different own actions"
+        )
     return Treeplex(parent, tree.first[low : high + 1] - tree.first[low]), sequence
 
 
@@ -104,7 +110,9 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
         for below in range(low, tree.first_child[node + 1]):
             reach[below] = reach[node]
             if tree.player[node] == CHANCE:
-                reach[below] *= tree.chance_probability[tree.chance_first[tree.row[node]] + below - low]
+                reach[below] *= tree.chance_probability[
+                    tree.chance_first[tree.row[node]] + below - low
+                ]
 
 
 @jit
@@ -120,7 +128,9 @@ def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: n
 
 
 @jit
-def _merge_entries(row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, side: Side) -> None:
+def _merge_entries(
+    row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, side: Side
+) -> None:
     """Write entries into `side` in `order` (sorted by row, then column), adding up equal ones. `side.row` starts as zeros."""
     last_row, last_column, filled = -1, -1, 0
     for k in order:
@@ -136,12 +146,16 @@ def _merge_entries(row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarr
         side.row[q + 1] = max(side.row[q + 1], side.row[q])
 
 
-def side_from_entries(plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int) -> Side:
+def side_from_entries(
+    plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int
+) -> Side:
     """One player's side from payoff entries in any order; equal places are added up."""
     n_rows, n = int(plex.first[-1]) + 1, len(row_of)
     by_column = np.empty(n, dtype=np.int32)
     order = np.empty(n, dtype=np.int32)
-    _counting_sort(column_of, np.zeros(n_columns + 1, dtype=np.int64), np.arange(n, dtype=np.int32), by_column)
+    _counting_sort(
+        column_of, np.zeros(n_columns + 1, dtype=np.int64), np.arange(n, dtype=np.int32), by_column
+    )
     _counting_sort(row_of, np.zeros(n_rows + 1, dtype=np.int64), by_column, order)
     side = Side(
         plex.parent,
@@ -176,7 +190,11 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
         value = weight * tree.payoff[outcome, me]
         keep = np.flatnonzero(value)
         n_columns = int(plexes[other].first[-1]) + 1
-        sides.append(side_from_entries(plexes[me], sequences[me][keep], sequences[other][keep], value[keep], n_columns))
+        sides.append(
+            side_from_entries(
+                plexes[me], sequences[me][keep], sequences[other][keep], value[keep], n_columns
+            )
+        )
     return SequenceForm(*sides)
 
 
@@ -227,7 +245,12 @@ def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) ->
 
 @jit
 def tree_gradient(
-    tree: HistoryTree, policy: np.ndarray, player: int, sequence: np.ndarray, weight: np.ndarray, out: np.ndarray
+    tree: HistoryTree,
+    policy: np.ndarray,
+    player: int,
+    sequence: np.ndarray,
+    weight: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Any number of players: fill `out` with the payoff of each sequence of `player` when the others follow `policy`.
 

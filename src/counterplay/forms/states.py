@@ -54,7 +54,9 @@ class _Walk:
         elif isinstance(player, int | np.integer) and 0 <= player < self.n_players:
             self._record(player, self._infoset(state, player, actions), len(actions))
         else:
-            raise BadGame(f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}")
+            raise BadGame(
+                f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
+            )
         return [state.child(action) for action in actions]
 
     def _record(self, player: int, table_row: int, children: int) -> None:
@@ -73,23 +75,31 @@ class _Walk:
         if probabilities.shape != (n_actions,):
             raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
         if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
-            raise BadGame(f"chance() gave probabilities that are negative or sum to {probabilities.sum():.9g}, not 1")
+            raise BadGame(
+                f"chance() gave probabilities that are negative or sum to {probabilities.sum():.9g}, not 1"
+            )
         return self.chance.row(probabilities.tobytes(), probabilities)
 
     def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
         key = (player, state.infoset())
         if not isinstance(key[1], Hashable):
-            raise BadGame(f"infoset() must give something hashable such as a string, not {key[1]!r}")
+            raise BadGame(
+                f"infoset() must give something hashable such as a string, not {key[1]!r}"
+            )
         labels = tuple(str(action) for action in actions)
         if len(set(labels)) < len(labels):
-            raise BadGame(f"information set {key[1]!r} has two actions with the same label: {labels}")
+            raise BadGame(
+                f"information set {key[1]!r} has two actions with the same label: {labels}"
+            )
         found = self.infosets.setdefault(key, len(self.infosets))
         if found == len(self.actions):
             self.actions.append(labels)
             passive = state.passive() if hasattr(state, "passive") else None
             self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
         elif self.actions[found] != labels:
-            raise BadGame(f"information set {key[1]!r} of player {player + 1} has actions {self.actions[found]} and {labels}")
+            raise BadGame(
+                f"information set {key[1]!r} of player {player + 1} has actions {self.actions[found]} and {labels}"
+            )
         return found
 
 
@@ -99,14 +109,19 @@ def _visit_all(walk: _Walk, root: State, name: str) -> None:
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
         if depth > MOST_DEPTH:
-            raise BadGame(f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history must end")
+            raise BadGame(
+                f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history must end"
+            )
         below: list[State] = []
         for state in level:
             children = walk.visit(state)
             below += children
             seen += len(children)
             if seen - checked >= CHECK_EVERY:
-                watch.check(seen, f"{name} with more than {seen:,} histories of {depth + 1} actions and more")
+                watch.check(
+                    seen,
+                    f"{name} with more than {seen:,} histories of {depth + 1} actions and more",
+                )
                 count.say(seen)
                 checked = seen
         level, depth = below, depth + 1
@@ -119,7 +134,9 @@ def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
     if not walk.infosets:
         raise BadGame(f"{name}: no player ever acts")
     keys = list(walk.infosets)
-    order = sorted(range(len(keys)), key=lambda i: keys[i][0])  # stable: by player, then parents first
+    order = sorted(
+        range(len(keys)), key=lambda i: keys[i][0]
+    )  # stable: by player, then parents first
     new_id = np.empty(len(order), dtype=np.int32)
     new_id[order] = np.arange(len(order), dtype=np.int32)
     player = np.array(walk.player, dtype=np.int8)
@@ -135,4 +152,6 @@ def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
         payoff=np.array(list(walk.outcomes), dtype=np.float64),
         **walk.chance.arrays(),
     )
-    return tree, Labels([str(keys[i][1]) for i in order], [label for i in order for label in walk.actions[i]])
+    return tree, Labels(
+        [str(keys[i][1]) for i in order], [label for i in order for label in walk.actions[i]]
+    )

@@ -76,7 +76,9 @@ class Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
         values = _numbers(game, weights)
         if np.any(values < 0):
-            raise BadStrategy(f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
+            raise BadStrategy(
+                f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
+            )
         probabilities = np.empty(game.n_slots)
         normalise(values, game.form.first, probabilities)
         return cls(game, probabilities)
@@ -87,13 +89,19 @@ class Strategy:
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
-            if not isinstance(shares, Mapping) or not all(isinstance(share, int | float) for share in shares.values()):
-                raise BadStrategy(f"at {label!r} give a probability for each action, such as {{'bet': 0.3, 'pass': 0.7}}")
+            if not isinstance(shares, Mapping) or not all(
+                isinstance(share, int | float) for share in shares.values()
+            ):
+                raise BadStrategy(
+                    f"at {label!r} give a probability for each action, such as {{'bet': 0.3, 'pass': 0.7}}"
+                )
             low, high = game.form.first[infoset], game.form.first[infoset + 1]
             actions = game.labels.action[low:high]
             strange = set(shares) - set(actions)
             if strange:
-                raise BadStrategy(f"no action {sorted(strange)[0]!r} at {label!r}; there are {', '.join(actions)}")
+                raise BadStrategy(
+                    f"no action {sorted(strange)[0]!r} at {label!r}; there are {', '.join(actions)}"
+                )
             probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
         return cls(game, probabilities)
 
@@ -108,7 +116,9 @@ class Strategy:
     def _row(self, i: int) -> Row:
         low, high = self.game.form.first[i], self.game.form.first[i + 1]
         labels = self.game.labels
-        shares = dict(zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True))
+        shares = dict(
+            zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True)
+        )
         return Row(int(self.game.form.owner[i]) + 1, self.game.infoset_names[i], shares)
 
     def plan(self, player: int) -> np.ndarray:
@@ -159,7 +169,9 @@ class Strategy:
         if self.player is not None:
             header["player"] = self.player
         small = self.game.n_slots >= COMPRESSED_FROM
-        files.write_arrays(Path(path), "strategy", {"probabilities": self.probabilities}, header, small)
+        files.write_arrays(
+            Path(path), "strategy", {"probabilities": self.probabilities}, header, small
+        )
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
@@ -176,14 +188,18 @@ class Strategy:
             try:
                 game = _find_game(name)
             except CounterplayError as error:
-                raise BadFile(f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? Pass game=") from None
+                raise BadFile(
+                    f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? Pass game="
+                ) from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
         arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
         if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
             raise BadFile(f"{path}: damaged (no probabilities in it)")
         if header.get("fingerprint") != game.fingerprint:
-            raise BadFile(f"{path}: the rules or the numbering of {name} changed since it was written")
+            raise BadFile(
+                f"{path}: the rules or the numbering of {name} changed since it was written"
+            )
         try:
             return cls(game, arrays["probabilities"]).for_player(header.get("player"))
         except (BadStrategy, BadParameter) as error:
@@ -222,7 +238,9 @@ def _infoset(game: Game, label: str) -> int:
     except KeyError:
         known = game.infoset_names
         some = ", ".join(repr(name) for name in known[:6]) + (", ..." if len(known) > 6 else "")
-        raise BadStrategy(f"no information set {label!r} in {game.name}; there are {some}") from None
+        raise BadStrategy(
+            f"no information set {label!r} in {game.name}; there are {some}"
+        ) from None
 
 
 def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
@@ -232,9 +250,13 @@ def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
     except (TypeError, ValueError):
         raise BadStrategy("a strategy is an array of numbers") from None
     if values.shape != (game.n_slots,):
-        raise BadStrategy(f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}")
+        raise BadStrategy(
+            f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}"
+        )
     if not np.all(np.isfinite(values)):
-        raise BadStrategy(f"{values[~np.isfinite(values)][0]} is no probability, at {_where(game, ~np.isfinite(values))}")
+        raise BadStrategy(
+            f"{values[~np.isfinite(values)][0]} is no probability, at {_where(game, ~np.isfinite(values))}"
+        )
     return values
 
 
@@ -242,7 +264,9 @@ def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
     """A read-only float64 copy, or `BadStrategy`."""
     values = _numbers(game, probabilities)
     if np.any(values < 0):
-        raise BadStrategy(f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}")
+        raise BadStrategy(
+            f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
+        )
     sums = np.add.reduceat(values, game.form.first[:-1])
     wrong = np.abs(sums - 1.0) > TOLERANCE
     if np.any(wrong):
@@ -260,4 +284,6 @@ def _where(game: Game, bad: np.ndarray) -> str:
 def _name(game: Game, infoset: int) -> str:
     if game.n_infosets > 100_000:
         return f"information set {infoset}"
-    return f"information set {game.labels.infoset[infoset]!r} of player {game.form.owner[infoset] + 1}"
+    return (
+        f"information set {game.labels.infoset[infoset]!r} of player {game.form.owner[infoset] + 1}"
+    )

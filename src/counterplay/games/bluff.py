@@ -25,11 +25,16 @@ class Bluff:
     payoffs = np.array([[-1, 1], [1, -1]], dtype=np.float64)
 
     def __init__(self, dice1: int, dice2: int, faces: int) -> None:
-        self.dice = (whole_number(dice1, 1, 5, "dice of player 1"), whole_number(dice2, 1, 5, "dice of player 2"))
+        self.dice = (
+            whole_number(dice1, 1, 5, "dice of player 1"),
+            whole_number(dice2, 1, 5, "dice of player 2"),
+        )
         self.faces = whole_number(faces, 1, 20, "the number of faces")
         self.ladder = sum(self.dice) * self.faces
         if self.ladder > MAX_LADDER:
-            raise BadParameter(f"bluff has at most {MAX_LADDER} bids (dice times faces), not {self.ladder}")
+            raise BadParameter(
+                f"bluff has at most {MAX_LADDER} bids (dice times faces), not {self.ladder}"
+            )
 
     def count_nodes(self) -> int:
         rolls, histories = self.faces ** sum(self.dice), 2 ** (self.ladder + 1) - 1
@@ -50,7 +55,11 @@ class Bluff:
         return np.array(codes[0]), np.array(codes[1]), holds
 
     def first_level(self) -> Rows:
-        return {"roll": np.array([-1]), "bids": np.zeros(1, dtype=np.int64), "called": np.zeros(1, dtype=bool)}
+        return {
+            "roll": np.array([-1]),
+            "bids": np.zeros(1, dtype=np.int64),
+            "called": np.zeros(1, dtype=bool),
+        }
 
     def level(self, rows: Rows) -> Level:
         if rows["roll"][0] < 0:
@@ -76,7 +85,9 @@ class Bluff:
             zero = np.zeros(len(row), dtype=np.int64)
             return {"roll": action, "bids": zero, "called": zero > 0}
         called = action == self.ladder
-        bids = rows["bids"][row] | np.where(called, 0, np.int64(1) << np.minimum(action, self.ladder - 1))
+        bids = rows["bids"][row] | np.where(
+            called, 0, np.int64(1) << np.minimum(action, self.ladder - 1)
+        )
         return {"roll": rows["roll"][row], "bids": bids, "called": called}
 
     def infoset_label(self, rows: Rows, k: int) -> str:
@@ -100,4 +111,6 @@ def _highest_bit(bits: np.ndarray) -> np.ndarray:
     return np.frexp(bits.astype(np.float64))[1] - 1
 
 
-GAME = GameSpec("bluff", Bluff, "Bluff (Liar's Dice): dice of player 1, of player 2, faces", ("bluff(1,1,6)",))
+GAME = GameSpec(
+    "bluff", Bluff, "Bluff (Liar's Dice): dice of player 1, of player 2, faces", ("bluff(1,1,6)",)
+)

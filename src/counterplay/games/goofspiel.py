@@ -35,7 +35,9 @@ class Goofspiel:
         return {
             "hand1": full,  # bit c: card c + 1 is still there
             "hand2": full,
-            "bid": np.array([-1], dtype=np.int8),  # player 1's card of this round, -1 before he bids
+            "bid": np.array(
+                [-1], dtype=np.int8
+            ),  # player 1's card of this round, -1 before he bids
             "lead": np.zeros(1, dtype=np.int8),  # points of player 1 minus points of player 2
             "key1": zero,  # digits (bid, result) of every finished round, as the player saw them
             "key2": zero,
@@ -48,7 +50,9 @@ class Goofspiel:
         player = np.full(len(hand), TERMINAL if over else int(not first_bids), dtype=np.int8)
         legal = (hand[:, None] >> np.arange(self.cards, dtype=np.int16)) & 1
         outcome = (np.sign(rows["lead"]) + 1).astype(np.int32)
-        return Level(player, legal.astype(bool), rows["key1"] if first_bids else rows["key2"], outcome)
+        return Level(
+            player, legal.astype(bool), rows["key1"] if first_bids else rows["key2"], outcome
+        )
 
     def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
         used = (1 << action).astype(np.int16)
@@ -57,7 +61,9 @@ class Goofspiel:
             below["hand1"] &= ~used
             below["bid"] = action.astype(np.int8)
             return below
-        prize = int(rows["hand2"][0]).bit_count()  # as many cards are left as the top point card is worth
+        prize = int(
+            rows["hand2"][0]
+        ).bit_count()  # as many cards are left as the top point card is worth
         won = np.sign(below["bid"] - action).astype(np.int8)
         below["hand2"] &= ~used
         below["lead"] += won * np.int8(prize)
@@ -79,4 +85,9 @@ class Goofspiel:
         return f"{action + 1}"
 
 
-GAME = GameSpec("goofspiel", Goofspiel, "Goofspiel with hidden bids and N cards", ("goofspiel(4)", "goofspiel(7)"))
+GAME = GameSpec(
+    "goofspiel",
+    Goofspiel,
+    "Goofspiel with hidden bids and N cards",
+    ("goofspiel(4)", "goofspiel(7)"),
+)

@@ -56,7 +56,9 @@ class KuhnState:
     def payoffs(self) -> list[float]:
         in_the_bet = [k % self.n_players for k, action in enumerate(self.history) if action == "b"]
         paid = [2.0 if player in in_the_bet else 1.0 for player in range(self.n_players)]
-        winner = max(in_the_bet or range(self.n_players), key=lambda player: RANKS.index(self.cards[player]))
+        winner = max(
+            in_the_bet or range(self.n_players), key=lambda player: RANKS.index(self.cards[player])
+        )
         return [sum(paid) - cost if player == winner else -cost for player, cost in enumerate(paid)]
 
 
@@ -70,4 +72,9 @@ class Kuhn:
         return KuhnState(self.n_players)
 
 
-GAME = GameSpec("kuhn", Kuhn, "Kuhn poker: three cards, one bet; also for more players", ("kuhn", "kuhn(players=3)"))
+GAME = GameSpec(
+    "kuhn",
+    Kuhn,
+    "Kuhn poker: three cards, one bet; also for more players",
+    ("kuhn", "kuhn(players=3)"),
+)

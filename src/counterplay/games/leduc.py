@@ -100,4 +100,6 @@ class Leduc:
         return LeducState(self.suits)
 
 
-GAME = GameSpec("leduc", Leduc, "Leduc hold'em: six cards, two rounds", ("leduc", "leduc(suits=False)"))
+GAME = GameSpec(
+    "leduc", Leduc, "Leduc hold'em: six cards, two rounds", ("leduc", "leduc(suits=False)")
+)

@@ -34,24 +34,42 @@ class OneCardPoker:
         if history[0] == 0:  # the deal
             deals = self.cards * (self.cards - 1)
             zero = np.zeros(1, dtype=np.int32)
-            return Level(np.array([CHANCE], dtype=np.int8), np.ones((1, deals), dtype=bool), zero, zero)
+            return Level(
+                np.array([CHANCE], dtype=np.int8), np.ones((1, deals), dtype=bool), zero, zero
+            )
         player = np.full(n, TERMINAL, dtype=np.int8)
         for code, who in PLAYER.items():
             player[history == code] = who
         card = np.where(player == 0, rows["own"], rows["other"])
         won = np.sign(rows["own"] - rows["other"])
         gain = np.select(
-            [history == PP, history == BP, history == PBP, (history == BB) | (history == PBB)], [won, 1, -1, 2 * won], 0
+            [history == PP, history == BP, history == PBP, (history == BB) | (history == PBB)],
+            [won, 1, -1, 2 * won],
+            0,
         )
         outcome = np.searchsorted([-2, -1, 1, 2], gain).astype(np.int32)
         passive = np.isin(history, (B, PB)).astype(np.int16)  # call a bet, else check
-        return Level(player, np.repeat(player[:, None] >= 0, 2, axis=1), card * 16 + history, outcome, passive)
+        return Level(
+            player,
+            np.repeat(player[:, None] >= 0, 2, axis=1),
+            card * 16 + history,
+            outcome,
+            passive,
+        )
 
     def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
         if rows["history"][0] == 0:
             own, other = np.divmod(action, self.cards - 1)
-            return {"own": own, "other": other + (other >= own), "history": np.full(len(row), START)}
-        return {"own": rows["own"][row], "other": rows["other"][row], "history": rows["history"][row] * 2 + action}
+            return {
+                "own": own,
+                "other": other + (other >= own),
+                "history": np.full(len(row), START),
+            }
+        return {
+            "own": rows["own"][row],
+            "other": rows["other"][row],
+            "history": rows["history"][row] * 2 + action,
+        }
 
     def infoset_label(self, rows: Rows, k: int) -> str:
         history = int(rows["history"][k])

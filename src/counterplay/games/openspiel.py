@@ -26,7 +26,10 @@ class OpenSpielState:
             codes = [code for code, _ in self._state.chance_outcomes()]
         else:
             codes = self._state.legal_actions()
-        return [Action(code, self._state.action_to_string(self._state.current_player(), code)) for code in codes]
+        return [
+            Action(code, self._state.action_to_string(self._state.current_player(), code))
+            for code in codes
+        ]
 
     def chance(self) -> list[float]:
         return [probability for _, probability in self._state.chance_outcomes()]
@@ -60,7 +63,9 @@ class OpenSpielRules:
         try:
             import pyspiel
         except ImportError:
-            raise CounterplayError("OpenSpiel is not installed; pip install 'counterplay[openspiel]'") from None
+            raise CounterplayError(
+                "OpenSpiel is not installed; pip install 'counterplay[openspiel]'"
+            ) from None
         word = text.split("(")[0].strip()
         if word not in pyspiel.registered_names():
             raise unknown("OpenSpiel game", word, pyspiel.registered_names())
@@ -70,13 +75,19 @@ class OpenSpielRules:
             if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
                 game = pyspiel.convert_to_turn_based(game)
                 kind = game.get_type()
-        except Exception as error:  # OpenSpiel raises its own type, with the message we want to pass on
-            raise BadParameter(f"OpenSpiel refuses {text!r}: {str(error).splitlines()[0]}") from None
+        except (
+            Exception
+        ) as error:  # OpenSpiel raises its own type, with the message we want to pass on
+            raise BadParameter(
+                f"OpenSpiel refuses {text!r}: {str(error).splitlines()[0]}"
+            ) from None
         if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
             raise BadParameter(f"open_spiel:{word} is neither sequential nor simultaneous")
         self._perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         if not self._perfect and not kind.provides_information_state_string:
-            raise BadParameter(f"open_spiel:{word} does not say what its players know (no information state string)")
+            raise BadParameter(
+                f"open_spiel:{word} does not say what its players know (no information state string)"
+            )
         self._game = game
         self.n_players = int(game.num_players())
 

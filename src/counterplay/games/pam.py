@@ -26,9 +26,15 @@ class PrincessAndMonster:
     n_players = 2
 
     def __init__(
-        self, rows: int, columns: int, moves: int, stay: bool = False, same_start: bool = True, capture: str = "monster",
+        self,
+        rows: int,
+        columns: int,
+        moves: int,
+        stay: bool = False,
+        same_start: bool = True,
+        capture: str = "monster",
         first: str = "princess",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.rows = whole_number(rows, 1, 20, "rows")
         self.columns = whole_number(columns, 1, 20, "columns")
         self.moves = whole_number(moves, 1, 40, "moves")
@@ -55,7 +61,11 @@ class PrincessAndMonster:
             for column in range(self.columns):
                 for s, (down, right) in enumerate(STEPS):
                     r, c = row + down, column + right
-                    if 0 <= r < self.rows and 0 <= c < self.columns and (self.stay or (down, right) != (0, 0)):
+                    if (
+                        0 <= r < self.rows
+                        and 0 <= c < self.columns
+                        and (self.stay or (down, right) != (0, 0))
+                    ):
                         step[row * self.columns + column, s] = r * self.columns + c
         return step
 
@@ -69,7 +79,9 @@ class PrincessAndMonster:
     def count_nodes(self) -> int:
         """Exact, except that it stops counting at a number no machine could hold."""
         cells = self.rows * self.columns
-        alive = np.zeros((cells, cells), dtype=np.int64)  # histories by cell of the princess and of the monster
+        alive = np.zeros(
+            (cells, cells), dtype=np.int64
+        )  # histories by cell of the princess and of the monster
         alive[self._start[:, 0], self._start[:, 1]] = 1
         total = 1 + int(alive.sum())
         for move in range(self.moves):
@@ -87,7 +99,9 @@ class PrincessAndMonster:
         after = np.zeros_like(count)
         for step in self._step.T:
             allowed = np.flatnonzero(step >= 0)
-            after[step[allowed]] += count[allowed]  # a step leads from different cells to different cells
+            after[step[allowed]] += count[
+                allowed
+            ]  # a step leads from different cells to different cells
         return after
 
     def first_level(self) -> Rows:
@@ -106,7 +120,12 @@ class PrincessAndMonster:
         move = int(rows["move"][0])  # the same in the whole level
         if move < 0:
             zero = np.zeros(1, dtype=np.int32)
-            return Level(np.array([CHANCE], dtype=np.int8), np.ones((1, len(self._start)), dtype=bool), zero, zero)
+            return Level(
+                np.array([CHANCE], dtype=np.int8),
+                np.ones((1, len(self._start)), dtype=bool),
+                zero,
+                zero,
+            )
         mover = self._mover(move)
         over = rows["caught"] | (move == self.moves)
         player = np.where(over, TERMINAL, mover).astype(np.int8)
@@ -153,5 +172,8 @@ class PrincessAndMonster:
 
 
 GAME = GameSpec(
-    "pam", PrincessAndMonster, "Princess and Monster on an R x C grid, H moves", ("pam(3,3,8)", "pam(2,2,4,stay=True)")
+    "pam",
+    PrincessAndMonster,
+    "Princess and Monster on an R x C grid, H moves",
+    ("pam(3,3,8)", "pam(2,2,4,stay=True)"),
 )

@@ -15,7 +15,9 @@ from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
 OPEN_SPIEL = "open_spiel:"
-ELSEWHERE = ("counterplay.holdem.game",)  # games that are more than a file, imported by name because they stand above
+ELSEWHERE = (
+    "counterplay.holdem.game",
+)  # games that are more than a file, imported by name because they stand above
 LARGEST_NUMBER = 10**9
 
 
@@ -23,7 +25,10 @@ LARGEST_NUMBER = 10**9
 def specs() -> dict[str, GameSpec]:
     """All built-in games by name."""
     found = {}
-    here = [f"counterplay.games.{module.name}" for module in pkgutil.iter_modules(counterplay.games.__path__)]
+    here = [
+        f"counterplay.games.{module.name}"
+        for module in pkgutil.iter_modules(counterplay.games.__path__)
+    ]
     for module in [*here, *ELSEWHERE]:
         spec = getattr(importlib.import_module(module), "GAME", None)
         if spec is not None:
@@ -57,7 +62,9 @@ def _spec(word: str) -> GameSpec:
 
 def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     """`pam(3,3,8,stay=True)` -> word, positional and named arguments."""
-    problem = BadParameter(f"cannot read {text!r} as a game; write it like kuhn, ocp(500) or kuhn(players=3)")
+    problem = BadParameter(
+        f"cannot read {text!r} as a game; write it like kuhn, ocp(500) or kuhn(players=3)"
+    )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -26,7 +26,9 @@ class GameSpec:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise BadParameter(f"{self.name}: {error}; write it like {' or '.join(self.examples)}") from None
+            raise BadParameter(
+                f"{self.name}: {error}; write it like {' or '.join(self.examples)}"
+            ) from None
         bound.apply_defaults()
         rules = self.make(*bound.args, **bound.kwargs)
         parts = []

@@ -30,7 +30,9 @@ class BettingTree(NamedTuple):
     player: np.ndarray  # int8[n]: 0, 1 or TERMINAL
     first_child: np.ndarray  # int32[n + 1]
     round: np.ndarray  # int8[n]
-    decision: np.ndarray  # int32[n]: number of the decision, player by player and parents first; -1 at ends
+    decision: (
+        np.ndarray
+    )  # int32[n]: number of the decision, player by player and parents first; -1 at ends
     folded: np.ndarray  # int8[n]: who folded at an end, or NO_FOLD for a showdown
     stake: np.ndarray  # float64[n]: what the loser of an end has put in
     passive: np.ndarray  # int16[decisions]: the action that checks or calls
@@ -73,7 +75,9 @@ class Betting:
         if self.acted == 0:  # a check or a limp opens the round
             return Betting(history, self.round, self.bets, 1, (paid[0], paid[1]))
         if self.round == len(ROUNDS) - 1:
-            return Betting(history, self.round, self.bets, self.acted + 1, (paid[0], paid[1]), NO_FOLD, True)
+            return Betting(
+                history, self.round, self.bets, self.acted + 1, (paid[0], paid[1]), NO_FOLD, True
+            )
         return Betting(history + "/", self.round + 1, 0, 0, (paid[0], paid[1]))
 
 
@@ -88,7 +92,10 @@ def _build() -> _Built:
     level, nodes, children = [Betting()], [], []
     while level:
         nodes += level
-        below = [[state.child(action) for action in state.actions()] if not state.over else [] for state in level]
+        below = [
+            [state.child(action) for action in state.actions()] if not state.over else []
+            for state in level
+        ]
         children += [len(group) for group in below]
         level = [state for group in below for state in group]
     player = np.array([state.player() for state in nodes], dtype=np.int8)

@@ -58,7 +58,10 @@ def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> lis
     partial: list[tuple[int, ...]] = [()]
     for k, count in enumerate(counts):
         partial = [
-            (*row, mask) for row in partial for mask in by_count[count] if k == 0 or counts[k - 1] != count or mask <= row[-1]
+            (*row, mask)
+            for row in partial
+            for mask in by_count[count]
+            if k == 0 or counts[k - 1] != count or mask <= row[-1]
         ]
     return [tuple(sorted(row, reverse=True)) for row in partial]
 
@@ -112,7 +115,9 @@ def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
     if masks[order1] < masks[order2]:
         order1, order2 = order2, order1
     suit_to[order0], suit_to[order1], suit_to[order2], suit_to[order3] = 0, 1, 2, 3
-    return int(table.row[hash_place(table.key, masks[order0], masks[order1], masks[order2], masks[order3])])
+    return int(
+        table.row[hash_place(table.key, masks[order0], masks[order1], masks[order2], masks[order3])]
+    )
 
 
 class Links(NamedTuple):
@@ -122,7 +127,9 @@ class Links(NamedTuple):
     """
 
     flops: np.ndarray  # int32[22100]: by `flop_number`
-    next_boards: np.ndarray  # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
+    next_boards: (
+        np.ndarray
+    )  # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
 
 
 @jit
@@ -157,11 +164,20 @@ def _fill_flops(table: Boards, masks: np.ndarray, suit_to: np.ndarray, out: np.n
                 for card in (a, b, c):
                     masks[card & 3] |= 1 << (card >> 2)
                 found = find_class(table, masks, suit_to)
-                out[flop_number(a, b, c)] = found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+                out[flop_number(a, b, c)] = (
+                    found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+                )
 
 
 @jit
-def _fill_next(table: Boards, before: np.ndarray, offset: int, masks: np.ndarray, suit_to: np.ndarray, out: np.ndarray) -> None:
+def _fill_next(
+    table: Boards,
+    before: np.ndarray,
+    offset: int,
+    masks: np.ndarray,
+    suit_to: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """`before`: masks of the classes one card earlier; `offset`: number of the first class of `table`."""
     for k in range(len(before)):
         for card in range(52):
@@ -173,7 +189,9 @@ def _fill_next(table: Boards, before: np.ndarray, offset: int, masks: np.ndarray
                 continue
             masks[card & 3] |= bit
             found = offset + find_class(table, masks, suit_to)
-            out[k, card] = found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+            out[k, card] = (
+                found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
+            )
 
 
 def make_links() -> Links:

@@ -36,7 +36,9 @@ class LookUp(NamedTuple):
     preflop: np.ndarray  # uint8[1326]
     early: np.ndarray  # uint8[18187, 1326]: flops, then turns
     river: np.ndarray  # uint8[k]: bucket of an entry of `river_count`
-    river_count: np.ndarray  # uint8[134459, 1326]: buckets; with more than 256 of them counts, uint16 like the rest
+    river_count: (
+        np.ndarray
+    )  # uint8[134459, 1326]: buckets; with more than 256 of them counts, uint16 like the rest
 
 
 def look_up(buckets: Buckets) -> LookUp:
@@ -48,7 +50,12 @@ def look_up(buckets: Buckets) -> LookUp:
     river = np.empty(buckets.river_count.shape, dtype=np.uint8)
     for low in range(0, len(river), 4096):
         np.take(small, buckets.river_count[low : low + 4096], out=river[low : low + 4096])
-    return LookUp(buckets.preflop.astype(np.uint8), early.astype(np.uint8), np.arange(256, dtype=np.uint8), river)
+    return LookUp(
+        buckets.preflop.astype(np.uint8),
+        early.astype(np.uint8),
+        np.arange(256, dtype=np.uint8),
+        river,
+    )
 
 
 def make_buckets(strengths: Strengths, n: int, kind: str) -> Buckets:
@@ -106,7 +113,9 @@ def _river_deals(river_count: np.ndarray) -> np.ndarray:
     """float64[1981]: how many deals have each river count."""
     deals = np.zeros(RIVER_TOTAL + 1)
     _count_rivers(river_count, boards(5).weight, deals)
-    deals[0] = 0.0  # impossible holdings are counted there; the few hands that lose to everything stay in the first bucket
+    deals[0] = (
+        0.0  # impossible holdings are counted there; the few hands that lose to everything stay in the first bucket
+    )
     return deals
 
 
@@ -122,5 +131,7 @@ def bucket_shares(buckets: Buckets, n: int, sample: int = 200_000) -> list[np.nd
         taken = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
         free = ~taken.any(axis=1)
         found = table[board[free], pair[free]]
-        shares.append(np.bincount(found if size < 5 else buckets.river[found], minlength=n) / free.sum())
+        shares.append(
+            np.bincount(found if size < 5 else buckets.river[found], minlength=n) / free.sum()
+        )
     return [np.bincount(buckets.preflop, minlength=n) / len(buckets.preflop), *shares]

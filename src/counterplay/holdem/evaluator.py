@@ -38,7 +38,9 @@ def _top(mask: int, count: int) -> int:
 STRAIGHT_OF = np.array([_highest_straight(mask) for mask in range(N_MASKS)], dtype=np.int32)
 BITS = np.array([mask.bit_count() for mask in range(N_MASKS)], dtype=np.int32)
 #: int32[6, 8192]: the k highest bits.
-TOP = np.array([[_top(mask, count) for mask in range(N_MASKS)] for count in range(6)], dtype=np.int32)
+TOP = np.array(
+    [[_top(mask, count) for mask in range(N_MASKS)] for count in range(6)], dtype=np.int32
+)
 
 
 @jit
@@ -56,21 +58,31 @@ def strength_of_masks(clubs: Any, diamonds: Any, hearts: Any, spades: Any) -> An
     thrice = (clubs & diamonds & (hearts | spades)) | (hearts & spades & (clubs | diamonds))
     quads = clubs & diamonds & hearts & spades
     if quads > 0:
-        return (QUADS << CATEGORY_SHIFT) + (quads << MAIN_SHIFT) + TOP[index(1), index(once ^ quads)]
+        return (
+            (QUADS << CATEGORY_SHIFT) + (quads << MAIN_SHIFT) + TOP[index(1), index(once ^ quads)]
+        )
     if thrice > 0:
         trips = TOP[index(1), index(thrice)]
         pairs = twice ^ trips
         if pairs > 0:
-            return (FULL_HOUSE << CATEGORY_SHIFT) + (trips << MAIN_SHIFT) + TOP[index(1), index(pairs)]
+            return (
+                (FULL_HOUSE << CATEGORY_SHIFT) + (trips << MAIN_SHIFT) + TOP[index(1), index(pairs)]
+            )
     straight = STRAIGHT_OF[index(once)]
     if straight > 0:
         return (STRAIGHT << CATEGORY_SHIFT) + straight
     if thrice > 0:
-        return (TRIPS << CATEGORY_SHIFT) + (thrice << MAIN_SHIFT) + TOP[index(2), index(once ^ thrice)]
+        return (
+            (TRIPS << CATEGORY_SHIFT) + (thrice << MAIN_SHIFT) + TOP[index(2), index(once ^ thrice)]
+        )
     if twice > 0:
         pairs = TOP[index(2), index(twice)]
         if BITS[index(pairs)] == 2:
-            return (TWO_PAIR << CATEGORY_SHIFT) + (pairs << MAIN_SHIFT) + TOP[index(1), index(once ^ pairs)]
+            return (
+                (TWO_PAIR << CATEGORY_SHIFT)
+                + (pairs << MAIN_SHIFT)
+                + TOP[index(1), index(once ^ pairs)]
+            )
         return (PAIR << CATEGORY_SHIFT) + (pairs << MAIN_SHIFT) + TOP[index(3), index(once ^ pairs)]
     return (HIGH_CARD << CATEGORY_SHIFT) + TOP[index(5), index(once)]
 

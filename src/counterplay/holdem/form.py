@@ -46,7 +46,9 @@ class BettingGame(NamedTuple):
     preflop: np.ndarray  # uint8[1326]: buckets; uint16 where there are more than 256
     early: np.ndarray  # uint8[18187, 1326]: buckets on flops and turns
     river: np.ndarray  # uint8: bucket of an entry of the next
-    river_count: np.ndarray  # uint8[134459, 1326]: buckets on rivers; counts where there are more than 256
+    river_count: (
+        np.ndarray
+    )  # uint8[134459, 1326]: buckets on rivers; counts where there are more than 256
     first: np.ndarray  # int32[m + 1]
     owner: np.ndarray  # int8[m]
     passive: np.ndarray  # int16[m]
@@ -73,9 +75,14 @@ def betting_game(tree: BettingTree, buckets: Buckets, n_buckets: int) -> Betting
     np.cumsum(counts, out=first[1:])
     public = (tree.player, tree.first_child, tree.round, tree.decision, tree.folded, tree.stake)
     return BettingGame(
-        *public, *board_links(), *look_up(buckets), first,
-        np.repeat(tree.player[tree.node], n_buckets), np.repeat(tree.passive, n_buckets), n_buckets,
-    )  # fmt: skip
+        *public,
+        *board_links(),
+        *look_up(buckets),
+        first,
+        np.repeat(tree.player[tree.node], n_buckets),
+        np.repeat(tree.passive, n_buckets),
+        n_buckets,
+    )
 
 
 @answers(new_hand, BettingGame)
@@ -157,7 +164,9 @@ def _look_up(form: Any, hand: np.ndarray, rounds: Any) -> None:
         elif rounds < 3:
             bucket = form.early[index(board), index(hand[index(PAIR + player)])]
         else:
-            count = form.river_count[index(board - len(form.early)), index(hand[index(PAIR + player)])]
+            count = form.river_count[
+                index(board - len(form.early)), index(hand[index(PAIR + player)])
+            ]
             bucket = form.river[index(count)]
         hand[index(BUCKET + 2 * rounds + player)] = bucket
     if rounds < 3:

@@ -51,7 +51,9 @@ class HoldemRules:
         infosets: list[str] = []
         slots: list[str] = []
         for node in betting_tree().node.tolist():
-            infosets += [f"{histories[node] or 'start'} bucket {bucket}" for bucket in range(self.n_buckets)]
+            infosets += [
+                f"{histories[node] or 'start'} bucket {bucket}" for bucket in range(self.n_buckets)
+            ]
             slots += actions[node] * self.n_buckets
         return infosets, slots
 

@@ -28,11 +28,15 @@ def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
     """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or cr), aces first."""
     rules = strategy.game.rules
     if not isinstance(rules, HoldemRules):
-        raise BadParameter(f"the grid of starting hands is for hold'em, and this is a strategy for {strategy.game.name}")
+        raise BadParameter(
+            f"the grid of starting hands is for hold'em, and this is a strategy for {strategy.game.name}"
+        )
     tree, histories = betting_tree(), betting_histories()
     choices = [histories[node] for node in tree.node if tree.round[node] == 0]
     if betting not in choices:
-        raise BadParameter(f"no decision before the flop after {betting!r}; there are {', '.join(repr(c) for c in choices)}")
+        raise BadParameter(
+            f"no decision before the flop after {betting!r}; there are {', '.join(repr(c) for c in choices)}"
+        )
     node = histories.index(betting)
     actions, first = betting_actions()[node], strategy.game.form.first
     grid = np.zeros((13, 13, 3))
@@ -40,16 +44,22 @@ def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
         for column in range(13):
             high, low = 12 - min(row, column), 12 - max(row, column)
             cards = (4 * high, 4 * low) if row < column else (4 * high, 4 * low + 1)
-            infoset = int(tree.decision[node]) * rules.n_buckets + int(rules.buckets.preflop[holding(cards)])
+            infoset = int(tree.decision[node]) * rules.n_buckets + int(
+                rules.buckets.preflop[holding(cards)]
+            )
             for k, action in enumerate(actions):
-                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[first[infoset] + k]
+                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[
+                    first[infoset] + k
+                ]
     return grid
 
 
 def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: str = "") -> None:
     """Save the grid as a picture; each cell is filled from the left by fold, call and raise."""
     grid = preflop_grid(strategy, betting)
-    seat = "dealer" if betting_tree().player[betting_histories().index(betting)] == 0 else "big blind"
+    seat = (
+        "dealer" if betting_tree().player[betting_histories().index(betting)] == 0 else "big blind"
+    )
     figure, axes = new_figure(1, 1, 7.2, 7.8)
     axis = axes[0, 0]
     axis.grid(False)
@@ -62,14 +72,22 @@ def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: st
                 left += share
             dark = grid[row, column, 2] > 0.5
             axis.text(
-                column, row, grid_label(row, column), ha="center", va="center", fontsize=8, color="white" if dark else "black"
+                column,
+                row,
+                grid_label(row, column),
+                ha="center",
+                va="center",
+                fontsize=8,
+                color="white" if dark else "black",
             )
     axis.set(xlim=(-0.5, 12.5), ylim=(12.5, -0.5), xticks=[], yticks=[], aspect="equal")
     for k in range(14):
         axis.axhline(k - 0.5, color="white", linewidth=1)
         axis.axvline(k - 0.5, color="white", linewidth=1)
     handles = [_box(0, 0, 1, shade) for shade in SHADES]
-    axis.legend(handles, ACTIONS, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False)
+    axis.legend(
+        handles, ACTIONS, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False
+    )
     after = f"after {betting}" if betting else "first action"
     axis.set_title(f"{title or strategy.game.name}: {seat}, {after}", fontsize=11)
     save_figure(figure, Path(path))

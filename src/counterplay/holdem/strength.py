@@ -95,7 +95,9 @@ def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np
             scratch.masks[suit] = masks[suit]
         scratch.masks[a & 3] |= 1 << (a >> 2)
         scratch.masks[b & 3] |= 1 << (b >> 2)
-        value = strength_of_masks(scratch.masks[0], scratch.masks[1], scratch.masks[2], scratch.masks[3])
+        value = strength_of_masks(
+            scratch.masks[0], scratch.masks[1], scratch.masks[2], scratch.masks[3]
+        )
         scratch.order[n] = (np.int64(value) << 11) + holding
         n += 1
     _sort(scratch.order, n, scratch.stack)
@@ -118,7 +120,9 @@ def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np
             holding = scratch.order[k] & 2047
             a, b = pairs[holding, 0], pairs[holding, 1]
             wins = weaker - scratch.below[a] - scratch.below[b]
-            ties = (stop - start) - scratch.level[a] - scratch.level[b] + 1  # the holding itself was taken off twice
+            ties = (
+                (stop - start) - scratch.level[a] - scratch.level[b] + 1
+            )  # the holding itself was taken off twice
             out[holding] = 2 * wins + ties
         for k in range(start, stop):
             holding = scratch.order[k] & 2047
@@ -129,7 +133,9 @@ def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np
 
 
 @jit
-def _count_rivers(table: Boards, pairs: np.ndarray, scratch: Scratch, low: int, high: int, out: np.ndarray) -> None:
+def _count_rivers(
+    table: Boards, pairs: np.ndarray, scratch: Scratch, low: int, high: int, out: np.ndarray
+) -> None:
     """Rows low .. high - 1 of the river table."""
     for k in range(low, high):
         for suit in range(4):
@@ -139,7 +145,14 @@ def _count_rivers(table: Boards, pairs: np.ndarray, scratch: Scratch, low: int, 
 
 @jit
 def _add_next_card(
-    table: Boards, longer: Boards, pairs: np.ndarray, scratch: Scratch, counts: np.ndarray, low: int, high: int, out: np.ndarray
+    table: Boards,
+    longer: Boards,
+    pairs: np.ndarray,
+    scratch: Scratch,
+    counts: np.ndarray,
+    low: int,
+    high: int,
+    out: np.ndarray,
 ) -> None:
     """Rows low .. high - 1: an entry is the sum of `counts` over the card that comes next."""
     for k in range(low, high):
@@ -167,7 +180,9 @@ def _add_next_card(
 
 
 @jit
-def _add_flops(flops: Boards, pairs: np.ndarray, scratch: Scratch, counts: np.ndarray, out: np.ndarray) -> None:
+def _add_flops(
+    flops: Boards, pairs: np.ndarray, scratch: Scratch, counts: np.ndarray, out: np.ndarray
+) -> None:
     """`out[holding]`: the sum of `counts` over all flops."""
     out[:] = 0
     for c in range(52):
@@ -183,10 +198,14 @@ def _add_flops(flops: Boards, pairs: np.ndarray, scratch: Scratch, counts: np.nd
                     x, y = (x & ~3) | scratch.suit_to[x & 3], (y & ~3) | scratch.suit_to[y & 3]
                     if x > y:
                         x, y = y, x
-                    out[holding] += counts[row, y * (y - 1) // 2 + x]  # 0 where the holding is on the flop
+                    out[holding] += counts[
+                        row, y * (y - 1) // 2 + x
+                    ]  # 0 where the holding is on the flop
 
 
-def _in_parallel(work: Callable[[Scratch, int, int], None], n: int, threads: int, tell: Tell) -> None:
+def _in_parallel(
+    work: Callable[[Scratch, int, int], None], n: int, threads: int, tell: Tell
+) -> None:
     """Cut n rows into pieces for all threads; kernels hold no interpreter lock."""
     piece = max(1, n // 64)
     starts = list(range(0, n, piece))
@@ -201,16 +220,26 @@ def count_rivers(threads: int = 1, tell: Tell = lambda share: None) -> np.ndarra
     """uint16[134459, 1326]: twice the wins plus the ties, of 1,980."""
     table = boards(5)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint16)
-    _in_parallel(lambda s, low, high: _count_rivers(table, HOLDING_CARDS, s, low, high, out), len(out), threads, tell)
+    _in_parallel(
+        lambda s, low, high: _count_rivers(table, HOLDING_CARDS, s, low, high, out),
+        len(out),
+        threads,
+        tell,
+    )
     return out
 
 
-def count_earlier(size: int, later: np.ndarray, threads: int = 1, tell: Tell = lambda share: None) -> np.ndarray:
+def count_earlier(
+    size: int, later: np.ndarray, threads: int = 1, tell: Tell = lambda share: None
+) -> np.ndarray:
     """uint32[boards, 1326] for boards of `size` cards (3 or 4), from the table of boards with one card more."""
     table, longer = boards(size), boards(size + 1)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint32)
     _in_parallel(
-        lambda s, low, high: _add_next_card(table, longer, HOLDING_CARDS, s, later, low, high, out), len(out), threads, tell
+        lambda s, low, high: _add_next_card(table, longer, HOLDING_CARDS, s, later, low, high, out),
+        len(out),
+        threads,
+        tell,
     )
     return out
 

@@ -58,7 +58,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file: Any = KernelFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._cache_file: Any = KernelFile(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         with suppress(OSError):

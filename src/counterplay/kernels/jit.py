@@ -48,7 +48,9 @@ ZERO, ONE = index(0), index(1)
 
 #: How many versions of the compiled code are kept on disk.
 KEPT_VERSIONS = 4
-_IMPORT = re.compile(rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE
+)
 
 
 def cache_root() -> Path:
@@ -74,7 +76,9 @@ def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
     """The files that compiled code can depend on: those that import from `kernels/`, and all that these import."""
     imported = {path: _imports(package, text) for path, text in sources.items()}
     kernels = package / "kernels"
-    waiting = [path for path, names in imported.items() if kernels in path.parents or kernels in names]
+    waiting = [
+        path for path, names in imported.items() if kernels in path.parents or kernels in names
+    ]
     found: set[Path] = set()
     while waiting:
         path = waiting.pop()
@@ -121,7 +125,9 @@ def _writable_cache() -> str | None:
 
 
 def _forget_old_versions(parent: Path) -> None:
-    folders = sorted((p for p in parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True)
+    folders = sorted(
+        (p for p in parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True
+    )
     for folder in folders[KEPT_VERSIONS:]:
         shutil.rmtree(folder, ignore_errors=True)
 

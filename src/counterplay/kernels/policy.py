@@ -8,7 +8,9 @@ from counterplay.kernels.jit import ONE, ZERO, jit
 
 
 @jit(inline=True)
-def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int) -> None:
+def regret_matching(
+    regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int
+) -> None:
     """Eq 5: `out[offset : offset + count]` from `regret[first : first + count]`."""
     total = 0.0
     for a in range(count):
@@ -26,7 +28,9 @@ def regret_matching(regret: np.ndarray, first: int, count: int, out: np.ndarray,
 
 
 @jit(inline=True)
-def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: float, u: float) -> tuple[int, float]:
+def sample_epsilon_greedy(
+    policy: np.ndarray, offset: int, count: int, epsilon: float, u: float
+) -> tuple[int, float]:
     """Eq 8 inverted at `u` in [0, 1): the action, and the probability with which it is drawn."""
     explore = epsilon / count
     exploit = 1.0 - epsilon
@@ -38,7 +42,9 @@ def sample_epsilon_greedy(policy: np.ndarray, offset: int, count: int, epsilon: 
             return a, p
         left -= p
     p = explore + exploit * policy[offset + last]
-    while p <= 0.0 and last > ZERO:  # u fell behind the last action by rounding, and that action is never played
+    while (
+        p <= 0.0 and last > ZERO
+    ):  # u fell behind the last action by rounding, and that action is never played
         last -= ONE
         p = explore + exploit * policy[offset + last]
     return last, p

@@ -48,4 +48,6 @@ def make_private(folder: Path) -> None:
                 path.mkdir(mode=0o700)
             except FileExistsError:  # another process was a moment earlier
                 if not path.is_dir():
-                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+                    raise NotADirectoryError(
+                        errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)
+                    ) from None

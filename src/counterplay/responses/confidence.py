@@ -10,7 +10,9 @@ from counterplay.solvers.base import probability, real
 KINDS = ("1-step", "10-step", "0-10-linear", "s-curve")
 
 
-def confidence(counts: np.ndarray, kind: str = "0-10-linear", p_max: float = 1.0, s: float = 1.0) -> np.ndarray:
+def confidence(
+    counts: np.ndarray, kind: str = "0-10-linear", p_max: float = 1.0, s: float = 1.0
+) -> np.ndarray:
     """`counts` observations per information set -> Pconf, one number per information set, at most `p_max`.
 
     1-step: p_max once seen. 10-step: p_max once seen ten times. 0-10-linear: p_max · min(n, 10) / 10.

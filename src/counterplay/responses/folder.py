@@ -30,7 +30,11 @@ def read_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strateg
     if "response" not in config:
         raise BadFile(f"{folder}: a run of `solve`, not of `respond`")
     number = type(config.get("p")) in (int, float)
-    if type(config["response"]) is not str or config.get("player") not in (0, 1) or not (number or type(config.get("p")) is str):
+    if (
+        type(config["response"]) is not str
+        or config.get("player") not in (0, 1)
+        or not (number or type(config.get("p")) is str)
+    ):
         raise BadFile(f"{folder / 'config.json'}: damaged")
     model = Strategy.load(folder / "model.npz", game)
     arrays, _ = files.read_arrays(folder / "trust.npz", "trust")

@@ -55,7 +55,11 @@ class Frontier:
         """What mixing the first and the last response wins at this exploitability."""
         first, last = self.points[0], self.points[-1]
         width = last.exploitability - first.exploitability
-        share = 1.0 if width <= 0 else min(max((exploitability - first.exploitability) / width, 0.0), 1.0)
+        share = (
+            1.0
+            if width <= 0
+            else min(max((exploitability - first.exploitability) / width, 0.0), 1.0)
+        )
         return (1.0 - share) * first.exploitation + share * last.exploitation
 
     def recommend(self, max_exploitability: float) -> Point:
@@ -64,17 +68,30 @@ class Frontier:
         within = [point for point in self.points if point.exploitability <= max_exploitability]
         if not within:
             least = min(point.exploitability for point in self.points)
-            raise BadParameter(f"no point risks at most {max_exploitability:g}; the safest risks {least:.3g}")
+            raise BadParameter(
+                f"no point risks at most {max_exploitability:g}; the safest risks {least:.3g}"
+            )
         return max(within, key=lambda point: point.exploitation)
 
     def rows(self) -> list[tuple[float, float, float, float, float]]:
         """p, exploitation, exploitability, exploitation of the straight line there, seconds."""
-        return [(q.p, q.exploitation, q.exploitability, self.line(q.exploitability), q.seconds) for q in self.points]
+        return [
+            (q.p, q.exploitation, q.exploitability, self.line(q.exploitability), q.seconds)
+            for q in self.points
+        ]
 
     def table(self) -> str:
         """The curve as text."""
         head = f"{'p':>6}  {'exploitation':>12}  {'exploitability':>14}  {'straight line':>13}  {'seconds':>8}"
-        return "\n".join([head, *(f"{p:6.3g}  {e:12.5f}  {x:14.5f}  {m:13.5f}  {s:8.2f}" for p, e, x, m, s in self.rows())])
+        return "\n".join(
+            [
+                head,
+                *(
+                    f"{p:6.3g}  {e:12.5f}  {x:14.5f}  {m:13.5f}  {s:8.2f}"
+                    for p, e, x, m, s in self.rows()
+                ),
+            ]
+        )
 
     def save_csv(self, path: str | Path) -> None:
         """The rows as a CSV file."""
@@ -101,15 +118,42 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
     x = [point.exploitability for point in curve.points]
     y = [point.exploitation for point in curve.points]
     colour = COLOURS[series % len(COLOURS)]
-    axis.plot(x, y, marker="o", color=colour, linestyle=STYLES[series % len(STYLES)], label=f"robust responses to {label}")
-    axis.plot([x[0], x[-1]], [y[0], y[-1]], color=colour, linewidth=1, alpha=0.6, linestyle=":", label="mixing the two ends")
+    axis.plot(
+        x,
+        y,
+        marker="o",
+        color=colour,
+        linestyle=STYLES[series % len(STYLES)],
+        label=f"robust responses to {label}",
+    )
+    axis.plot(
+        [x[0], x[-1]],
+        [y[0], y[-1]],
+        color=colour,
+        linewidth=1,
+        alpha=0.6,
+        linestyle=":",
+        label="mixing the two ends",
+    )
     last = None
     for point in curve.points:
         here = (point.exploitability, point.exploitation)
-        if last is None or abs(here[0] - last[0]) + abs(here[1] - last[1]) > 0.04 * (abs(x[-1]) + abs(y[-1])):
-            axis.annotate(f"{point.p:g}", here, textcoords="offset points", xytext=(5, -9), fontsize=8, color=colour)
+        if last is None or abs(here[0] - last[0]) + abs(here[1] - last[1]) > 0.04 * (
+            abs(x[-1]) + abs(y[-1])
+        ):
+            axis.annotate(
+                f"{point.p:g}",
+                here,
+                textcoords="offset points",
+                xytext=(5, -9),
+                fontsize=8,
+                color=colour,
+            )
             last = here
-    axis.set(xlabel="exploitability (payoff per game at risk)", ylabel="exploitation (payoff per game won)")
+    axis.set(
+        xlabel="exploitability (payoff per game at risk)",
+        ylabel="exploitation (payoff per game won)",
+    )
     axis.legend(frameon=False, fontsize=8)
 
 
@@ -132,7 +176,9 @@ def frontier(
     check_measurable(game, "there is no curve to draw; respond with one p")
     for name in ("folder", "p", "max_exploitability"):
         if arguments.get(name) is not None:
-            raise BadParameter(f"a frontier is many runs, one for each of ps; give {name} to respond instead")
+            raise BadParameter(
+                f"a frontier is many runs, one for each of ps; give {name} to respond instead"
+            )
     values = _check_ps(ps)
     points: list[Point] = []
     try:
@@ -159,7 +205,13 @@ def _check_ps(ps: Sequence[float]) -> list[float]:
 
 def as_point(response: Response) -> Point:
     """A response as a point of the curve."""
-    return Point(response.p or 0.0, response.exploitation, response.exploitability, response.seconds, response)
+    return Point(
+        response.p or 0.0,
+        response.exploitation,
+        response.exploitability,
+        response.seconds,
+        response,
+    )
 
 
 def safest_best(
@@ -185,7 +237,18 @@ def safest_best(
 
     def at(p: float) -> Point:
         return as_point(
-            respond(game, model, player, p, algorithm, engine=engine, seed=seed, on_chunk=on_chunk, **bounds, **options)
+            respond(
+                game,
+                model,
+                player,
+                p,
+                algorithm,
+                engine=engine,
+                seed=seed,
+                on_chunk=on_chunk,
+                **bounds,
+                **options,
+            )
         )
 
     safe: Point | None = None

@@ -84,13 +84,28 @@ def respond(
         if np.ndim(p) != 0 or p != DEFAULT_P:
             raise BadParameter("max_exploitability searches for p; give one or the other")
         if callback is not None or measure_every is not None:
-            raise BadParameter("max_exploitability tries many values of p; callback and measure_every are for one")
+            raise BadParameter(
+                "max_exploitability tries many values of p; callback and measure_every are for one"
+            )
         from counterplay.responses.frontier import safest_best
 
         if folder is not None:
-            raise BadParameter("max_exploitability tries many values of p; give p to keep a run folder")
+            raise BadParameter(
+                "max_exploitability tries many values of p; give p to keep a run folder"
+            )
         bounds = {"iterations": iterations, "seconds": seconds, "target": target}
-        return safest_best(game, model, player, max_exploitability, algorithm, engine, seed, bounds, on_chunk, options)
+        return safest_best(
+            game,
+            model,
+            player,
+            max_exploitability,
+            algorithm,
+            engine,
+            seed,
+            bounds,
+            on_chunk,
+            options,
+        )
     if iterations is None and seconds is None and target is None:
         seconds, target = DEFAULT_SECONDS, default_target(game) if game.has_tree else None
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
@@ -131,7 +146,9 @@ def in_seats(
                 raise
             stopped = True
             break
-    response = assemble(game, model, player if len(runs) == len(seats) else seats[0], p, algorithm, runs)
+    response = assemble(
+        game, model, player if len(runs) == len(seats) else seats[0], p, algorithm, runs
+    )
     if folder is not None and response.player is None:
         response.strategy.save(folder / "strategy.npz")
     if stopped:
@@ -147,7 +164,9 @@ def default_target(game: Game) -> float:
 def check_measurable(game: Game, so: str) -> None:
     """Refuse what needs exploitability where there is none."""
     if not game.has_tree:
-        raise BadParameter(f"the exploitability of {game.name} cannot be measured yet, so {so} and play a match")
+        raise BadParameter(
+            f"the exploitability of {game.name} cannot be measured yet, so {so} and play a match"
+        )
 
 
 def check_response(game: Game, model: Strategy, player: int | None, algorithm: str) -> None:
@@ -156,7 +175,9 @@ def check_response(game: Game, model: Strategy, player: int | None, algorithm: s
         raise unknown("response algorithm", algorithm, DEFAULT_ENGINE)
     check_same_game(game, model)
     if game.n_players != 2:
-        raise BadParameter(f"robust responses are for two players, and {game.name} has {game.n_players}")
+        raise BadParameter(
+            f"robust responses are for two players, and {game.name} has {game.n_players}"
+        )
     if not game.zero_sum:
         raise BadParameter(f"robust responses are for zero-sum games, and {game.name} is none")
     for seat in (0, 1) if player is None else (player,):
@@ -182,11 +203,15 @@ def response_solver(
     sampling = algorithm.startswith("mc")
     if ALGORITHMS[engine].sampled != sampling:
         fitting = [name for name, solver in ALGORITHMS.items() if solver.sampled == sampling]
-        raise BadParameter(f"{algorithm} needs one of the engines {', '.join(fitting)}, not {engine}")
+        raise BadParameter(
+            f"{algorithm} needs one of the engines {', '.join(fitting)}, not {engine}"
+        )
     restricted = 1 - player
     trust = trust_array(game, p, algorithm)
     once, fixed = algorithm.endswith("rnr"), model.probabilities
-    full = _full_width(game, model, restricted, trust, once) if game.has_tree or not sampling else None
+    full = (
+        _full_width(game, model, restricted, trust, once) if game.has_tree or not sampling else None
+    )
     form: Any = full
     if sampling and once:
         form = restricted_form(game.form, fixed, restricted, float(trust[0]))
@@ -194,12 +219,16 @@ def response_solver(
         form = data_biased_form(game.form, fixed, restricted, trust)
     solver = new_solver(game, engine, seed, options, form)
     if full is not None:
-        solver.measure = partial(_gap, full, game.slots(restricted), restricted, sampling and not once)
+        solver.measure = partial(
+            _gap, full, game.slots(restricted), restricted, sampling and not once
+        )
     solver.complete = partial(_beside, model, player)
     solver.setting = {
         "response": algorithm,
         "player": player,
-        "p": float(trust[0]) if np.ndim(p) == 0 else hashlib.sha256(trust.tobytes()).hexdigest()[:16],
+        "p": float(trust[0])
+        if np.ndim(p) == 0
+        else hashlib.sha256(trust.tobytes()).hexdigest()[:16],
         "model": hashlib.sha256(fixed.tobytes()).hexdigest()[:16],
     }
     return solver
@@ -210,16 +239,22 @@ def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:
     return model.replace(response, player).for_player(player)
 
 
-def _full_width(game: Game, model: Strategy, restricted: int, trust: np.ndarray, once: bool) -> SequenceForm:
+def _full_width(
+    game: Game, model: Strategy, restricted: int, trust: np.ndarray, once: bool
+) -> SequenceForm:
     """The restricted game as a sequence form; `once`: the coin is thrown once per game, not at every information set."""
     if once:
-        return restricted_sequence_form(game.sequence_form, model.plan(restricted), restricted, float(trust[0]))
+        return restricted_sequence_form(
+            game.sequence_form, model.plan(restricted), restricted, float(trust[0])
+        )
     low, high = player_infosets(game.form, restricted)
     fixed = model.probabilities[game.slots(restricted)]
     return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
 
 
-def _gap(full: SequenceForm, slots: slice, restricted: int, only_free: bool, policy: np.ndarray) -> float:
+def _gap(
+    full: SequenceForm, slots: slice, restricted: int, only_free: bool, policy: np.ndarray
+) -> float:
     """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's share of his behaviour."""
     if only_free:
         side = full[restricted]
@@ -234,7 +269,9 @@ def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray
     if isinstance(p, int | float | np.number | str) or p is None:
         return np.full(game.n_infosets, probability(p, "p"))
     if algorithm.endswith("rnr"):
-        raise BadParameter(f"{algorithm} takes one number p; an array per information set is for dbr and mcdbr")
+        raise BadParameter(
+            f"{algorithm} takes one number p; an array per information set is for dbr and mcdbr"
+        )
     try:
         trust = np.asarray(p)
         if trust.dtype.kind not in "fiu":
@@ -243,7 +280,9 @@ def trust_array(game: Game, p: float | np.ndarray, algorithm: str) -> np.ndarray
     except (TypeError, ValueError):
         raise BadParameter("p must be a number, or one number per information set") from None
     if trust.shape != (game.n_infosets,):
-        raise BadParameter(f"p needs one number for each of the {game.n_infosets} information sets; got shape {trust.shape}")
+        raise BadParameter(
+            f"p needs one number for each of the {game.n_infosets} information sets; got shape {trust.shape}"
+        )
     if not np.all((trust >= 0.0) & (trust <= 1.0)):
         raise BadParameter("p must be from 0 to 1 at every information set")
     return trust

@@ -23,7 +23,9 @@ class Response:
     engine: str
     player: int | None  # who responds; None: both seats
     p: float | None  # None: an array per information set
-    strategy: Strategy = field(repr=False)  # the responder(s) as computed; in one seat the other player is the model
+    strategy: Strategy = field(
+        repr=False
+    )  # the responder(s) as computed; in one seat the other player is the model
     payoff: float  # of the responder against the model, summed over seats for both; NaN in hold'em: play a match
     worst_case: float  # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
     runs: tuple[Run, ...] = field(repr=False)
@@ -54,7 +56,14 @@ class Response:
         return max(run.iterations for run in self.runs)
 
 
-def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndarray, algorithm: str, runs: list[Run]) -> Response:
+def assemble(
+    game: Game,
+    model: Strategy,
+    player: int | None,
+    p: float | np.ndarray,
+    algorithm: str,
+    runs: list[Run],
+) -> Response:
     """Score finished runs, one per seat, on the original game."""
     seats = (0, 1) if player is None else (player,)
     strategy, payoff, worst_case = model, 0.0, 0.0
@@ -64,7 +73,17 @@ def assemble(game: Game, model: Strategy, player: int | None, p: float | np.ndar
         payoff, worst_case = payoff + gain, worst_case + least
     number = float(p) if np.ndim(p) == 0 else None
     strategy = strategy.for_player(player)
-    return Response(game, algorithm, runs[0].algorithm, player, number, strategy, payoff, worst_case, tuple(runs))
+    return Response(
+        game,
+        algorithm,
+        runs[0].algorithm,
+        player,
+        number,
+        strategy,
+        payoff,
+        worst_case,
+        tuple(runs),
+    )
 
 
 def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:

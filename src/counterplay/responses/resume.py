@@ -19,7 +19,9 @@ from counterplay.solvers.limits import Limits, check_limits
 from counterplay.solvers.run import Run, resume_solver, run_solver
 
 
-def resume_response(folder: str | Path, *, game: Game | str | None = None, **limits: Any) -> Response:
+def resume_response(
+    folder: str | Path, *, game: Game | str | None = None, **limits: Any
+) -> Response:
     """Go on with the response in `folder`; limits as in `resume`, Ctrl-C as in `respond`. A seat never started is started."""
     path = Path(folder)
     game = game if game is None or isinstance(game, Game) else load(game)
@@ -37,12 +39,29 @@ def resume_response(folder: str | Path, *, game: Game | str | None = None, **lim
     return in_seats(model.game, model, player, p, config["response"], work, path)
 
 
-def _go_on(folder: Path, config: dict[str, Any], model: Strategy, p: Any, trust: np.ndarray, seat: int, limits: Limits) -> Run:
+def _go_on(
+    folder: Path,
+    config: dict[str, Any],
+    model: Strategy,
+    p: Any,
+    trust: np.ndarray,
+    seat: int,
+    limits: Limits,
+) -> Run:
     solver = response_solver(
-        model.game, model, seat, p, config["response"], config["algorithm"], config["seed"], config["options"]
+        model.game,
+        model,
+        seat,
+        p,
+        config["response"],
+        config["algorithm"],
+        config["seed"],
+        config["options"],
     )
     if (folder / "checkpoint.npz").exists():
         return resume_solver(folder, solver, limits)
-    (folder / "config.json").unlink(missing_ok=True)  # a seat that was stopped before its first checkpoint starts again
+    (folder / "config.json").unlink(
+        missing_ok=True
+    )  # a seat that was stopped before its first checkpoint starts again
     save_model(folder, model, trust)
     return run_solver(solver, limits, folder)

@@ -37,11 +37,15 @@ def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
-    parameters = list(inspect.signature(ALGORITHMS[algorithm]).parameters.values())[3:]  # after game, seed and form
+    parameters = list(inspect.signature(ALGORITHMS[algorithm]).parameters.values())[
+        3:
+    ]  # after game, seed and form
     return {parameter.name: parameter.default for parameter in parameters}
 
 
-def new_solver(game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any = None) -> Solver:
+def new_solver(
+    game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any = None
+) -> Solver:
     """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its own."""
     known = options_of(algorithm)
     strange = sorted(set(options) - set(known))

@@ -34,8 +34,12 @@ class Solver(ABC):
         self.seed = int(seed)
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
-        self.setting: dict[str, Any] = {}  # what else makes this run what it is, such as a response's model
-        self.complete: Callable[[Strategy], Strategy] = lambda learnt: learnt  # a response adds its model
+        self.setting: dict[
+            str, Any
+        ] = {}  # what else makes this run what it is, such as a response's model
+        self.complete: Callable[[Strategy], Strategy] = lambda learnt: (
+            learnt
+        )  # a response adds its model
         self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
     @property
@@ -90,7 +94,9 @@ class Solver(ABC):
         for name, array in mine.items():
             found = saved.get(name)
             if found is None or found.shape != array.shape or found.dtype != array.dtype:
-                raise BadFile(f"{source}: does not fit {self.name} on {self.game.name} (array {name!r})")
+                raise BadFile(
+                    f"{source}: does not fit {self.name} on {self.game.name} (array {name!r})"
+                )
         for name, array in mine.items():
             array[:] = saved[name]
 
@@ -106,7 +112,9 @@ def probability(value: Any, what: str) -> float:
 def real(value: Any, what: str) -> float:
     """`value` as a finite float, else `BadParameter`."""
     try:
-        number = float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+        number = (
+            float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+        )
     except OverflowError:  # a whole number of over 300 digits
         number = math.inf
     if isinstance(value, bool) or not math.isfinite(number):

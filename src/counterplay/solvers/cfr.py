@@ -94,7 +94,9 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
 
 
 @jit
-def cfr_iterations(form: SequenceForm, one: Half, two: Half, variant: Variant, done: int, n: int) -> None:
+def cfr_iterations(
+    form: SequenceForm, one: Half, two: Half, variant: Variant, done: int, n: int
+) -> None:
     """Iterations done + 1 .. done + n of both players."""
     for t in range(done + 1, done + n + 1):
         gradient(form.one, two.plan, one.payoff)
@@ -112,7 +114,9 @@ class FullWidth(Solver):
 
     sampled = False
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None, variant: Variant, **options: Any) -> None:
+    def __init__(
+        self, game: Game, seed: int, form: SequenceForm | None, variant: Variant, **options: Any
+    ) -> None:
         super().__init__(game, seed, **options)
         if game.n_players != 2:
             raise BadParameter(
@@ -121,11 +125,18 @@ class FullWidth(Solver):
             )
         self._variant = variant
         self._form = form or game.sequence_form
-        self._halves = (_new_half(self._form.one, variant.predictive), _new_half(self._form.two, variant.predictive))
+        self._halves = (
+            _new_half(self._form.one, variant.predictive),
+            _new_half(self._form.two, variant.predictive),
+        )
 
     def tables(self) -> dict[str, np.ndarray]:
         fields = ("regret", "strategy_sum", "policy", "plan", "predicted")
-        return {f"{name}{k}": getattr(half, name) for k, half in enumerate(self._halves, 1) for name in fields}
+        return {
+            f"{name}{k}": getattr(half, name)
+            for k, half in enumerate(self._halves, 1)
+            for name in fields
+        }
 
     def weights(self) -> np.ndarray:
         return np.concatenate([half.strategy_sum for half in self._halves])
@@ -166,7 +177,9 @@ class CFR(FullWidth):
     name = "cfr"
     summary = "counterfactual regret minimisation, full width"
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = False) -> None:
+    def __init__(
+        self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = False
+    ) -> None:
         variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
         super().__init__(game, seed, form, variant, alternating=alternating)
 
@@ -177,7 +190,9 @@ class CFRPlus(FullWidth):
     name = "cfr+"
     summary = "CFR+: regret matching+, linear averaging"
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = True) -> None:
+    def __init__(
+        self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = True
+    ) -> None:
         variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
         super().__init__(game, seed, form, variant, alternating=alternating)
 
@@ -198,7 +213,9 @@ class DiscountedCFR(FullWidth):
         beta: float = 0.0,
         gamma: float = 2.0,
     ) -> None:
-        variant = Variant(real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True)
+        variant = Variant(
+            real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
+        )
         super().__init__(game, seed, form, variant, alpha=alpha, beta=beta, gamma=gamma)
 
 

@@ -34,9 +34,13 @@ class Stack(NamedTuple):
 
     node: np.ndarray  # int64[d]
     action: np.ndarray  # int32[d]: being tried
-    reach: np.ndarray  # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
+    reach: (
+        np.ndarray
+    )  # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
     gain: np.ndarray  # float64[d * w]: value to the acting player of each action tried so far
-    value: np.ndarray  # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
+    value: (
+        np.ndarray
+    )  # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
     width: int  # w
     n_players: int  # p
 
@@ -54,7 +58,9 @@ def new_stack(depth: int, width: int, n_players: int) -> Stack:
 
 
 @jit(inline=True)
-def _open(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int) -> None:
+def _open(
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int
+) -> None:
     """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
     infoset = infoset_at(form, hand, node)
     first = index(form.first[infoset])
@@ -92,12 +98,16 @@ def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, dep
         if j != player:
             others *= stack.reach[here + j]
     for a in range(count):
-        tables.regret[first + a] += others * (stack.gain[depth * stack.width + a] - stack.value[here + player])
+        tables.regret[first + a] += others * (
+            stack.gain[depth * stack.width + a] - stack.value[here + player]
+        )
     return True
 
 
 @jit
-def chance_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int) -> int:
+def chance_sampling(
+    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
+) -> int:
     """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
     touched = ZERO
     p = stack.n_players
@@ -124,7 +134,9 @@ def chance_sampling(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, r
             for j in range(p):
                 stack.reach[depth * p + j] = stack.reach[top * p + j]
             infoset = infoset_at(form, hand, above)
-            stack.reach[depth * p + index(player_at(form, hand, above))] *= tables.current[index(form.first[infoset]) + action]
+            stack.reach[depth * p + index(player_at(form, hand, above))] *= tables.current[
+                index(form.first[infoset]) + action
+            ]
             node = child(form, hand, above, action, rng)
             going_down = True
     return int(touched)
@@ -139,7 +151,10 @@ class ChanceSampling(SamplingSolver):
     def __init__(self, game: Game, seed: int, form: Any = None) -> None:
         self._stack_size = (game.depth, game.max_actions, game.n_players)
         tables = Tables(
-            np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
+            np.zeros(game.n_slots),
+            np.zeros(game.n_slots),
+            np.zeros(game.n_slots),
+            np.zeros(game.n_infosets, dtype=np.int64),
         )
         super().__init__(game, seed, form, tables)
 
@@ -147,4 +162,8 @@ class ChanceSampling(SamplingSolver):
         return new_stack(*self._stack_size)
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(chance_sampling(self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n))
+        return int(
+            chance_sampling(
+                self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n
+            )
+        )

@@ -139,7 +139,9 @@ def smoothed_reply(side: Side, half: Half, mu: float, euclidean: bool, payoff: n
 
 
 @jit
-def add_prox_gradient(side: Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray) -> None:
+def add_prox_gradient(
+    side: Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
+) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ (ω(b) - b'(b - 1/n)) above."""
     for i in range(index(len(side.parent))):
         low, high = index(side.first[i]), index(side.first[i + ONE])
@@ -153,7 +155,16 @@ def add_prox_gradient(side: Side, beta: np.ndarray, mu: float, policy: np.ndarra
 
 
 @jit
-def try_decrease(side: Side, other: Side, me: Half, you: Half, mu: float, mu_other: float, tau: float, euclidean: bool) -> float:
+def try_decrease(
+    side: Side,
+    other: Side,
+    me: Half,
+    you: Half,
+    mu: float,
+    mu_other: float,
+    tau: float,
+    euclidean: bool,
+) -> float:
     """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in `me.reply`. Its V1 + V2."""
     _mix(tau, me.plan, me.reply, me.next)  # x̃ = (1 - τ) x + τ x̂
     gradient(other, me.next, you.work)
@@ -167,7 +178,9 @@ def try_decrease(side: Side, other: Side, me: Half, you: Half, mu: float, mu_oth
     if euclidean:
         add_prox_gradient(side, me.beta, mu, me.reply_policy, me.work)
     smoothed_reply(side, me, mu, euclidean, me.work)
-    plan_from_policy(side, me.policy, me.work)  # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
+    plan_from_policy(
+        side, me.policy, me.work
+    )  # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
     _mix(tau, me.plan, me.work, me.next)  # x⁺ = (1 - τ) x + τ x̆
     _mix(tau, you.plan, you.next, you.next)  # y⁺ = (1 - τ) y + τ ŷ
     gradient(other, me.next, you.next_payoff)
@@ -177,19 +190,33 @@ def try_decrease(side: Side, other: Side, me: Half, you: Half, mu: float, mu_oth
 
 @jit
 def egt_iterations(
-    form: SequenceForm, one: Half, two: Half, schedule: np.ndarray, slack: float, euclidean: bool, done: int, n: int
+    form: SequenceForm,
+    one: Half,
+    two: Half,
+    schedule: np.ndarray,
+    slack: float,
+    euclidean: bool,
+    done: int,
+    n: int,
 ) -> None:
     """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones. Changes plans, payoffs and `schedule`."""
     for t in range(done, done + n):
         mine = t % 2
-        side, other, me, you = (form.one, form.two, one, two) if mine == 0 else (form.two, form.one, two, one)
+        side, other, me, you = (
+            (form.one, form.two, one, two) if mine == 0 else (form.two, form.one, two, one)
+        )
         mu, mu_other = schedule[mine], schedule[1 - mine]
         smoothed_reply(side, me, mu, euclidean, me.payoff)
         _copy(me.policy, me.reply_policy)
         plan_from_policy(side, me.reply_policy, me.reply)  # x̂ = argmax x'Ay - μ1 d1(x)
         tau = 2.0 / (schedule[2] + 3.0)
-        while tau >= SHORTEST_STEP and try_decrease(side, other, me, you, mu, mu_other, tau, euclidean) > slack:
-            schedule[2] = 2.0 * schedule[2] + 3.0  # the excessive gap condition fails: deviation (2)
+        while (
+            tau >= SHORTEST_STEP
+            and try_decrease(side, other, me, you, mu, mu_other, tau, euclidean) > slack
+        ):
+            schedule[2] = (
+                2.0 * schedule[2] + 3.0
+            )  # the excessive gap condition fails: deviation (2)
             tau *= 0.5
         if tau >= SHORTEST_STEP:
             schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
@@ -206,12 +233,17 @@ class ExcessiveGap(Solver):
     summary = "excessive gap technique, a smooth first-order method"
     sampled = False
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, prox: str = "entropy") -> None:
+    def __init__(
+        self, game: Game, seed: int, form: SequenceForm | None = None, *, prox: str = "entropy"
+    ) -> None:
         super().__init__(game, seed, prox=prox)
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
         self._form = _checked_form(game, form)
         self._halves = (_new_half(self._form.one), _new_half(self._form.two))
-        self._largest = [_largest_prox(*pair, self._euclidean) for pair in zip(self._form, self._halves, strict=True)]
+        self._largest = [
+            _largest_prox(*pair, self._euclidean)
+            for pair in zip(self._form, self._halves, strict=True)
+        ]
         scale = float(np.abs(game.tree.payoff).max()) or 1.0
         self._slack = ROUNDING * scale
         self._schedule = np.zeros(3)  # μ1, μ2, k
@@ -222,7 +254,9 @@ class ExcessiveGap(Solver):
     def _start(self, bound: float) -> float:
         """The initial point for μ_k = bound / D_k, and its V1 + V2."""
         (one, two), (mine, yours) = self._form, self._halves
-        self._schedule[:2] = [bound / largest if largest > 0.0 else bound for largest in self._largest]
+        self._schedule[:2] = [
+            bound / largest if largest > 0.0 else bound for largest in self._largest
+        ]
         mu1, mu2, _ = self._schedule
         counts = np.diff(one.first)
         plan_from_policy(one, np.repeat(1.0 / counts, counts), mine.plan)  # the centre, argmin d1
@@ -231,7 +265,9 @@ class ExcessiveGap(Solver):
         plan_from_policy(two, yours.policy, yours.plan)  # y = argmax -x'Ay - μ2 d2(y)
         gradient(one, yours.plan, mine.payoff)
         value = smoothed_reply(one, mine, mu1, self._euclidean, mine.payoff)
-        plan_from_policy(one, mine.policy, mine.plan)  # x = the Bregman step from the centre, where ∇d1 = 0
+        plan_from_policy(
+            one, mine.policy, mine.plan
+        )  # x = the Bregman step from the centre, where ∇d1 = 0
         gradient(two, mine.plan, yours.payoff)
         return value + smoothed_reply(two, yours, mu2, self._euclidean, yours.payoff)
 
@@ -249,28 +285,48 @@ class ExcessiveGap(Solver):
         return sum(values)
 
     def tables(self) -> dict[str, np.ndarray]:
-        state = {f"{name}{k}": getattr(half, name) for k, half in enumerate(self._halves, 1) for name in ("plan", "payoff")}
+        state = {
+            f"{name}{k}": getattr(half, name)
+            for k, half in enumerate(self._halves, 1)
+            for name in ("plan", "payoff")
+        }
         return {**state, "schedule": self._schedule}
 
     def weights(self) -> np.ndarray:
         return np.concatenate([half.plan[1:] for half in self._halves])
 
     def _run(self, n: int) -> int:
-        egt_iterations(self._form, *self._halves, self._schedule, self._slack, self._euclidean, self.iterations, n)
+        egt_iterations(
+            self._form,
+            *self._halves,
+            self._schedule,
+            self._slack,
+            self._euclidean,
+            self.iterations,
+            n,
+        )
         return n * self.game.n_nodes
 
 
 def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
     if game.n_players != 2:
-        raise BadParameter(f"egt is for two players and {game.name} has {game.n_players}; take mccfr or mcts")
+        raise BadParameter(
+            f"egt is for two players and {game.name} has {game.n_players}; take mccfr or mcts"
+        )
     if not game.perfect_recall:
-        raise BadParameter(f"egt needs perfect recall, and {game.name} has players who forget; take mccfr or mcts")
+        raise BadParameter(
+            f"egt needs perfect recall, and {game.name} has players who forget; take mccfr or mcts"
+        )
     zero_sum = game.zero_sum if form is None else _opposed(form)
     if not zero_sum:
-        raise BadParameter(f"egt is for zero-sum games, and the payoffs of {game.name} do not add up to zero")
+        raise BadParameter(
+            f"egt is for zero-sum games, and the payoffs of {game.name} do not add up to zero"
+        )
     form = form or game.sequence_form
     if any(len(side.floor) for side in form):
-        raise BadParameter("egt cannot keep to least probabilities of actions (data-biased responses); take cfr+")
+        raise BadParameter(
+            "egt cannot keep to least probabilities of actions (data-biased responses); take cfr+"
+        )
     return form
 
 
@@ -287,7 +343,10 @@ def _opposed(form: SequenceForm) -> bool:
 
 def _new_half(side: Side) -> Half:
     n_slots, n_infosets = int(side.first[-1]), len(side.parent)
-    half = Half(np.empty(n_infosets), *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)))
+    half = Half(
+        np.empty(n_infosets),
+        *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)),
+    )
     most_below(side, np.ones(n_infosets), half.beta, half.work)
     return half
 

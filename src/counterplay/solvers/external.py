@@ -52,8 +52,15 @@ def new_stack(depth: int, width: int) -> Stack:
 
 @jit(inline=True)
 def _descend(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, traverser: int, node: int, rng: np.ndarray
-) -> tuple[int, int, int]:  # fmt: skip
+    form: Any,
+    hand: np.ndarray,
+    tables: Tables,
+    stack: Stack,
+    depth: int,
+    traverser: int,
+    node: int,
+    rng: np.ndarray,
+) -> tuple[int, int, int]:
     """From `node` down to the end, trying the first action at each decision of the traverser. End node, depth, nodes touched."""
     spare = index(len(stack.node)) * stack.width
     touched = ONE
@@ -97,7 +104,14 @@ def _finish(form: Any, tables: Tables, stack: Stack, depth: int) -> float:
 
 @jit
 def external_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, n_players: int, n: int, scale: float
+    form: Any,
+    hand: np.ndarray,
+    tables: Tables,
+    stack: Stack,
+    rng: np.ndarray,
+    n_players: int,
+    n: int,
+    scale: float,
 ) -> int:
     """n iterations of one walk per player, regrets counting `scale` times.
 
@@ -106,7 +120,9 @@ def external_sampling(
     touched = ZERO
     for _ in range(n):
         for traverser in range(index(n_players)):
-            node, depth, visited = _descend(form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng)
+            node, depth, visited = _descend(
+                form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng
+            )
             touched += visited
             value = scale * utility(form, hand, node, traverser)
             while depth > ZERO:
@@ -118,7 +134,9 @@ def external_sampling(
                 if action < index(form.first[infoset + ONE]) - index(form.first[infoset]):
                     stack.action[top] = action
                     node = child(form, hand, index(stack.node[top]), action, rng)
-                    node, depth, visited = _descend(form, hand, tables, stack, depth, traverser, node, rng)
+                    node, depth, visited = _descend(
+                        form, hand, tables, stack, depth, traverser, node, rng
+                    )
                     touched += visited
                     value = scale * utility(form, hand, node, traverser)
                 else:
@@ -135,12 +153,23 @@ class ExternalSampling(SamplingSolver):
 
     def __init__(self, game: Game, seed: int, form: Any = None, *, threads: int = 1) -> None:
         self._stack_size = (game.depth, game.max_actions)
-        super().__init__(game, seed, form, Tables(np.zeros(game.n_slots), np.zeros(game.n_slots)), threads)
+        super().__init__(
+            game, seed, form, Tables(np.zeros(game.n_slots), np.zeros(game.n_slots)), threads
+        )
 
     def _new_scratch(self) -> Stack:
         return new_stack(*self._stack_size)
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(external_sampling(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, self.game.n_players, n, scale
-        ))  # fmt: skip
+        return int(
+            external_sampling(
+                self._form,
+                worker.hand,
+                worker.tables,
+                worker.scratch,
+                worker.rng,
+                self.game.n_players,
+                n,
+                scale,
+            )
+        )

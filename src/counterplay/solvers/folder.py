@@ -52,10 +52,16 @@ def create(folder: Path, solver: Solver, version: str) -> None:
     """Start a run folder; refuse to write over another run."""
     check_free(folder)
     try:
-        files.write_json(folder / "config.json", {"counterplay": "run", "version": version, **config_of(solver)}, new=True)
+        files.write_json(
+            folder / "config.json",
+            {"counterplay": "run", "version": version, **config_of(solver)},
+            new=True,
+        )
     except CounterplayError as error:
         if isinstance(error.__cause__, FileExistsError):  # another process was a moment earlier
-            raise BadParameter(f"{folder} already holds a run; resume it or choose another folder") from None
+            raise BadParameter(
+                f"{folder} already holds a run; resume it or choose another folder"
+            ) from None
         raise
 
 
@@ -82,7 +88,9 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise BadFile(f"{folder}: no such run folder")
     path = folder / "config.json"
     config = files.read_json(path)
-    if config.get("counterplay") != "run" or any(type(config.get(key)) is not kind for key, kind in CONFIG_KEYS.items()):
+    if config.get("counterplay") != "run" or any(
+        type(config.get(key)) is not kind for key, kind in CONFIG_KEYS.items()
+    ):
         raise BadFile(f"{path}: not the configuration of a Counterplay run, or a damaged one")
     return config
 
@@ -91,20 +99,38 @@ def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
     """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the checkpoint."""
     path = folder / "checkpoint.npz"
     if not path.exists():
-        raise BadFile(f"{folder}: the run was stopped before its first checkpoint; start it again in another folder")
+        raise BadFile(
+            f"{folder}: the run was stopped before its first checkpoint; start it again in another folder"
+        )
     arrays, header = files.read_arrays(path, "checkpoint")
     if header.get("config") != config_of(solver):
-        raise BadFile(f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was changed")
+        raise BadFile(
+            f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was changed"
+        )
     solver.restore(arrays, str(path))
     rows = header.get("metrics")  # `metrics.csv` is for people, and for runs of older versions
-    metrics = _read_metrics(folder / "metrics.csv") if rows is None else [Measurement(*row) for row in rows]
-    return float(header.get("seconds", 0.0)), [row for row in metrics if row.iterations <= solver.iterations]
+    metrics = (
+        _read_metrics(folder / "metrics.csv")
+        if rows is None
+        else [Measurement(*row) for row in rows]
+    )
+    return float(header.get("seconds", 0.0)), [
+        row for row in metrics if row.iterations <= solver.iterations
+    ]
 
 
 def _read_metrics(path: Path) -> list[Measurement]:
     try:
         rows = list(csv.DictReader(path.read_text().splitlines()))
-        return [Measurement(int(r["iterations"]), float(r["seconds"]), int(r["nodes"]), float(r["exploitability"])) for r in rows]
+        return [
+            Measurement(
+                int(r["iterations"]),
+                float(r["seconds"]),
+                int(r["nodes"]),
+                float(r["exploitability"]),
+            )
+            for r in rows
+        ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:

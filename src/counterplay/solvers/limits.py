@@ -46,7 +46,9 @@ class Limits:
 def check_target(game: Game, target: float | None) -> None:
     """Refuse to wait for what cannot be measured."""
     if target is not None and not game.perfect_recall:
-        raise BadParameter(f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit")
+        raise BadParameter(
+            f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit"
+        )
 
 
 def check_limits(
@@ -59,7 +61,9 @@ def check_limits(
 ) -> Limits:
     """Limits as given, or `BadParameter`; without any, the defaults."""
     for name, value in (("iterations", iterations), ("measure_every", measure_every)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int) or value < 1
+        ):
             raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
     for name, limit in (("seconds", seconds), ("target", target)):
         if limit is not None and real(limit, name) <= 0:

@@ -35,7 +35,9 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
     # c = A'x, one row per sequence of the other
     own_row = np.repeat(np.arange(n_x), np.diff(mine.row))
     payoff = coo_array((mine.value, (mine.column, own_row)), shape=(other.n_sequences, n_x)).tocsr()
-    children = coo_array((np.ones(n_other), (other.parent, np.arange(n_other))), shape=(other.n_sequences, n_other)).tocsr()
+    children = coo_array(
+        (np.ones(n_other), (other.parent, np.arange(n_other))), shape=(other.n_sequences, n_other)
+    ).tocsr()
     owner = _slot_owner(other)  # one row per slot of the other: its information set
     floors = len(other.floor) > 0
     n_m = n_other if floors else 0
@@ -47,29 +49,51 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
         blocks[1] = blocks[1] + owner
     upper = [blocks]
     if len(mine.floor):  # floor_Ia x_parent(I) - x_Ia <= 0
-        bound = csr_array((mine.floor, (np.arange(n_x - 1), np.repeat(mine.parent, np.diff(mine.first)))), shape=(n_x - 1, n_x))
-        lower = bound - csr_array((np.ones(n_x - 1), (np.arange(n_x - 1), np.arange(1, n_x))), shape=(n_x - 1, n_x))
+        bound = csr_array(
+            (mine.floor, (np.arange(n_x - 1), np.repeat(mine.parent, np.diff(mine.first)))),
+            shape=(n_x - 1, n_x),
+        )
+        lower = bound - csr_array(
+            (np.ones(n_x - 1), (np.arange(n_x - 1), np.arange(1, n_x))), shape=(n_x - 1, n_x)
+        )
         upper.append([lower, None] + ([None] if floors else []))
     # the plan adds up, and starts with one
     own_slot = _slot_owner(mine).T
-    add_up = csr_array((np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)) - _shift(own_slot, n_x)
+    add_up = csr_array(
+        (np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)
+    ) - _shift(own_slot, n_x)
     start = csr_array(([1.0], ([0], [0])), shape=(1, n_x))
     equal = [[start, csr_array((1, n_other))] + ([csr_array((1, n_m))] if floors else [])]
     equal.append([add_up, None] + ([None] if floors else []))
     if floors:  # V_J - Σ floor Q - free m_J = 0
-        weight = csr_array((other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor)))))
+        weight = csr_array(
+            (other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor))))
+        )
         total = (weight @ owner).T
         free = np.maximum(1.0 - np.asarray(total.sum(axis=1)).ravel(), 0.0)
-        identity = csr_array((np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
-        m_part = csr_array((-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other))
+        identity = csr_array(
+            (np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
+        )
+        m_part = csr_array(
+            (-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
+        )
         equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
-    objective = -np.concatenate([payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)])
+    objective = -np.concatenate(
+        [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
+    )
     a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
     b_eq = np.zeros(a_eq.shape[0])
     b_eq[0] = 1.0
     bounds = np.array([(0.0, np.inf)] * n_x + [(-np.inf, np.inf)] * (n_other + n_m))
     answer = linprog(
-        objective, A_ub=a_ub, b_ub=np.zeros(a_ub.shape[0]), A_eq=a_eq, b_eq=b_eq, bounds=bounds, method=method, options=TOLERANCES
+        objective,
+        A_ub=a_ub,
+        b_ub=np.zeros(a_ub.shape[0]),
+        A_eq=a_eq,
+        b_eq=b_eq,
+        bounds=bounds,
+        method=method,
+        options=TOLERANCES,
     )
     if answer.status != 0:
         raise CounterplayError(f"the linear program was not solved: {answer.message}")
@@ -81,7 +105,10 @@ def _slot_owner(side: Side) -> Any:
     from scipy.sparse import csr_array
 
     n_slots, n = int(side.first[-1]), len(side.parent)
-    return csr_array((np.ones(n_slots), (np.arange(n_slots), np.repeat(np.arange(n), np.diff(side.first)))), shape=(n_slots, n))
+    return csr_array(
+        (np.ones(n_slots), (np.arange(n_slots), np.repeat(np.arange(n), np.diff(side.first)))),
+        shape=(n_slots, n),
+    )
 
 
 def _shift(matrix: Any, n_columns: int) -> Any:
@@ -98,10 +125,14 @@ class LinearProgram(Solver):
     summary = "the sequence-form linear program, exact"
     sampled = False
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None, *, method: str = "highs") -> None:
+    def __init__(
+        self, game: Game, seed: int, form: SequenceForm | None = None, *, method: str = "highs"
+    ) -> None:
         super().__init__(game, seed, method=method)
         if game.n_players != 2 or not game.zero_sum:
-            raise BadParameter(f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling solver")
+            raise BadParameter(
+                f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling solver"
+            )
         self._method = one_of(method, METHODS, "method")
         self._form = form or game.sequence_form
         self._weights = np.zeros(game.n_slots)

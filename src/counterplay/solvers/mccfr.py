@@ -82,7 +82,9 @@ def sample_history(
         count = index(form.first[infoset + ONE]) - first
         offset = k * width
         regret_matching(tables.regret, first, count, path.policy, offset)  # line 5, Eq 5
-        action, p = sample_epsilon_greedy(path.policy, offset, count, epsilon, uniform(rng))  # lines 6-7, Eq 8
+        action, p = sample_epsilon_greedy(
+            path.policy, offset, count, epsilon, uniform(rng)
+        )  # lines 6-7, Eq 8
         me = index(player)
         others = 1.0
         for j in range(n_players):
@@ -104,9 +106,17 @@ def sample_history(
 
 @jit(inline=True)
 def update_history(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, node: int, n_decisions: int, drawn: float, t: int, optimistic: bool,
+    form: Any,
+    hand: np.ndarray,
+    tables: Tables,
+    path: Path,
+    node: int,
+    n_decisions: int,
+    drawn: float,
+    t: int,
+    optimistic: bool,
     scale: float,
-) -> None:  # fmt: skip
+) -> None:
     """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
     width = path.width
     tail = 1.0  # π^σ(z[I]a, z)
@@ -135,9 +145,18 @@ def update_history(
 
 @jit
 def outcome_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, done: int, n: int, epsilon: float, optimistic: bool,
-    stride: int, scale: float,
-) -> int:  # fmt: skip
+    form: Any,
+    hand: np.ndarray,
+    tables: Tables,
+    path: Path,
+    rng: np.ndarray,
+    done: int,
+    n: int,
+    epsilon: float,
+    optimistic: bool,
+    stride: int,
+    scale: float,
+) -> int:
     """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale` times.
 
     Changes `tables` and `rng`; the nodes touched."""
@@ -158,21 +177,45 @@ class OutcomeSampling(SamplingSolver):
     summary = "outcome-sampling MCCFR, Algorithm 1"
 
     def __init__(
-        self, game: Game, seed: int, form: Any = None, *, epsilon: float = 0.6, averaging: str = "optimistic", threads: int = 1
+        self,
+        game: Game,
+        seed: int,
+        form: Any = None,
+        *,
+        epsilon: float = 0.6,
+        averaging: str = "optimistic",
+        threads: int = 1,
     ) -> None:
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
             raise BadParameter("epsilon must be above 0, so that every history can be sampled")
-        self._optimistic = one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
+        self._optimistic = (
+            one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
+        )
         self._path_size = (game.depth, game.max_actions, game.n_players)
-        tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
+        tables = Tables(
+            np.zeros(game.n_slots),
+            np.zeros(game.n_slots),
+            np.zeros(game.n_infosets, dtype=np.int64),
+        )
         super().__init__(game, seed, form, tables, threads, epsilon=epsilon, averaging=averaging)
 
     def _new_scratch(self) -> Path:
         return new_path(*self._path_size)
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(outcome_sampling(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n, self._epsilon, self._optimistic, stride,
-            scale,
-        ))  # fmt: skip
+        return int(
+            outcome_sampling(
+                self._form,
+                worker.hand,
+                worker.tables,
+                worker.scratch,
+                worker.rng,
+                done,
+                n,
+                self._epsilon,
+                self._optimistic,
+                stride,
+                scale,
+            )
+        )

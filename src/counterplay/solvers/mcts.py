@@ -31,7 +31,10 @@ SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 TINY = 1e-300
-ALWAYS_BELOW, SELDOM = 256.0, index(15)  # `spread` is renewed below so many visits of an action, then at every 16th
+ALWAYS_BELOW, SELDOM = (
+    256.0,
+    index(15),
+)  # `spread` is renewed below so many visits of an action, then at every 16th
 
 
 class Tables(NamedTuple):
@@ -83,7 +86,9 @@ def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np
 
 
 @jit(inline=True)
-def backpropagate(form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float, scale: float) -> None:
+def backpropagate(
+    form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float, scale: float
+) -> None:
     """One more visit of a slot, which counts `scale` times."""
     visits = tables.stats[slot, VISITS] + scale
     inverse = 1.0 / visits
@@ -99,7 +104,15 @@ def backpropagate(form: Any, tables: Tables, slot: int, infoset: int, reward: fl
 
 @jit
 def tree_search(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, n: int, c: float, simulation: int, scale: float
+    form: Any,
+    hand: np.ndarray,
+    tables: Tables,
+    path: Path,
+    rng: np.ndarray,
+    n: int,
+    c: float,
+    simulation: int,
+    scale: float,
 ) -> int:
     """n simulated games, each counting `scale` times. Changes `tables`, `path` and `rng`; returns the nodes touched."""
     touched = ZERO
@@ -132,13 +145,20 @@ def tree_search(
             path.reward[player] = utility(form, hand, node, player)
         for j in range(k):  # backpropagation
             reward = path.reward[index(path.player[j])]
-            backpropagate(form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c, scale)
+            backpropagate(
+                form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c, scale
+            )
     return int(touched)
 
 
 @jit
 def mean_of_visits(
-    first: np.ndarray, c: float, copies: tuple[np.ndarray, ...], spreads: tuple[np.ndarray, ...], low: int, high: int
+    first: np.ndarray,
+    c: float,
+    copies: tuple[np.ndarray, ...],
+    spreads: tuple[np.ndarray, ...],
+    low: int,
+    high: int,
 ) -> None:
     """Information sets low .. high - 1: mean visits and rewards of all copies, to all of them, and what follows from them."""
     many = float(len(copies))
@@ -176,16 +196,29 @@ class TreeSearch(SamplingSolver):
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
     def __init__(
-        self, game: Game, seed: int, form: Any = None, *, c: float = 2.0, simulation: str = "on-policy", threads: int = 1
+        self,
+        game: Game,
+        seed: int,
+        form: Any = None,
+        *,
+        c: float = 2.0,
+        simulation: str = "on-policy",
+        threads: int = 1,
     ) -> None:
         self._c = real(c, "c")
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
         if self._simulation == CALL and np.any(game.form.passive == NO_ACTION):
-            raise BadParameter(f"{game.name} has no check or call, so simulation='call' means nothing there")
+            raise BadParameter(
+                f"{game.name} has no check or call, so simulation='call' means nothing there"
+            )
         n_nodes = 0 if self._simulation == ON_POLICY else game.n_nodes
-        tables = Tables(np.zeros((game.n_slots, 3)), np.empty(game.n_infosets), np.zeros(n_nodes, dtype=np.uint8))
+        tables = Tables(
+            np.zeros((game.n_slots, 3)),
+            np.empty(game.n_infosets),
+            np.zeros(n_nodes, dtype=np.uint8),
+        )
         tables.stats[:, ROOT] = np.inf
         tables.spread[:] = max(self._c * sqrt(log(2.0)), TINY)
         self._depth, self._players = game.depth, game.n_players
@@ -220,14 +253,26 @@ class TreeSearch(SamplingSolver):
         return np.ascontiguousarray(first + more / len(self.copies))
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(tree_search(
-            self._form, worker.hand, worker.tables, worker.scratch, worker.rng, n, self._c, self._simulation, scale
-        ))  # fmt: skip
+        return int(
+            tree_search(
+                self._form,
+                worker.hand,
+                worker.tables,
+                worker.scratch,
+                worker.rng,
+                n,
+                self._c,
+                self._simulation,
+                scale,
+            )
+        )
 
     def _fade(self, tables: Tables, share: float) -> None:
         """Averages stay; with fewer visits behind them they change faster, and actions are tried again sooner."""
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits
-        tables.stats[:, ROOT] = np.sqrt(np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0))
+        tables.stats[:, ROOT] = np.sqrt(
+            np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
+        )
         total = np.maximum(np.add.reduceat(visits, self.game.form.first[:-1]), 2.0)
         tables.spread[:] = np.maximum(self._c * np.sqrt(np.log(total)), TINY)

@@ -126,7 +126,9 @@ def resume(
     config = run_folder.read_config(path)
     if "response" in config:
         raise BadParameter(f"{path} holds a response; go on with resume_response")
-    solver = new_solver(game or load(config["game"]), config["algorithm"], config["seed"], config["options"])
+    solver = new_solver(
+        game or load(config["game"]), config["algorithm"], config["seed"], config["options"]
+    )
     check_target(solver.game, target)
     return resume_solver(path, solver, limits)
 
@@ -140,7 +142,14 @@ def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
 class _Loop:
     """One call of `solve` or `resume`."""
 
-    def __init__(self, solver: Solver, limits: Limits, folder: Path | None, used: float, metrics: list[Measurement]) -> None:
+    def __init__(
+        self,
+        solver: Solver,
+        limits: Limits,
+        folder: Path | None,
+        used: float,
+        metrics: list[Measurement],
+    ) -> None:
         self.solver, self.limits, self.folder, self.metrics = solver, limits, folder, metrics
         self.used = used  # seconds of solving, measuring left out
         self.measuring = 0.0
@@ -165,9 +174,19 @@ class _Loop:
     def _result(self, reason: str) -> Run:
         solver = self.solver
         return Run(
-            solver.game, solver.name, dict(solver.options), solver.seed, solver.iterations, self.used, solver.strategy(),
-            tuple(self.metrics), reason, version(), self.started_at, solver,
-        )  # fmt: skip
+            solver.game,
+            solver.name,
+            dict(solver.options),
+            solver.seed,
+            solver.iterations,
+            self.used,
+            solver.strategy(),
+            tuple(self.metrics),
+            reason,
+            version(),
+            self.started_at,
+            solver,
+        )
 
     def _on_target(self) -> bool:
         """Whether the target is reached, as far as it has been measured here."""
@@ -227,20 +246,35 @@ class _Loop:
     def _measure(self, final: bool = False) -> None:
         wanted = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
-        if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.perfect_recall:
+        if (
+            wanted or self.measuring <= MEASURE_SHARE * self.used
+        ) and self.solver.game.perfect_recall:
             before = time.perf_counter()
             epsilon = self.solver.measure(self.solver.policy())
             self.measuring += time.perf_counter() - before
-        self.metrics.append(Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon))
+        self.metrics.append(
+            Measurement(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon)
+        )
 
     def _progress(self) -> Progress:
-        epsilon = next((row.exploitability for row in reversed(self.metrics) if not math.isnan(row.exploitability)), math.nan)
-        return Progress(self.solver.iterations, self.used, self.solver.nodes_touched, epsilon, self.solver)
+        epsilon = next(
+            (
+                row.exploitability
+                for row in reversed(self.metrics)
+                if not math.isnan(row.exploitability)
+            ),
+            math.nan,
+        )
+        return Progress(
+            self.solver.iterations, self.used, self.solver.nodes_touched, epsilon, self.solver
+        )
 
     def _save(self) -> None:
         if self.folder is not None:
             try:
                 run_folder.save_progress(self.folder, self.solver, self.used, self.metrics)
             except CounterplayError as error:
-                raise CounterplayError(f"{error}; the last good checkpoint is still in {self.folder}") from None
+                raise CounterplayError(
+                    f"{error}; the last good checkpoint is still in {self.folder}"
+                ) from None
             self.saved_at = time.monotonic()

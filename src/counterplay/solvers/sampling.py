@@ -31,7 +31,9 @@ class SamplingSolver(Solver):
     itself, and `weights` adds it up. An algorithm with other tables says otherwise. `threads`: how many play at once.
     """
 
-    def __init__(self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any) -> None:
+    def __init__(
+        self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any
+    ) -> None:
         super().__init__(game, seed, **options)
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}

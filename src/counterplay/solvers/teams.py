@@ -98,7 +98,9 @@ class Threads(Team):
         self._pool = ThreadPoolExecutor(len(workers))
         self._played = threading.Barrier(len(workers))
         self._merged = threading.Barrier(len(workers), self._plan)
-        self._meeting = np.array([LEAST * len(workers), 1])  # iteration of the next; whether the first still plays alone
+        self._meeting = np.array(
+            [LEAST * len(workers), 1]
+        )  # iteration of the next; whether the first still plays alone
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
 
     @property
@@ -169,12 +171,20 @@ def _result(job: Future[int]) -> int:
 
 def check_threads(threads: Any, game: Game) -> int:
     """`threads` if so many can share `game`, else `BadParameter`."""
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
-        raise BadParameter(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
+    if (
+        isinstance(threads, bool)
+        or not isinstance(threads, int)
+        or not 1 <= threads <= MOST_THREADS
+    ):
+        raise BadParameter(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
     most = most_threads(game)
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
-        raise BadParameter(f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads; {use}")
+        raise BadParameter(
+            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads; {use}"
+        )
     return threads
 
 

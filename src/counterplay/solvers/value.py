@@ -26,6 +26,9 @@ def game_value(game: Game) -> float:
         else:
             spread = float(game.tree.payoff.max() - game.tree.payoff.min())
             profile = solve(game, "dcfr", target=TOLERANCE * spread).strategy
-            most, least = best_response(game, profile, 0).value, -best_response(game, profile, 1).value
+            most, least = (
+                best_response(game, profile, 0).value,
+                -best_response(game, profile, 1).value,
+            )
             _values[game.fingerprint] = (most + least) / 2.0
     return _values[game.fingerprint]

@@ -1,0 +1,211 @@
+"""What the command line shows: facts, strategies, spinners and progress bars."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+out = Console(soft_wrap=True, highlight=False, markup=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
+LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
+SHOWN_INFOSETS = 24  # strategies up to this size are printed
+
+
+def exploitability_name(game: Any) -> str:
+    """What `exploitability` measures in this game, in words."""
+    return (
+        "exploitability (b1 + b2)"
+        if game.n_players == 2 and game.zero_sum
+        else "sum of gains by deviating"
+    )
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(facts))
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        text = (
+            f"{value:.6g}"
+            if isinstance(value, float)
+            else f"{value:,}"
+            if type(value) is int
+            else str(value)
+        )
+        out.print(f"{name:<{width}}  {text}")
+
+
+@contextmanager
+def status(text: str) -> Iterator[None]:
+    """A spinner while something long is made, on a terminal only."""
+    if err.is_terminal:
+        with err.status(text):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def _bar(columns: tuple[Any, ...]) -> Iterator[Any]:
+    from rich.progress import Progress
+
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        yield bar
+
+
+@contextmanager
+def progress(limits: dict[str, Any]) -> Iterator[Any]:
+    """A callback for `solve` that shows rate, time left and exploitability once a run takes longer than a moment."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    started = time.monotonic()
+    with _bar(columns) as bar:
+        task: list[Any] = []
+
+        def show(progress: Any) -> None:
+            if time.monotonic() - started < SHOW_AFTER_SECONDS:
+                return
+            if not task:
+                task.append(bar.add_task("solving", total=1.0, note=""))
+            shares = [0.0]
+            if limits["iterations"]:
+                shares.append(progress.iterations / limits["iterations"])
+            if limits["seconds"]:
+                shares.append(progress.seconds / limits["seconds"])
+            rate = progress.iterations / max(progress.seconds, 1e-9)
+            quality = (
+                ""
+                if math.isnan(progress.exploitability)
+                else f"  exploitability {progress.exploitability:.2g}"
+            )
+            note = f"{progress.iterations:,} iterations  {rate:,.0f}/s{quality}"
+            bar.update(task[0], completed=min(max(shares), 1.0), note=note)
+
+        yield show
+
+
+@contextmanager
+def share_progress(name: str) -> Iterator[Any]:
+    """A callback for experiments: the share done and what is running."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn(name),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with _bar(columns) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda share, what: bar.update(task, completed=share, description=what)
+
+
+@contextmanager
+def overall_progress() -> Iterator[Any]:
+    """The same for all experiments together, with the time left in the text; lines now and then where there is no terminal."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(12),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    room = max(err.width - 30, 20)  # beside the other columns
+    with _bar(columns) as bar:
+        task = bar.add_task("starting", total=1.0)
+        last: dict[str, Any] = {"what": "", "when": -math.inf}
+
+        def show(share: float, what: str) -> None:
+            bar.update(
+                task,
+                completed=share,
+                description=what if len(what) <= room else what[: room - 1] + "…",
+            )
+            part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
+            if not err.is_terminal and (
+                part != last["what"] or now - last["when"] > LINE_EVERY_SECONDS
+            ):
+                err.print(f"{share:4.0%}  {what}")
+                last.update(what=part, when=now)
+
+        yield show
+
+
+def print_outcome(outcome: Any) -> None:
+    out.print(
+        f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
+    )
+    for claim in outcome.claims:
+        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}")
+        out.print(f"                 {claim.measured}")
+
+
+def print_campaign(campaign: Any) -> None:
+    for outcome in campaign.outcomes:
+        held = sum(claim.holds for claim in outcome.claims)
+        before = ", was there already" if outcome.name in campaign.skipped else ""
+        out.print(
+            f"{outcome.verdict:<15} {outcome.title} ({held} of {len(outcome.claims)} claims{before})"
+        )
+    for failure in campaign.failures:
+        out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
+    out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")
+
+
+def report_run(result: Any, folder: Path, as_json: bool) -> None:
+    from counterplay.evaluation.exact import expected_value
+
+    epsilon = result.exploitability
+    facts: dict[str, Any] = {
+        "game": result.game.name,
+        "algorithm": result.algorithm,
+        "options": result.parameters,
+        "seed": result.seed,
+        "iterations": result.iterations,
+        "new iterations": result.iterations - result.started_at,
+        "seconds": result.seconds,
+        "iterations per second": result.iterations / max(result.seconds, 1e-9),
+        "exploitability": None if math.isnan(epsilon) else epsilon,
+        "values": expected_value(result.game, result.strategy).tolist()
+        if result.game.has_tree
+        else None,
+        "stopped by": result.stopped_by,
+        "folder": str(folder),
+    }
+    if as_json:
+        print(json.dumps(facts))
+        return
+    out.print(
+        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
+        f"({facts['iterations per second']:,.0f} per second)",
+    )
+    if result.game.has_tree:
+        out.print(
+            f"{exploitability_name(result.game)} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}"
+        )
+    else:
+        out.print(
+            f"play it: counterplay match {folder} always-call\nlook at it: counterplay show {folder}"
+        )
+    if result.game.n_infosets <= SHOWN_INFOSETS:
+        for row in result.strategy.table():
+            out.print(f"  {row}")
+    out.print(f"saved in {folder}")

@@ -1,0 +1,437 @@
+"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | model | show | holdem | reproduce`.
+
+Errors of the user end with one sentence and exit code 2; no traceback reaches him.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.table import Table
+
+from counterplay.base.counting import listen
+from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.cli import matches, responses
+from counterplay.cli.display import (
+    err,
+    exploitability_name,
+    out,
+    overall_progress,
+    print_campaign,
+    print_facts,
+    print_outcome,
+    progress,
+    report_run,
+    share_progress,
+    status,
+)
+from counterplay.cli.support import (
+    LIMITS,
+    AsJson,
+    Commands,
+    check_new_run,
+    interruptible,
+    new_folder,
+    nothing_new,
+    read_options,
+    read_strategy,
+    refuse_given,
+    refuse_others,
+)
+
+app = typer.Typer(
+    cls=Commands,
+    help="Equilibria and robust counter-strategies in imperfect-information games.",
+    epilog="Start with: counterplay solve kuhn",
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."
+OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
+
+
+LESSON = """Equilibria and robust counter-strategies in imperfect-information games.
+
+  an equilibrium, and how good it is     counterplay solve kuhn
+  win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
+  play bots at limit hold'em             counterplay match always-call always-raise
+  a model from a player's hands          counterplay model hands.parquet --player NAME
+  the figures and tables of the paper    counterplay reproduce all
+
+Type this first: counterplay solve kuhn      Every command: counterplay --help"""
+
+
+@app.callback(invoke_without_command=True)
+def _start(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(LESSON)
+
+
+@app.command()
+def games(
+    game: Annotated[
+        str | None, typer.Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the games, or describe one: how many histories and information sets it has."""
+    from counterplay.games.registry import load, specs
+
+    if game is not None:
+        with status(f"building {game}"):
+            loaded = load(game)
+            facts = {
+                "game": loaded.name,
+                "players": loaded.n_players,
+                "histories": loaded.n_nodes,
+                "information sets": loaded.n_infosets,
+                "action slots": loaded.n_slots,
+                "longest history": loaded.depth,
+                "zero-sum": loaded.zero_sum,
+                "perfect recall": loaded.perfect_recall,
+            }
+        print_facts(facts, as_json)
+        return
+    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in specs().values()]
+    rows.append(
+        (
+            "open_spiel",
+            "open_spiel:hex(board_size=2)",
+            "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
+        )
+    )
+    if as_json:
+        print(
+            json.dumps(
+                [
+                    {"name": name, "examples": examples, "summary": summary}
+                    for name, examples, summary in rows
+                ]
+            )
+        )
+        return
+    table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
+
+
+@app.command()
+def solve(
+    context: typer.Context,
+    game: Annotated[
+        str | None,
+        typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`."),
+    ] = None,
+    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "cfr+",
+    iterations: Annotated[
+        int | None,
+        typer.Option("-n", "--iterations", help="Stop after so many iterations in total."),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Run folder to create (default: a new one under runs/)."),
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find an equilibrium and say how good it is.
+
+    Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves before it stops.
+    """
+    from counterplay.solvers import run as runs
+    from counterplay.solvers.algorithms import ALGORITHMS
+
+    limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
+    if resume is not None:
+        refuse_others(
+            context,
+            ("resume", *LIMITS, "as_json"),
+            "--resume takes everything but the limits from the run",
+        )
+        folder = resume
+        with status(f"loading {resume}"), progress(limits) as show:
+            result = interruptible(
+                folder, "solve", lambda: runs.resume(resume, on_chunk=show, **limits)
+            )
+        idle = nothing_new(folder, [result])
+        if idle is not None and not as_json:
+            out.print(idle)
+            return
+    else:
+        if game is None:
+            raise BadParameter("which game? For example: counterplay solve kuhn")
+        if algorithm in ALGORITHMS and not ALGORITHMS[algorithm].sampled:
+            refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
+        options = read_options(option)
+        if folder is not None:
+            check_new_run(folder)
+        with status(f"building {game}"):
+            from counterplay.games.registry import load
+
+            loaded = load(game)
+            loaded.form  # noqa: B018  built here, so that what follows is only solving
+        if folder is None:
+            folder = new_folder(loaded.name, algorithm, seed)
+            check_new_run(folder)
+        target_folder = folder
+        with progress(limits) as show:
+            result = interruptible(
+                folder,
+                "solve",
+                lambda: runs.solve(
+                    loaded,
+                    algorithm,
+                    seed=seed,
+                    folder=target_folder,
+                    on_chunk=show,
+                    **limits,
+                    **options,
+                ),
+            )
+    where = folder
+    interruptible(where, "solve", lambda: report_run(result, where, as_json))
+
+
+@app.command()
+def evaluate(
+    strategy: Annotated[
+        str,
+        typer.Argument(help="A strategy file, a run folder, or the word uniform (with --game)."),
+    ],
+    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Also play it against this strategy, in both seats.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say exactly how good a strategy is: its value and its exploitability."""
+    from counterplay.evaluation.exact import best_response, expected_value, exploitability
+    from counterplay.evaluation.kuhn import kuhn_errors
+    from counterplay.forms.strategy import seats_between
+
+    with status(f"evaluating {strategy}"):
+        profile = read_strategy(strategy, game)
+        loaded = profile.game
+        if not loaded.has_tree:
+            raise BadParameter(
+                f"{loaded.name} is too large to evaluate exactly; play it: counterplay match {strategy} always-call"
+            )
+        facts: dict[str, Any] = {"game": loaded.name}
+        for player, value in enumerate(expected_value(loaded, profile), 1):
+            facts[f"value to player {player}"] = float(value)
+        for player in range(loaded.n_players):
+            facts[f"best response of player {player + 1}"] = best_response(
+                loaded, profile, player
+            ).value
+        if profile.player is None:
+            facts[exploitability_name(loaded)] = exploitability(loaded, profile)
+        else:
+            facts |= _one_seat(profile)
+        if loaded.name == "kuhn":
+            errors = kuhn_errors(profile)
+            facts |= {
+                "SQR-E": errors.squared,
+                "DOM-E": errors.dominated,
+                "nearest equilibrium gamma": errors.gamma,
+            }
+        if against is not None:
+            other = read_strategy(against, loaded.name)
+            for player in seats_between(profile, other):
+                value = float(expected_value(loaded, other.replace(profile, player))[player])
+                facts[f"value as player {player + 1} against {against}"] = value
+    print_facts(facts, as_json)
+
+
+def _one_seat(response: Any) -> dict[str, Any]:
+    """What is to be said of a strategy for one seat."""
+    from counterplay.evaluation.exact import best_response
+    from counterplay.solvers.value import game_value
+
+    game, player = response.game, response.player
+    value = game_value(game) * (1 if player == 0 else -1)
+    worst = -best_response(game, response, 1 - player).value
+    return {
+        "meant for": f"player {player + 1}'s seat; the other is the model it responds to",
+        "worst case": worst,
+        "exploitability, below the value of the game": max(value - worst, 0.0),
+    }
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")
+    ] = Path("results"),
+    again: Annotated[
+        bool, typer.Option("--again", help="Make everything anew, also what has been done before.")
+    ] = False,
+    as_json: AsJson = False,
+    *,
+    context: typer.Context,
+) -> None:
+    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done.
+
+    Stop it whenever you like: the same command goes on.
+    """
+    from dataclasses import asdict
+
+    from counterplay.experiments.harness.campaign import Campaign, reproduce_all
+    from counterplay.experiments.harness.registry import experiments
+    from counterplay.experiments.harness.registry import reproduce as run_experiment
+
+    if name is None:
+        refuse_others(context, ["as_json"], "without a name it only lists what there is")
+        if as_json:
+            print(
+                json.dumps(
+                    [
+                        {"name": experiment.name, "title": experiment.title}
+                        for experiment in experiments().values()
+                    ]
+                )
+            )
+            return
+        for experiment in experiments().values():
+            out.print(f"{experiment.name:<12} {experiment.title}")
+        out.print(f"{'all':<12} everything above that has not been done yet")
+    elif name == "all":
+        stopped = False
+        try:
+            with overall_progress() as tell:
+                campaign = reproduce_all(scale, folder, tell, again)
+        except Interrupted as stop:
+            campaign, stopped = cast(Campaign, stop.result), True
+        except KeyboardInterrupt:
+            err.print("stopped before anything was begun; the same command starts again.")
+            raise typer.Exit(130) from None
+        if as_json:
+            print(
+                json.dumps({**asdict(campaign), "report": str(campaign.report), "stopped": stopped})
+            )
+        else:
+            print_campaign(campaign)
+        if stopped:
+            of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
+            err.print(f"stopped: {of}; {_go_on(folder, again)}.")
+            raise typer.Exit(130)
+        if campaign.failures:
+            raise typer.Exit(1)
+    else:
+        try:
+            with share_progress(name) as tell:
+                outcome = run_experiment(name, scale, folder, tell, again)
+        except KeyboardInterrupt:
+            err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
+            raise typer.Exit(130) from None
+        if as_json:
+            print(json.dumps(asdict(outcome)))
+        else:
+            print_outcome(outcome)
+            out.print(
+                "Files: "
+                + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
+            )
+
+
+def _go_on(folder: Path, again: bool) -> str:
+    """What is left after Ctrl-C, in words."""
+    then = "the same command goes on"
+    if again:
+        then = "without --again the same command makes only what is missing"
+    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
+    return f"{kept}, and {then}"
+
+
+app.command()(matches.match)
+app.command()(matches.model)
+app.command()(matches.show)
+app.add_typer(matches.holdem, name="holdem")
+app.command()(responses.respond)
+app.command()(responses.frontier)
+
+
+def main() -> None:
+    """Entry point: whatever a user can cause becomes one sentence and exit code 2."""
+    warnings.showwarning = lambda message, *_, **__: err.print(f"warning: {message}")
+    listen(lambda text: err.print(text))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a file's name may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """The command; its exit code."""
+    try:
+        try:
+            app()
+        except SystemExit as stop:
+            sys.stdout.flush()
+            return stop.code if isinstance(stop.code, int) else 0
+        return 0
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _close_quietly(sys.stdout)
+        return 1
+    except CounterplayError as error:
+        return _complain(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}")
+    except MemoryError:
+        return _complain("not enough memory for this game; take a smaller one")
+    except KeyboardInterrupt:
+        return 130
+
+
+def _complain(sentence: str) -> int:
+    """Say what is wrong, if anybody can still hear it."""
+    _close_quietly(sys.stdout)
+    try:
+        err.print(f"error: {sentence}")
+        sys.stderr.flush()
+    except OSError:
+        _close_quietly(sys.stderr)
+    return 2
+
+
+def _close_quietly(stream: Any) -> None:
+    """Write what is left; if that fails, keep Python from trying, and complaining, at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+if __name__ == "__main__":
+    main()

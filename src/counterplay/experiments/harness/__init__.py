@@ -1,0 +1,1 @@
+"""What experiments share: the store, the campaign, results and the report."""

@@ -1,0 +1,76 @@
+"""Experiments by name; finds every module of `paper/` that sets `EXPERIMENT`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from pathlib import Path
+
+import counterplay.experiments.paper
+from counterplay.base.errors import BadParameter, unknown
+from counterplay.experiments.harness.base import Experiment, Outcome, Tell, failure_path
+from counterplay.experiments.harness.report import write_report
+from counterplay.experiments.harness.sources import result_version
+from counterplay.experiments.harness.store import Store
+
+SCALES = ("quick", "paper")
+#: The order of the report; what is not named here comes last.
+ORDER = ("fig4-kuhn", "fig4-holdem", "bots", "table1", "table2", "fig6", "fig7", "fig8")
+
+
+@cache
+def experiments() -> dict[str, Experiment]:
+    found = {}
+    for module in pkgutil.iter_modules(counterplay.experiments.paper.__path__):
+        experiment = getattr(
+            importlib.import_module(f"counterplay.experiments.paper.{module.name}"),
+            "EXPERIMENT",
+            None,
+        )
+        if experiment is not None:
+            found[experiment.name] = experiment
+    return in_order(found)
+
+
+def in_order(found: dict[str, Experiment]) -> dict[str, Experiment]:
+    """The same, in the order of the paper."""
+    rank = {name: k for k, name in enumerate(ORDER)}
+    return {
+        name: found[name]
+        for name in sorted(found, key=lambda name: (rank.get(name, len(ORDER)), name))
+    }
+
+
+def reproduce(
+    name: str,
+    scale: str = "quick",
+    folder: str | Path = "results",
+    tell: Tell = lambda share, what: None,
+    again: bool = False,
+) -> Outcome:
+    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is renewed.
+
+    What an earlier run left in `folder`/work, finished or stopped, is not done again, unless `again`.
+    """
+    if name not in experiments():
+        raise unknown("experiment", name, experiments())
+    check_scale(scale)
+    try:
+        return run_and_save(experiments()[name], scale, Store(folder, again), tell)
+    finally:
+        write_report(Path(folder), list(experiments().values()))
+
+
+def check_scale(scale: str) -> None:
+    if scale not in SCALES:
+        raise BadParameter(f"scale must be quick or paper, not {scale!r}")
+
+
+def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
+    """The outcome, saved last of all its files."""
+    outcome = experiment.run(scale, store, tell)
+    outcome = outcome.seal(store.folder, result_version(experiment.run))
+    outcome.save(store.folder)
+    failure_path(store.folder, experiment.name).unlink(missing_ok=True)
+    return outcome

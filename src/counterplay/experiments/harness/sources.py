@@ -1,0 +1,92 @@
+"""Versions of the code: whoever finds an old number must know whether this code would have made it.
+
+A version is a hash of source files and of the libraries that compute. Everything below the experiments is part of
+every version. Of the experiments themselves a kept piece depends on the shared files alone, so that a new sentence in
+one figure does not cost another its training; a result depends on the experiment's own file and all it imports. The
+report, the campaign and the command line are in no version: they show numbers and make none.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parent.parent.parent
+HERE = "counterplay.experiments"
+ABOVE = {
+    "experiments",
+    "cli",
+    "web",
+}  # folders that numbers do not come from, or that are looked at one file at a time
+PICTURES = {"plotting.py"}  # of `base`: draws, and changes no piece
+#: What makes pieces for several experiments.
+SHARED = ("harness.store", "harness.training", "paper.models", "paper.players")
+LIBRARIES = ("numba", "numpy", "scipy")
+LENGTH = 16  # hex digits of a version
+
+
+@cache
+def pieces_version() -> str:
+    """Of whatever makes a kept piece, an experiment's own file left out."""
+    return _version([path for path in _below() if path.name not in PICTURES], SHARED)
+
+
+@cache
+def file_version(file: str) -> str:
+    """Of one source file, for a piece that only its own experiment makes."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:LENGTH]
+
+
+def result_version(run: Any) -> str:
+    """Of the experiment whose function is `run`: what its numbers, rules and pictures come from."""
+    return _result_version(Path(inspect.getsourcefile(run) or __file__).resolve())
+
+
+@cache
+def _result_version(file: Path) -> str:
+    if file.is_relative_to(PACKAGE / "experiments"):
+        name = ".".join(file.relative_to(PACKAGE / "experiments").with_suffix("").parts)
+        return _version(_below(), [name])
+    return _version([*_below(), file], ["harness.base"])  # an experiment of somebody else
+
+
+def _below() -> list[Path]:
+    """Every file of the layers below the experiments."""
+    folders = [path for path in PACKAGE.iterdir() if path.is_dir() and path.name not in ABOVE]
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return sorted(path for path in found if "__pycache__" not in path.parts and path.name[0] != ".")
+
+
+def _version(sources: Iterable[Path], modules: Iterable[str]) -> str:
+    digest = hashlib.sha256(" ".join(installed(name) for name in LIBRARIES).encode())
+    for path in [*sources, *imported(modules)]:
+        digest.update(f"\n{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:LENGTH]
+
+
+def imported(modules: Iterable[str]) -> list[Path]:
+    """Files of these modules of `experiments` and of those among them that they import."""
+    waiting, found = list(modules), set()
+    while waiting:
+        path = PACKAGE.joinpath("experiments", *waiting.pop().split(".")).with_suffix(".py")
+        if path not in found and path.is_file():
+            found.add(path)
+            waiting += _names(path)
+    return sorted(found)
+
+
+def _names(path: Path) -> list[str]:
+    """Modules of `experiments` named in the imports of a file."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name.removeprefix(f"{HERE}.") for name in names if name.startswith(f"{HERE}.")]

@@ -1,0 +1,1 @@
+"""One file per figure and table of the paper."""

@@ -1,0 +1,1 @@
+"""Players of hold'em: simple ones, tables, Poki, Sparbot, and whatever acts."""

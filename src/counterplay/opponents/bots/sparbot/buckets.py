@@ -1,0 +1,155 @@
+"""Six buckets a round: five by strength and one for weak hands with good prospects.
+
+Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes smaller, and one class of low
+strength and high potential. Chosen here: the numbers below; the same six classes of strength before the flop and on the
+river, where potential means nothing; and potential as outs, the next cards that make the hand a strong one.
+Strength is the exact EHS of `holdem/strength.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from counterplay.holdem.boards import Boards, boards, find_class
+from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.strength import RIVER_TOTAL
+from counterplay.holdem.tables import Strengths
+from counterplay.kernels.jit import jit
+
+N_BUCKETS = 6
+POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
+
+#: Shares of all deals, weakest class first.
+SHARES_SIX = (0.20, 0.19, 0.17, 0.16, 0.15, 0.13)  # before the flop and on the river
+SHARES_FIVE = (
+    0.24,
+    0.22,
+    0.20,
+    0.18,
+    0.16,
+)  # on the flop and the turn, before the potential bucket takes its hands away
+WEAK_CLASSES = 2  # the potential bucket draws on the weakest two classes of strength
+STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
+LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
+
+Tell = Callable[[float], None]
+
+
+def sparbot_buckets(strengths: Strengths, tell: Tell = lambda share: None) -> Buckets:
+    """The buckets of every holding on every board (about 10 s on two cores)."""
+    turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
+    flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
+    river_values, river_deals = np.arange(RIVER_TOTAL + 1), _river_deals(strengths.river)
+    tell(0.1)
+    strong_river = _borders(river_values, river_deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
+    turn_outs = count_outs(
+        4, strengths.river, int(strong_river), lambda share: tell(0.1 + 0.7 * share)
+    )
+    strong_turn = _borders(strengths.turn, turn_weight, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
+    flop_outs = count_outs(
+        3, strengths.turn, int(strong_turn), lambda share: tell(0.8 + 0.1 * share)
+    )
+    found = Buckets(
+        _by_strength(strengths.preflop, np.ones(N_HOLDINGS), SHARES_SIX),
+        _with_potential(_by_strength(strengths.flop, flop_weight, SHARES_FIVE), flop_outs),
+        _with_potential(_by_strength(strengths.turn, turn_weight, SHARES_FIVE), turn_outs),
+        _by_strength(river_values, river_deals, SHARES_SIX),
+        strengths.river,
+    )
+    tell(1.0)
+    return found
+
+
+def _river_deals(river: np.ndarray) -> np.ndarray:
+    """float64[1981]: deals with each river count; impossible holdings, counted at 0, left out."""
+    deals = np.zeros(RIVER_TOTAL + 1)
+    for row, weight in zip(river, boards(5).weight, strict=True):
+        deals += weight * np.bincount(row, minlength=RIVER_TOTAL + 1)
+    deals[0] = 0.0
+    return deals
+
+
+def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
+    """The least count of every class but the first. Entries of no strength (a card on the board) do not count."""
+    flat = np.asarray(counts).reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
+    wanted = np.cumsum(shares)[:-1] * share[-1]
+    return np.asarray(flat[order[np.searchsorted(share, wanted)]])
+
+
+def _by_strength(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
+    """uint16, shaped like `counts`: class of strength, 0 the weakest."""
+    return np.searchsorted(_borders(counts, weight, shares), counts, side="right").astype(np.uint16)
+
+
+def _with_potential(by_strength: np.ndarray, outs: np.ndarray) -> np.ndarray:
+    """Weak hands with enough outs go into the bucket `POTENTIAL`."""
+    return np.where(
+        (by_strength < WEAK_CLASSES) & (outs >= LEAST_OUTS), np.uint16(POTENTIAL), by_strength
+    )
+
+
+@jit
+def _count_outs(
+    shorter: np.ndarray,
+    longer: Boards,
+    pairs: np.ndarray,
+    counts: np.ndarray,
+    strong: int,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards' masks; `scratch`: int64[2, 4]."""
+    masks, suit_to = scratch[0], scratch[1]
+    for k in range(len(shorter)):
+        out[k] = 0
+        for card in range(52):
+            suit, bit = card & 3, 1 << (card >> 2)
+            if shorter[k, suit] & bit:
+                continue
+            for s in range(4):
+                masks[s] = shorter[k, s]
+            masks[suit] |= bit
+            row = find_class(longer, masks, suit_to)
+            for holding in range(len(pairs)):
+                a, b = np.int64(pairs[holding, 0]), np.int64(pairs[holding, 1])
+                a, b = (a & ~3) | suit_to[a & 3], (b & ~3) | suit_to[b & 3]
+                if a > b:
+                    a, b = b, a
+                if (
+                    counts[row, b * (b - 1) // 2 + a] >= strong
+                ):  # 0 where the holding shares a card with the board
+                    out[k, holding] += 1
+
+
+def count_outs(
+    size: int, later: np.ndarray, strong: int, tell: Tell = lambda share: None
+) -> np.ndarray:
+    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card more."""
+    shorter, longer = boards(size).masks, boards(size + 1)
+    out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
+    piece = max(1, len(out) // 64)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # kernels hold no interpreter lock
+        jobs = [
+            pool.submit(
+                _count_outs,
+                shorter[low : low + piece],
+                longer,
+                HOLDING_CARDS,
+                later,
+                strong,
+                np.zeros((2, 4), dtype=np.int64),
+                out[low : low + piece],
+            )
+            for low in range(0, len(out), piece)
+        ]
+        for done, job in enumerate(jobs, 1):
+            job.result()
+            tell(done / len(jobs))
+    return out

@@ -1,0 +1,212 @@
+"""Building the bot: buckets, chance, the pre-flop model, seven post-flop models, one table over the real betting tree.
+
+Published: the pre-flop model's strategy gives the joint probability of hands at the start of each post-flop model; the bot is
+hard-wired never to fold before the flop. Chosen here: some of every hand stays in these probabilities (`TREMBLE`), since the
+real opponent need not play as the model does; and the fourth bet of a round, which the models do not know, is heard as if the
+third had been called, so that the bot always calls it and never makes it.
+
+Built once and kept in the cache folder; `parameters` is all that the result depends on. A file that is damaged, half written or
+of other parameters is built again, never used (the archive has a checksum for every array).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base import files
+from counterplay.base.errors import BadFile
+from counterplay.base.mapped import saved
+from counterplay.holdem.betting import MAX_BETS, Betting, betting_states, betting_tree
+from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.tables import strengths
+from counterplay.kernels.jit import cache_root
+from counterplay.opponents.bots.sparbot import buckets as bucket_rules
+from counterplay.opponents.bots.sparbot import chance as chance_rules
+from counterplay.opponents.bots.sparbot import model as model_rules
+from counterplay.opponents.bots.sparbot import solve as solve_rules
+from counterplay.opponents.bots.sparbot.buckets import N_BUCKETS, sparbot_buckets
+from counterplay.opponents.bots.sparbot.chance import Chance, sparbot_chance
+from counterplay.opponents.bots.sparbot.model import COLUMN, Model, make_model, policy_rows
+from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
+from counterplay.opponents.bots.table import Table, new_table
+
+#: Changes when the method does; a change of parameters is noticed without it.
+VERSION = 1
+KIND = "sparbot"
+SAVED_BUCKETS = ("preflop", "flop", "turn", "river")
+TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
+CARRY = (
+    0,
+    0,
+    N_BUCKETS,
+    N_BUCKETS,
+)  # the bucket before the flop is forgotten, the later ones are remembered
+
+Tell = Callable[[float, str], None]
+Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
+_loaded: dict[Path, Table] = {}
+
+
+class Played(NamedTuple):
+    """A solved model, for the record."""
+
+    history: str
+    pot: float
+    exploitability: float
+    iterations: int
+
+
+def parameters() -> dict[str, Any]:
+    """Everything that was chosen."""
+    return {
+        "shares_six": list(bucket_rules.SHARES_SIX),
+        "shares_five": list(bucket_rules.SHARES_FIVE),
+        "weak_classes": bucket_rules.WEAK_CLASSES,
+        "strong_share": bucket_rules.STRONG_SHARE,
+        "least_outs": bucket_rules.LEAST_OUTS,
+        "deals": chance_rules.N_DEALS,
+        "seed": chance_rules.SEED,
+        "leaf_bets": model_rules.LEAF_BETS,
+        "target": solve_rules.TARGET,
+        "tremble": TREMBLE,
+    }
+
+
+def sparbot_path() -> Path:
+    return cache_root() / "holdem" / f"sparbot-{VERSION}" / "table.npz"
+
+
+def sparbot_table(tell: Tell = lambda share, what: None) -> Table:
+    """The bot: from memory, from disk, or built now (about a minute on two cores)."""
+    path = sparbot_path()
+    if path not in _loaded:
+        _loaded[path] = read_sparbot(path) or _build_and_save(path, tell)
+    return _loaded[path]
+
+
+def read_sparbot(path: Path) -> Table | None:
+    """The table of a file if it is whole and of these parameters, otherwise None."""
+    try:
+        arrays, header = files.read_arrays(path, KIND)
+        if header.get("parameters") != parameters():
+            return None
+        found = {name: arrays[name].astype(np.uint16) for name in SAVED_BUCKETS}
+        buckets = Buckets(**found, river_count=strengths().river)
+        return new_table(buckets, arrays["first_row"], np.array(CARRY), arrays["policy"])
+    except (BadFile, KeyError):
+        return None
+
+
+def _build_and_save(path: Path, tell: Tell) -> Table:
+    table_rows, buckets, played = build_sparbot(tell)
+    first_row, policy = table_rows
+    arrays = {name: getattr(buckets, name).astype(np.uint8) for name in SAVED_BUCKETS}
+    header = {
+        "version": VERSION,
+        "parameters": parameters(),
+        "models": [row._asdict() for row in played],
+    }
+    tell(0.99, "saving")
+    arrays |= {"first_row": first_row, "policy": policy}
+    saved(lambda: files.write_arrays(path, KIND, arrays, header), "sparbot stays")
+    tell(1.0, "done")
+    return new_table(buckets, first_row, np.array(CARRY), policy)
+
+
+def build_sparbot(
+    tell: Tell = lambda share, what: None,
+) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[Played]]:
+    """(first_row, policy), the buckets and how well each model is solved."""
+    tables = strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
+    buckets = sparbot_buckets(tables, lambda share: tell(0.15 * share, "buckets"))
+    chance = sparbot_chance(buckets, lambda share: tell(0.15 + 0.15 * share, "chance"))
+    policies, played = solve_models(chance, lambda share, what: tell(0.3 + 0.69 * share, what))
+    return real_rows(policies, N_BUCKETS), buckets, played
+
+
+def solve_models(
+    chance: Chance, tell: Tell = lambda share, what: None
+) -> tuple[Policies, list[Played]]:
+    """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
+    model = make_model(Betting(), chance.first, chance)
+    answer = solve(model, tell=lambda share: tell(share / 8, "pre-flop model"))
+    policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
+    played = [_record(model, answer)]
+    models = [
+        make_model(start, flop_prior(start.history, policies, chance), chance)
+        for start in flop_starts()
+    ]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        jobs = {pool.submit(solve, model): model for model in models}
+        for done, _ in enumerate(as_completed(jobs), 2):
+            tell(done / 8, "post-flop models")
+    for job, model in jobs.items():
+        policies |= _all_rows(model, job.result())
+        played.append(_record(model, job.result()))
+    return policies, played
+
+
+def flop_starts() -> list[Betting]:
+    """The seven ways to come to the flop."""
+    return [state for state in betting_states() if state.round == 1 and state.acted == 0]
+
+
+def never_fold(rows: np.ndarray) -> np.ndarray:
+    """What would be folded is called."""
+    fold, call = COLUMN["fold"], COLUMN["call"]
+    kept = rows.copy()
+    kept[:, call] += kept[:, fold]
+    kept[:, fold] = 0.0
+    return kept
+
+
+def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
+    """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both players following the policies."""
+    n = len(chance.first)
+    reach = np.ones((2, n))
+    state = Betting()
+    for letter in history.rstrip("/"):
+        action = next(a for a in state.actions() if a[0] == letter)
+        reach[state.player()] *= policies[state.history][:, COLUMN[action]]
+        state = state.child(action)
+    reach = TREMBLE + (1.0 - TREMBLE) * reach
+    joint = np.einsum("ab,abcd->cd", chance.first * np.outer(reach[0], reach[1]), chance.step[0])
+    return np.asarray(joint / joint.sum())
+
+
+def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarray]:
+    """first_row and policy of a `Table`: real nodes that sound alike to the models share their rows."""
+    starts, rows = {}, []
+    always_call = np.zeros((n_buckets**3, len(COLUMN)))
+    always_call[:, COLUMN["call"]] = 1.0
+    filled = 0
+    for history, block in {"": policies[""], **policies, "fourth bet": always_call}.items():
+        starts[history] = filled
+        rows.append(block)
+        filled += len(block)
+    first_row = np.zeros(len(betting_tree().player), dtype=np.int64)
+    for node, state in enumerate(betting_states()):
+        if not state.over:
+            fourth = state.round > 0 and state.bets == MAX_BETS
+            first_row[node] = starts[
+                "fourth bet" if fourth else state.history.replace("rrrr", "rrr")
+            ]
+    return first_row, np.concatenate(rows)
+
+
+def _all_rows(model: Model, answer: Solved) -> Policies:
+    return {
+        history: policy_rows(at, answer.policy[at.player]) for history, at in model.decision.items()
+    }
+
+
+def _record(model: Model, answer: Solved) -> Played:
+    return Played(
+        model.start.history, starting_pot(model), answer.exploitability, answer.iterations
+    )

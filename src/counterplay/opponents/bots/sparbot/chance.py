@@ -1,0 +1,146 @@
+"""How buckets follow each other, counted on real deals.
+
+Published: for each change of street one matrix from pairs of buckets to pairs of buckets, averaged over all cards; a pair,
+because the two hands share the board. The original enumerated some characteristic flops; here whole deals are sampled, always
+the same ones. A deal counts twice, once for each way to seat the two hands, so that every matrix is symmetric between players.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.cards import N_CARDS
+from counterplay.holdem.form import HAND_SIZE, SHOWDOWN, bucket_of, compare, deal, find_board
+from counterplay.holdem.tables import board_links
+from counterplay.kernels.jit import ZERO, index, jit
+from counterplay.kernels.rng import new_state
+from counterplay.opponents.bots.sparbot.buckets import N_BUCKETS
+
+N_DEALS = 8_000_000
+PIECES = (
+    32  # each with random numbers of its own, so the counts do not depend on the number of threads
+)
+SEED = 2003
+
+Tell = Callable[[float], None]
+
+
+class Chance(NamedTuple):
+    """n buckets; pairs are (first seat's, second seat's)."""
+
+    first: np.ndarray  # float64[n, n]: probability of each pair before the flop
+    step: tuple[
+        np.ndarray, ...
+    ]  # float64[n, n, n, n] each, to flop, turn and river: probability of a pair after a pair
+    value: tuple[
+        np.ndarray, ...
+    ]  # float64[n, n] for each round: wins minus losses of the first seat at a showdown
+
+
+class _Tables(NamedTuple):
+    """What `bucket_of` looks into."""
+
+    preflop: np.ndarray
+    early: np.ndarray
+    river: np.ndarray
+    river_count: np.ndarray
+
+
+class Counts(NamedTuple):
+    """s = n² pairs of buckets."""
+
+    first: np.ndarray  # int64[s]
+    step: np.ndarray  # int64[3, s, s]
+    won: np.ndarray  # int64[4, s]: wins minus losses of the first seat
+
+
+@jit
+def _count_deals(
+    tables: _Tables,
+    key: np.ndarray,
+    row: np.ndarray,
+    n: int,
+    n_buckets: int,
+    rng: np.ndarray,
+    hand: np.ndarray,
+    counts: Counts,
+) -> None:
+    """Add n deals to `counts`; `hand` is scratch."""
+    for _ in range(n):
+        deal(hand, rng)
+        compare(hand)
+        won = hand[index(SHOWDOWN)]
+        pair, swapped = ZERO, ZERO
+        for rounds in range(4):
+            board = find_board(key, row, hand, rounds) if rounds > 0 else 0
+            one = index(bucket_of(tables, hand, board, 0, rounds))
+            two = index(bucket_of(tables, hand, board, 1, rounds))
+            pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
+            if rounds == 0:
+                counts.first[pair_now] += 1
+                counts.first[swapped_now] += 1
+            else:
+                counts.step[rounds - 1, pair, pair_now] += 1
+                counts.step[rounds - 1, swapped, swapped_now] += 1
+            counts.won[rounds, pair_now] += won
+            counts.won[rounds, swapped_now] -= won
+            pair, swapped = pair_now, swapped_now
+
+
+def count_deals(
+    buckets: Buckets, n: int, n_buckets: int, tell: Tell = lambda share: None
+) -> Counts:
+    """Counts over n sampled deals, the same for the same n."""
+    tables = _Tables(
+        buckets.preflop,
+        np.concatenate([buckets.flop, buckets.turn]),
+        buckets.river,
+        buckets.river_count,
+    )
+    pairs = n_buckets**2
+    total = _no_counts(pairs)
+
+    def work(piece: int) -> Counts:
+        counts = _no_counts(pairs)
+        hand = np.zeros(HAND_SIZE, dtype=np.int64)
+        hand[:N_CARDS] = np.arange(N_CARDS)
+        share = n * (piece + 1) // PIECES - n * piece // PIECES
+        _count_deals(tables, *board_links(), share, n_buckets, new_state(SEED, piece), hand, counts)
+        return counts
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # kernels hold no interpreter lock
+        for done, part in enumerate(pool.map(work, range(PIECES)), 1):
+            for sums, more in zip(total, part, strict=True):
+                sums += more
+            tell(done / PIECES)
+    return total
+
+
+def _no_counts(pairs: int) -> Counts:
+    return Counts(
+        *(np.zeros(shape, dtype=np.int64) for shape in ((pairs,), (3, pairs, pairs), (4, pairs)))
+    )
+
+
+def chance_from_counts(counts: Counts) -> Chance:
+    """Shares of the counts. A pair of buckets that never came up (none with millions of deals) goes nowhere and is worth 0."""
+    n = round(len(counts.first) ** 0.5)
+    seen = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
+    return Chance(
+        (counts.first / counts.first.sum()).reshape(n, n),
+        tuple(
+            (counts.step[k] / np.maximum(seen[k], 1)[:, None]).reshape(n, n, n, n) for k in range(3)
+        ),
+        tuple((counts.won[k] / np.maximum(seen[k], 1)).reshape(n, n) for k in range(4)),
+    )
+
+
+def sparbot_chance(buckets: Buckets, tell: Tell = lambda share: None) -> Chance:
+    """The chance moves of all eight models."""
+    return chance_from_counts(count_deals(buckets, N_DEALS, N_BUCKETS, tell))

@@ -1,0 +1,1 @@
+"""Hands that were played: records, and the formats they are kept in."""

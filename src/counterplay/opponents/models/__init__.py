@@ -1,0 +1,1 @@
+"""Models of an opponent, learnt from his hands."""

@@ -1,0 +1,313 @@
+"""Models of an opponent learnt from hands he played: `tree` (C4.5, one tree per phase) and `frequency` (counts).
+
+Either becomes a `Strategy` on the abstract game, with the number of observations of each information set beside it, from which
+data-biased responses take their confidence.
+
+A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded: not at random. `unseen` says
+what to do about it. "inferred" (the default) works out what the cards may have been (`infer.py`). "fractional" is what J48 does:
+such decisions go down all branches of a tree, and for counts they are spread over the buckets as they are dealt; the model
+then thinks that strong hands fold as often as weak ones, and a response to it loses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.holdem.betting import ACTIONS, ROUNDS, betting_tree
+from counterplay.holdem.game import HoldemRules
+from counterplay.opponents.c45.learn import Attribute, Tree, learn
+from counterplay.opponents.models.infer import infer_counts
+from counterplay.opponents.models.observe import (
+    FEATURES,
+    UNSEEN,
+    Observations,
+    buckets_of,
+    legal,
+    node_features,
+)
+
+KINDS = ("tree", "frequency")
+UNSEEN_WAYS = ("inferred", "fractional")
+EM_ROUNDS, TREE_ROUNDS = 12, 3  # with smoothed counts as the model, then with trees
+LEAST_SEEN = 0.5  # observations under which counts say nothing
+PRIOR = 2.0  # observations that the pooled frequencies are worth
+LEAST_WEIGHT = 1e-4  # observations below which a row is left out of a tree
+CALL = ACTIONS.index("call")
+LEAST_SHARE = 1e-3  # under which no predicted probability counts in a log loss
+
+
+@dataclass(frozen=True)
+class OpponentModel:
+    """What was learnt of `player`."""
+
+    kind: str
+    player: str
+    game: Game = field(repr=False)
+    hands: int
+    decisions: int
+    counts: np.ndarray = field(
+        repr=False
+    )  # float64[slots]: observations of each action, those with unseen cards spread
+    trees: tuple[Tree, ...] = field(repr=False)  # one per phase; none for frequency
+    strategy: Strategy = field(repr=False)  # in both seats
+
+    @property
+    def observed(self) -> np.ndarray:
+        """float64[information sets]: n_I, for `cp.confidence`."""
+        n: np.ndarray = np.add.reduceat(self.counts, self.game.form.first[:-1])
+        return n
+
+    def text(self) -> str:
+        """Readable trees."""
+        if not self.trees:
+            return f"counts of {self.decisions:,} decisions"
+        return "\n\n".join(
+            f"{name}\n{tree.text()}" for name, tree in zip(ROUNDS, self.trees, strict=True)
+        )
+
+
+def learn_model(
+    seen: Observations,
+    game: Game,
+    player: str,
+    kind: str = "tree",
+    *,
+    laplace: bool = True,
+    unseen: str = "inferred",
+) -> OpponentModel:
+    """Learn how `player` plays. `laplace`: leaves of a tree never say never, and rare leaves say less."""
+    if kind not in KINDS:
+        raise BadParameter(f"a model is one of {', '.join(KINDS)}, not {kind!r}")
+    if unseen not in UNSEEN_WAYS:
+        raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
+    if not len(seen.node):
+        raise BadParameter(f"no decision of {player!r} to learn from")
+    buckets = buckets_of(seen, game)
+    counts = _counts(seen, buckets, game)
+    trees: tuple[Tree, ...] = ()
+    if kind == "tree" and unseen == "fractional":
+        trees = _grow(
+            _matrix(seen.node, buckets), betting_tree().round[seen.node], seen.action, None, laplace
+        )
+    elif unseen == "inferred":
+        for _ in range(EM_ROUNDS):
+            counts, _ = infer_counts(seen, game, slots_of(game), _smooth(counts, game))
+        for _ in range(TREE_ROUNDS if kind == "tree" else 0):
+            trees = _trees_of_counts(counts, game, laplace)
+            counts, _ = infer_counts(
+                seen, game, slots_of(game), model_strategy(trees, counts, game).probabilities
+            )
+    hands = len(np.unique(seen.hand))
+    return OpponentModel(
+        kind,
+        player,
+        game,
+        hands,
+        len(seen.node),
+        counts,
+        trees,
+        model_strategy(trees, counts, game),
+    )
+
+
+def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> Strategy:
+    """What the trees, or without any the counts, say the player does; he never does what is illegal."""
+    return _strategy(_tree_shares(trees, game) if trees else _count_shares(counts, game), game)
+
+
+def _grow(
+    x: np.ndarray, rounds: np.ndarray, action: np.ndarray, weights: np.ndarray | None, laplace: bool
+) -> tuple[Tree, ...]:
+    """One tree per phase from rows of features and what was done."""
+    attributes = [Attribute(name, "numeric") for name in FEATURES]
+    trees = []
+    for phase in range(len(ROUNDS)):
+        rows = rounds == phase
+        if not rows.any():  # never got there: a call, as good a guess as any
+            trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS))
+            continue
+        share = None if weights is None else weights[rows]
+        trees.append(
+            learn(
+                attributes, x[rows], action[rows].astype(np.int64), ACTIONS, share, laplace=laplace
+            )
+        )
+    return tuple(trees)
+
+
+def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tree, ...]:
+    """Trees from expected counts: a row for each information set and action, weighted."""
+    slot_of = slots_of(game)
+    infoset, action = np.nonzero(slot_of >= 0)
+    weight = counts[slot_of[infoset, action]]
+    kept = weight > LEAST_WEIGHT
+    node, bucket = _rows(game)
+    x = _matrix(node[infoset[kept]], bucket[infoset[kept]])
+    return _grow(x, betting_tree().round[node[infoset[kept]]], action[kept], weight[kept], laplace)
+
+
+def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
+    """Frequencies drawn a little to those of all decisions of the same phase, legal actions and bucket."""
+    slot_of, (node, bucket) = slots_of(game), _rows(game)
+    table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    group = _kind(node) * _rules(game).n_buckets + bucket
+    pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
+    np.add.at(pooled, group, table)
+    pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
+    table += PRIOR * pooled / pooled.sum(axis=1, keepdims=True)
+    policy = np.zeros(game.n_slots)
+    policy[slot_of[slot_of >= 0]] = (table / table.sum(axis=1, keepdims=True))[slot_of >= 0]
+    return policy
+
+
+def _matrix(node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
+    """float64[n, 5] in the order of FEATURES; NaN for a bucket that was not seen."""
+    return np.column_stack([node_features()[node], np.where(buckets == UNSEEN, np.nan, buckets)])
+
+
+def _rules(game: Game) -> HoldemRules:
+    assert isinstance(game.rules, HoldemRules)
+    return game.rules
+
+
+def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Node and bucket of every information set."""
+    tree, n = betting_tree(), _rules(game).n_buckets
+    return np.repeat(tree.node, n), np.tile(np.arange(n), len(tree.node))
+
+
+def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:
+    """float64[information sets, 3]."""
+    node, bucket = _rows(game)
+    shares = np.empty((len(node), len(ACTIONS)))
+    rounds = betting_tree().round[node]
+    for phase, tree in enumerate(trees):
+        rows = rounds == phase
+        shares[rows] = tree.predict(_matrix(node[rows], bucket[rows]))
+    return shares
+
+
+def slots_of(game: Game) -> np.ndarray:
+    """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
+    allowed = legal()[_rows(game)[0]]
+    place = np.cumsum(allowed, axis=1) - 1
+    slots: np.ndarray = np.where(allowed, game.form.first[:-1, None] + place, -1)
+    return slots
+
+
+def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
+    """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets as they are dealt."""
+    n = _rules(game).n_buckets
+    tree, slot_of = betting_tree(), slots_of(game)
+    first = tree.decision[seen.node].astype(np.int64) * n
+    counts = np.zeros(game.n_slots)
+    known = buckets != UNSEEN
+    np.add.at(counts, slot_of[first[known] + buckets[known], seen.action[known]], 1.0)
+    dealt = _rules(game).bucket_shares()
+    unseen, times = np.unique(
+        np.column_stack([first[~known], seen.action[~known], tree.round[seen.node][~known]]),
+        axis=0,
+        return_counts=True,
+    )
+    for (low, action, phase), many in zip(unseen, times, strict=True):
+        counts[slot_of[low : low + n, action]] += many * dealt[phase]
+    return counts
+
+
+def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
+    """Relative frequencies; a call where nothing was seen."""
+    slot_of = slots_of(game)
+    shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
+    shares[shares.sum(axis=1) < LEAST_SEEN] = np.eye(len(ACTIONS))[CALL]
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _strategy(shares: np.ndarray, game: Game) -> Strategy:
+    """Illegal actions taken out; a call where nothing else is left."""
+    slot_of = slots_of(game)
+    shares = np.where(slot_of >= 0, shares, 0.0)
+    shares[shares.sum(axis=1) <= 0, CALL] = 1.0
+    weights = np.zeros(game.n_slots)
+    weights[slot_of[slot_of >= 0]] = shares[slot_of >= 0]
+    return Strategy.from_weights(game, weights)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well a model predicts decisions it has not seen, in nats per decision."""
+
+    decisions: int
+    log_loss: float
+    baseline: float  # of the shares of actions by phase and legal actions
+    accuracy: float  # how often the likeliest action is taken
+
+    @property
+    def gain(self) -> float:
+        """What the model is better by."""
+        return self.baseline - self.log_loss
+
+
+def predict(model: OpponentModel, seen: Observations) -> np.ndarray:
+    """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal actions taken out."""
+    buckets = buckets_of(seen, model.game)
+    if model.trees:
+        shares = np.empty((len(seen.node), len(ACTIONS)))
+        rounds = betting_tree().round[seen.node]
+        for phase, tree in enumerate(model.trees):
+            rows = rounds == phase
+            shares[rows] = tree.predict(_matrix(seen.node[rows], buckets[rows]))
+    else:
+        n, public = _rules(model.game).n_buckets, betting_tree()
+        table = _count_shares(model.counts, model.game)
+        first = public.decision[seen.node].astype(np.int64) * n
+        shares = table[first + np.maximum(buckets, 0)]
+        dealt = np.array(_rules(model.game).bucket_shares())
+        for k in np.flatnonzero(buckets == UNSEEN):
+            shares[k] = dealt[public.round[seen.node[k]]] @ table[first[k] : first[k] + n]
+    return _clean(shares, seen.node)
+
+
+def _clean(shares: np.ndarray, node: np.ndarray) -> np.ndarray:
+    allowed = legal()[node]
+    shares = np.where(allowed, np.maximum(shares, LEAST_SHARE), 0.0)
+    cleaned: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
+    return cleaned
+
+
+def assess(model: OpponentModel, trained_on: Observations, held_out: Observations) -> Quality:
+    """Log loss on held-out decisions beside that of plain shares of actions by phase and legal actions."""
+    if not len(trained_on.node) or not len(held_out.node):
+        raise BadParameter(
+            "too few decisions to learn from some and hold some out; give more hands"
+        )
+    rows = np.arange(len(held_out.node))
+    shares = predict(model, held_out)
+    loss = -np.log(shares[rows, held_out.action]).mean()
+    kinds = _kind(trained_on.node), _kind(held_out.node)
+    plain = np.zeros((int(max(kinds[0].max(), kinds[1].max())) + 1, len(ACTIONS)))
+    np.add.at(plain, (kinds[0], trained_on.action), 1.0)
+    base = _clean(
+        (plain / np.maximum(plain.sum(axis=1, keepdims=True), 1.0))[kinds[1]], held_out.node
+    )
+    baseline = -np.log(base[rows, held_out.action]).mean()
+    accuracy = float((shares.argmax(axis=1) == held_out.action).mean())
+    return Quality(len(rows), float(loss), float(baseline), accuracy)
+
+
+def _kind(node: np.ndarray) -> Any:
+    """Phase and legal actions as one number."""
+    allowed = legal()[node]
+    return betting_tree().round[node].astype(np.int64) * 4 + allowed[:, 0] * 2 + allowed[:, 2]
+
+
+def split(seen: Observations, every: int = 5) -> tuple[Observations, Observations]:
+    """Every fifth hand held out."""
+    held = seen.hand % every == every - 1
+    return seen.part(~held), seen.part(held)

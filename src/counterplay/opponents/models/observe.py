@@ -1,0 +1,154 @@
+"""From hands to observations: what a player did at each of his decisions, and the paper's five features (Section 4.3.2).
+
+The features are the seat, the bets and raises of the hand so far, those of the phase, those of the modelled player, and his
+bucket where his cards were seen. The first four belong to the public node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.holdem.betting import (
+    ACTIONS,
+    Betting,
+    betting_actions,
+    betting_states,
+    betting_tree,
+)
+from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
+from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.tables import board_links
+from counterplay.kernels.jit import index, jit
+from counterplay.opponents.hands.records import HandRecord
+
+FEATURES = ("seat", "bets", "bets_in_phase", "own_bets", "bucket")
+UNSEEN = -1
+MOST_NAMES = 8  # in a message
+
+
+class Observations(NamedTuple):
+    """n decisions of one player, in the order of the hands."""
+
+    node: np.ndarray  # int32[n]: of the betting tree
+    action: np.ndarray  # int8[n]: 0 fold, 1 call, 2 raise
+    cards: np.ndarray  # int16[n, 2]: his, or UNSEEN
+    board: np.ndarray  # int16[n, 5]: UNSEEN beyond what lies there
+    hand: np.ndarray  # int32[n]: which of the hands
+
+    def part(self, chosen: np.ndarray) -> Observations:
+        """Some of the rows."""
+        return Observations(*(column[chosen] for column in self))
+
+
+def _who(names: set[str], played: int) -> str:
+    """Why there is none."""
+    if played:
+        return f"he played {played:,} of them and never had to act"
+    some, others = sorted(names)[:MOST_NAMES], len(names) - MOST_NAMES
+    return (
+        (", ".join(some) or "nobody") + (f" and {others:,} more" if others > 0 else "") + " played"
+    )
+
+
+@cache
+def _path(betting: str, seat: int) -> tuple[tuple[int, int], ...]:
+    """(node, action) of every decision of a seat on the way to the end `betting`."""
+    tree, states, names = betting_tree(), betting_states(), betting_actions()
+    found, node = [], 0
+    for letter in betting.replace("/", ""):
+        action = {"f": "fold", "c": "call", "r": "raise"}[letter]
+        if states[node].player() == seat:
+            found.append((node, ACTIONS.index(action)))
+        node = int(tree.first_child[node]) + names[node].index(action)
+    return tuple(found)
+
+
+def observe(hands: Iterable[HandRecord], player: str) -> Observations:
+    """Every decision of `player` in `hands`; hands he did not play do not count."""
+    rows: list[tuple[int, int, int, int, int]] = []
+    boards: list[tuple[int, ...]] = []
+    names: set[str] = set()
+    played = 0
+    for hand in hands:
+        names |= {hand.dealer, hand.big_blind}
+        if player not in (hand.dealer, hand.big_blind):
+            continue
+        cards = hand.cards(player) or (UNSEEN, UNSEEN)
+        board = hand.board + (UNSEEN,) * (5 - len(hand.board))
+        for node, action in _path(hand.betting, hand.seat(player)):
+            rows.append((node, action, cards[0], cards[1], played))
+            boards.append(board)
+        played += 1
+    if not rows:
+        raise BadParameter(f"no decision of {player!r} in these hands; {_who(names, played)}")
+    table = np.array(rows, dtype=np.int32)
+    return Observations(
+        np.ascontiguousarray(table[:, 0]),
+        table[:, 1].astype(np.int8),
+        table[:, 2:4].astype(np.int16),
+        np.array(boards, dtype=np.int16),
+        np.ascontiguousarray(table[:, 4]),
+    )
+
+
+@jit
+def _fill_buckets(
+    look_up: Any,
+    flops: np.ndarray,
+    next_boards: np.ndarray,
+    cards: np.ndarray,
+    board: np.ndarray,
+    rounds: np.ndarray,
+    hand: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for k in range(index(len(rounds))):
+        if cards[k, index(0)] < 0:
+            out[k] = UNSEEN
+            continue
+        hand[index(0)], hand[index(1)] = cards[k, index(0)], cards[k, index(1)]
+        for j in range(index(5)):
+            hand[index(4) + j] = board[k, j]
+        found = 0
+        for r in range(1, rounds[k] + 1):
+            found = find_board(flops, next_boards, hand, r)
+        out[k] = bucket_of(look_up, hand, found, 0, rounds[k])
+
+
+def buckets_of(seen: Observations, game: Game) -> np.ndarray:
+    """int32[n]: the player's bucket in the abstraction of a hold'em game, or UNSEEN."""
+    if not isinstance(game.rules, HoldemRules):
+        raise BadParameter(f"models of hands are for hold'em, not for {game.name}")
+    out = np.empty(len(seen.node), dtype=np.int32)
+    rounds = betting_tree().round[seen.node].astype(np.int64)
+    hand = np.zeros(HAND_SIZE, dtype=np.int64)
+    cards, board = np.ascontiguousarray(seen.cards), np.ascontiguousarray(seen.board)
+    _fill_buckets(game.form, *board_links(), cards, board, rounds, hand, out)
+    return out
+
+
+@cache
+def node_features() -> np.ndarray:
+    """float64[nodes, 4]: the features of a public node for the player who acts there."""
+    return np.array([_features(state) for state in betting_states()])
+
+
+def _features(state: Betting) -> tuple[int, int, int, int]:
+    seat, own = max(state.player(), 0), 0
+    walk = Betting()
+    for letter in state.history.replace("/", ""):
+        own += letter == "r" and walk.player() == seat
+        walk = walk.child({"f": "fold", "c": "call", "r": "raise"}[letter])
+    return seat, state.history.count("r"), state.history.rsplit("/", 1)[-1].count("r"), own
+
+
+@cache
+def legal() -> np.ndarray:
+    """bool[nodes, 3]: which of `ACTIONS` are legal."""
+    return np.array([[action in names for action in ACTIONS] for names in betting_actions()])

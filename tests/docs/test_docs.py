@@ -1,0 +1,108 @@
+"""Code in README and docs runs, and prints what the docs say it prints.
+
+`python` and `sh` blocks of a page run one after the other in an empty folder; a `text` block is what the one before it prints.
+`console` blocks are commands for people to try: only that they can be typed is checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from counterplay.cli import app
+
+ROOT = Path(__file__).parent.parent.parent
+ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [path for path in ALL_PAGES if "```python" in path.read_text()]
+BLOCK = re.compile(r"```(python|sh|text)\n(.*?)```", re.DOTALL)
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+MARK = "=== end of block ==="
+SHELL = """
+def _shell(commands):
+    import subprocess
+    print(subprocess.run(commands, shell=True, check=True, stdout=subprocess.PIPE, text=True).stdout, end="")
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path) -> None:
+    blocks = BLOCK.findall(page.read_text())
+    pieces = [
+        (f"_shell({'set -e; ' + text!r})" if kind == "sh" else text)
+        for kind, text in blocks
+        if kind != "text"
+    ]
+    script = SHELL + "".join(f"{piece}\nprint({MARK!r})\n" for piece in pieces)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    printed = iter(done.stdout.split(MARK + "\n"))
+    output = ""
+    for kind, text in blocks:
+        if kind != "text":
+            output = next(printed)
+        else:
+            assert output == text
+
+
+def _commands() -> list[tuple[str, str]]:
+    found = []
+    for page in ALL_PAGES:
+        for block in CONSOLE.findall(page.read_text()):
+            lines = [line.removeprefix("$ ") for line in block.replace("\\\n", " ").splitlines()]
+            found += [
+                (page.relative_to(ROOT).as_posix(), line)
+                for line in lines
+                if line.startswith("counterplay")
+            ]
+    return found
+
+
+@pytest.mark.parametrize(("page", "line"), _commands())
+def test_commands_can_be_typed(page: str, line: str) -> None:
+    """The command exists and takes these arguments; it is not run."""
+    command: Any = typer.main.get_command(app)
+    words = shlex.split(line, comments=True)[1:]
+    while words and hasattr(command, "commands"):
+        command = command.commands[words.pop(0)]
+    if not hasattr(command, "commands"):
+        command.make_context("counterplay", words)
+
+
+def test_targets_of_make_exist_and_the_first_block_gives_both() -> None:
+    """A reader's first screen has the commands for the results and for the tests."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ALL_PAGES:
+        for block in CONSOLE.findall(page.read_text()):
+            assert set(re.findall(r"^\$ make ([a-z-]+)", block, re.MULTILINE)) <= targets, page.name
+    first = CONSOLE.findall((ROOT / "README.md").read_text())[0]
+    assert {"reproduce", "test"} <= set(re.findall(r"^\$ make ([a-z-]+)", first, re.MULTILINE))
+
+
+def test_links_lead_somewhere() -> None:
+    for page in ALL_PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_complete_game_of_the_docs_is_short() -> None:
+    text = (ROOT / "docs" / "how-to" / "own-game.md").read_text()
+    code = next(block for kind, block in BLOCK.findall(text) if kind == "python")
+    rules = code[: code.index("game = cp.Game")]
+    assert len([line for line in rules.splitlines() if line.strip()]) < 40

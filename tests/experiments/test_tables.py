@@ -1,0 +1,142 @@
+"""Tables 1 and 2, the bands of the bots and Figure 8 at toy size, with simple stand-ins for the bots; and online play."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.arena.online import OnlineLearner, play_online
+from counterplay.base.errors import BadParameter
+from counterplay.experiments.harness.registry import reproduce
+from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, table2
+from counterplay.opponents.bots.registry import bot as real_bot
+from counterplay.opponents.bots.simple import simple_bot
+from counterplay.opponents.bots.table import TableBot
+
+STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
+TINY = players.Sizes(
+    mcts=20_000,
+    mccfr10=1_000,
+    mccfr100=500,
+    mcrnr10=300,
+    mcrnr100=300,
+    observed=300,
+    poki=400,
+    sparbot=400,
+    swept=200,
+    swept_hands=200,
+)
+
+
+def stand_in(name: str, tell: Any = None) -> Any:
+    """A simple bot under the name of a real one."""
+    return (
+        TableBot(name, simple_bot(STAND_INS[name]).table) if name in STAND_INS else real_bot(name)
+    )
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(players, "bot", stand_in)
+    monkeypatch.setitem(players.SIZES, "quick", TINY)
+    monkeypatch.setattr(table2, "GAMES", (100, 300))
+    monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)
+    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Scale(2_000, 200))
+    monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
+
+
+@pytest.mark.parametrize("name", ["bots", "table1", "table2", "fig8"])
+def test_writes_what_it_promises_and_does_no_work_twice(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares: list[float] = []
+    outcome = reproduce(name, "quick", tmp_path, lambda share, what: shares.append(share))
+    assert all((tmp_path / file).exists() for file in outcome.files)
+    assert outcome.claims
+    assert any("re-creations" in note for note in outcome.notes)
+    assert 0.0 <= min(shares) <= max(shares) <= 1.0
+    rows = list(csv.DictReader((tmp_path / f"{name}.csv").open()))
+    assert all(np.isfinite(float(row["sb_per_hand"])) for row in rows)
+    assert json.loads((tmp_path / f"{name}.json").read_text())["scale"] == "quick"
+    if name == "table2":
+        _holds_every_cell(outcome)
+    if name.startswith("table"):  # everything is kept: a second run plays and trains nothing
+        monkeypatch.setattr(players, "play_match", None)
+        again = reproduce(name, "quick", tmp_path)
+        assert [claim.measured for claim in again.claims] == [
+            claim.measured for claim in outcome.claims
+        ]
+
+
+def _holds_every_cell(outcome: cp.Outcome) -> None:
+    main, games, other = outcome.tables
+    assert main.header == ["opponent", "MCCFR10", "MCRNR10", "MCCFR100", "MCRNR100"]
+    assert [row[0] for row in main.rows][:2] == ["poki, ours", "sparbot, ours"]
+    assert [row[2] for row in main.rows][2:] == ["+0.369", "-0.039"]
+    assert len(games.rows) == 4
+    assert len(other.rows) == 4
+
+
+def test_fig4_holdem_goes_on_after_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = fig4_holdem.Scale(40_000, 1_000, 20_000, 10_000, 500, 2, 200)
+    monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
+    real, calls = fig4_holdem.learning_curve, []
+
+    def stops(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(fig4_holdem, "learning_curve", stops)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("fig4-holdem", "quick", tmp_path)
+    monkeypatch.setattr(fig4_holdem, "learning_curve", real)
+    outcome = reproduce("fig4-holdem", "quick", tmp_path)
+    rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
+    assert len(rows) == 2 * 2 * 2 + 2 * 10 + len(fig4_holdem.SWEEP)
+    assert len(outcome.claims) == 5
+    straight = reproduce("fig4-holdem", "quick", tmp_path / "straight")
+    means = [
+        [row["sb_per_hand"] for row in csv.DictReader((folder / "fig4-holdem.csv").open())]
+        for folder in (tmp_path, tmp_path / "straight")
+    ]
+    assert means[0] == means[1]
+    assert straight.setting == outcome.setting
+
+
+def test_online_play_learns_from_nothing() -> None:
+    """Against a player who always calls, a learner who bets good hands wins; the first block is played by uniform chance."""
+    game = cp.load("holdem(buckets=10)")
+    learner = OnlineLearner(game, kind="frequency", engine="mccfr-external")
+    blocks = list(
+        play_online(
+            "always-call", 3_000, 1, game=game, every=1_000, iterations=20_000, learner=learner
+        )
+    )
+    assert [block.hands for block in blocks] == [1_000, 2_000, 3_000]
+    assert blocks[0].iterations == 0
+    last = cp.play_match(game, learner.strategy(), "always-call", 40_000, 3)
+    first = cp.play_match(game, blocks[0].strategy, "always-call", 40_000, 3)
+    assert last.interval[0] > first.interval[1]
+    assert last.interval[0] > 0.2
+
+
+def test_online_play_is_reproducible_and_refuses_nonsense() -> None:
+    runs = [
+        [block.won for block in play_online("probe", 200, 4, every=100, iterations=10_000)]
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
+    with pytest.raises(BadParameter, match="at least one block"):
+        next(play_online("probe", 10, every=100))
+    with pytest.raises(BadParameter, match="hold'em"):
+        OnlineLearner(cp.load("kuhn"))

@@ -1,0 +1,228 @@
+"""`kill -9` at random moments: whatever a command leaves behind, the next one trusts nothing that is not whole and right."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command import one_sentence, typed
+
+import counterplay as cp
+from counterplay.base.mapped import read_mapped
+from counterplay.experiments.harness.outcomes import changed_files, finished, read_outcome
+from counterplay.experiments.harness.sources import result_version
+from counterplay.experiments.paper import fig4_kuhn
+from counterplay.holdem import tables
+
+KINDS = {
+    "one": ((700, 1000), np.uint32),
+    "two": ((300, 1000), np.uint16),
+    "three": ((5,), np.int64),
+}
+
+
+def killed(
+    script: str, folder: Path, seconds: float, started: Callable[[], bool] = lambda: True
+) -> None:
+    """Run a script in `folder` and kill it `seconds` after it is seen to have `started`."""
+    with open(folder / "said.txt", "w") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(script)], cwd=folder, stdout=said, stderr=said
+        )
+        deadline = time.monotonic() + 60
+        while not started():
+            assert process.poll() is None, (folder / "said.txt").read_text()
+            assert time.monotonic() < deadline, "never started"
+            time.sleep(0.005)
+        time.sleep(seconds)
+        process.kill()
+        assert process.wait() == -9, (folder / "said.txt").read_text()
+
+
+SOLVE = """
+    import sys
+    from counterplay.cli import main
+    from counterplay.solvers import run
+    run.CHECKPOINT_SECONDS, run.CHUNK_SECONDS = 0.0, 0.005
+    sys.argv = ["counterplay", "solve", "kuhn", "-a", "mccfr", "-s", "600", "--out", "run"]
+    main()
+"""
+
+
+def test_solve(tmp_path: Path) -> None:
+    """From before the first file is written to the middle of checkpoints, which come one after the other."""
+    rng = random.Random(1)
+    for attempt in range(4):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        run = folder / "run"
+        if attempt < 2:
+            killed(SOLVE, folder, rng.uniform(0.3, 1.5))
+        else:
+            killed(SOLVE, folder, rng.uniform(0.0, 0.4), (run / "checkpoint.npz").exists)
+        done = typed(folder, "solve", "--resume", "run", "-n", "1", "--json")
+        if done.code == 2:
+            assert one_sentence(done), done
+            assert not (run / "checkpoint.npz").exists()
+        else:
+            saved = cp.resume(run, iterations=1)
+            whole = cp.solve("kuhn", "mccfr", iterations=saved.iterations)
+            assert np.array_equal(saved.strategy.probabilities, whole.strategy.probabilities)
+            assert np.array_equal(cp.Strategy.load(run).probabilities, whole.strategy.probabilities)
+
+
+def test_the_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled for seconds into a cache of its own; then the next process finds some of them."""
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
+    rng = random.Random(2)
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        killed(
+            SOLVE,
+            tmp_path / name,
+            rng.uniform(0.0, 2.0),
+            lambda: any((tmp_path / "cache").rglob("*.nb*")),
+        )
+    script = "import counterplay as cp; print(repr(cp.solve('kuhn', 'cfr+', iterations=50).exploitability))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == cp.solve("kuhn", "cfr+", iterations=50).exploitability
+
+
+MAPPED = """
+    import itertools
+    from pathlib import Path
+    import numpy as np
+    from counterplay.base.mapped import write_mapped
+    for k in itertools.count():
+        arrays = {"one": np.full((700, 1000), k, "u4"), "two": np.full((300, 1000), k, "u2"), "three": np.full(5, k, "i8")}
+        write_mapped(Path("kept"), "toy", arrays, 1)
+"""
+
+
+def test_tables_on_disk(tmp_path: Path) -> None:
+    """A writer that never stops: readers meanwhile and afterwards get three tables of one writing, or None."""
+    rng = random.Random(3)
+    found = []
+
+    def whole() -> bool:
+        kept = read_mapped(tmp_path / "kept", "toy", KINDS)
+        if kept is not None:
+            values = {int(value) for array in kept.values() for value in (array.min(), array.max())}
+            assert len(values) == 1, values
+            found.append(values.pop())
+        return False
+
+    def read_for(seconds: float) -> Callable[[], bool]:
+        until = time.monotonic() + seconds
+        return lambda: whole() or time.monotonic() > until
+
+    for _ in range(5):
+        killed(MAPPED, tmp_path, rng.uniform(0.0, 0.1), read_for(rng.uniform(0.3, 1.5)))
+        whole()
+    assert found, "the writer never finished a table"
+
+
+PREPARE = """
+    import sys
+    import numpy as np
+    from counterplay.cli import main
+    from counterplay.holdem import tables
+    tables.SHAPES = {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
+    made = {name: np.arange(10**6).reshape(shape).astype(kind) for name, (shape, kind) in tables.SHAPES.items()}
+    tables.count_rivers = lambda *_: made["river"]
+    tables.count_earlier = lambda size, *_: made["turn" if size == 4 else "flop"]
+    tables.count_preflop = lambda _: made["preflop"]
+    tables.make_links = lambda: (made["flops"], made["next_boards"])
+    sys.argv = ["counterplay", "holdem", "prepare", "--json"]
+    main()
+"""
+
+
+def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command itself, with tables that cost nothing to count."""
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(
+        tables, "SHAPES", {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
+    )
+    folder, rng = tables.table_folder(), random.Random(4)
+
+    def right() -> bool:
+        found = tables.read_tables(folder)
+        if found is None:
+            return False
+        return all(
+            np.array_equal(array.reshape(-1), np.arange(10**6).astype(array.dtype))
+            for array in found
+        )
+
+    for _ in range(3):
+        killed(
+            PREPARE,
+            tmp_path,
+            rng.uniform(0.0, 0.02),
+            lambda: any(folder.glob("*.npy")) or any(folder.glob(".*.tmp")),
+        )
+        assert right() or tables.read_tables(folder) is None
+        for path in folder.glob("*.npy"):
+            path.unlink()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PREPARE)],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert right()
+
+
+REPRODUCE = """
+    import sys
+    from counterplay.base.files import write_bytes
+    from counterplay.cli import main
+    from counterplay.experiments.paper import fig4_kuhn
+    fig4_kuhn.SCALES["quick"] = (100_000, 1)
+    fig4_kuhn.save_figure = lambda figure, path: write_bytes(path, b"a picture, drawn without the wait")
+    sys.argv = ["counterplay", "reproduce", "fig4-kuhn"]
+    while True:
+        try:
+            main()
+        except SystemExit as stop:
+            assert not stop.code, stop.code
+"""
+
+
+def test_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fig4_kuhn.SCALES, "quick", (100_000, 1))
+    assert typed(tmp_path, "reproduce", "fig4-kuhn", "--out", "right").code == 0
+    right = read_outcome(tmp_path / "right" / "fig4-kuhn.json")
+    results, rng = tmp_path / "results", random.Random(5)
+    code = result_version(fig4_kuhn.run)
+    for _ in range(4):
+        killed(REPRODUCE, tmp_path, rng.uniform(0.0, 0.6), (results / "fig4-kuhn.csv").exists)
+        if (results / "fig4-kuhn.json").exists():
+            outcome = read_outcome(results / "fig4-kuhn.json")
+            assert outcome.claims == right.claims
+            right_files = not changed_files(outcome, results)
+            assert (finished("fig4-kuhn", "quick", results, code) is not None) == right_files
+        found = finished("fig4-kuhn", "quick", results, code)
+        if found is not None:
+            assert (results / "fig4-kuhn.csv").read_bytes() == (
+                tmp_path / "right" / "fig4-kuhn.csv"
+            ).read_bytes()
+        (results / "fig4-kuhn.csv").unlink()
+    done = typed(tmp_path, "reproduce", "fig4-kuhn")
+    assert done.code == 0, done
+    again = finished("fig4-kuhn", "quick", results, code)
+    assert again is not None
+    assert again.claims == right.claims
+    assert (results / "report.html").read_text().count("fig4-kuhn") > 0

@@ -1,0 +1,134 @@
+"""Players for matches, and the two ways to play a list of deals: the kernel and the plain-Python referee."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from reference.referee import play_hand
+
+import counterplay as cp
+from counterplay.arena.deals import play_state
+from counterplay.arena.kernels import Deals, Scratch, play_tables
+from counterplay.holdem.betting import betting_tree
+from counterplay.holdem.form import HAND_SIZE
+from counterplay.kernels.jit import index
+from counterplay.kernels.rng import uniform
+from counterplay.opponents.bots.bot import Bot, Ending, View
+from counterplay.opponents.bots.table import strategy_bot
+from support.holdem import seldom_folding
+
+
+@cache
+def holdem(buckets: int = 10) -> cp.Game:
+    return cp.load(f"holdem(buckets={buckets})")
+
+
+@cache
+def strategy(seed: int, buckets: int = 10) -> cp.Strategy:
+    return seldom_folding(holdem(buckets), seed)
+
+
+class Slow:
+    """A table that hides being one, so that the Python referee plays it."""
+
+    def __init__(self, strategy: cp.Strategy, name: str = "slow") -> None:
+        self.name = name
+        self._bot = strategy_bot(strategy)
+
+    def start(self, seed: int) -> None:
+        self._bot.start(seed)
+
+    def act(self, view: View) -> str:
+        return self._bot.act(view)
+
+
+class Seeded(Slow):
+    """The same, with random numbers of its own for every deal."""
+
+    def seed(self, seed: int) -> None:
+        self._bot.seed(seed)
+
+
+class Caller:
+    """The least a bot can be."""
+
+    def act(self, view: View) -> str:
+        return "call"
+
+
+class Says(Bot):
+    """Answers one word whatever happens."""
+
+    name = "parrot"
+
+    def __init__(self, word: Any) -> None:
+        self.word = word
+
+    def act(self, view: View) -> Any:
+        return self.word
+
+
+class Counter(Bot):
+    """Remembers: raises in every third hand of a session, and notes what it saw."""
+
+    name = "counter"
+
+    def __init__(self) -> None:
+        self.hands = 0
+        self.views: list[View] = []
+        self.endings: list[Ending] = []
+
+    def start(self, seed: int) -> None:
+        self.hands = 0
+
+    def new_hand(self, seat: int) -> None:
+        self.hands += 1
+
+    def act(self, view: View) -> str:
+        self.views.append(view)
+        wanted = "raise" if self.hands % 3 == 0 else "fold" if self.hands % 7 == 0 else "call"
+        return wanted if wanted in view.betting.actions() else "call"
+
+    def end_hand(self, ending: Ending) -> None:
+        self.endings.append(ending)
+
+
+def exact(result: cp.MatchResult) -> cp.MatchResult:
+    """Without the clock."""
+    return replace(result, seconds=0.0)
+
+
+def by_kernel(
+    a: cp.Strategy, b: cp.Strategy, cards: np.ndarray, seed: int, first: int, duplicate: bool
+) -> np.ndarray:
+    """float64[deals, 2]: what `a` wins of deals `first`, `first` + 1, ... as the dealer and as the big blind."""
+    won, ends = np.empty((len(cards), 2)), np.empty((len(cards), 2), dtype=np.int32)
+    form = a.game.form
+    scratch = Scratch(
+        np.zeros(HAND_SIZE, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.empty(4, dtype=np.uint64),
+    )
+    tables = strategy_bot(a).table, strategy_bot(b).table
+    deals = Deals(index(seed), index(first), duplicate)
+    play_tables(
+        betting_tree(), form.flops, form.next_boards, *tables, deals, cards, scratch, won, ends
+    )
+    return won
+
+
+def by_referee(
+    a: Any, b: Any, cards: np.ndarray, seed: int, first: int, duplicate: bool
+) -> np.ndarray:
+    """The same by plain Python: each play of a deal begins with that deal's random numbers. `a` and `b`: policies."""
+    won = np.full((len(cards), 2), np.nan)
+    for k, dealt in enumerate(cards.tolist()):
+        for seat, order in enumerate(((a, b), (b, a))):
+            if duplicate or (first + k) % 2 == seat:
+                rng = play_state(seed, first + k)
+                result = play_hand(order, dealt, lambda seat, rng=rng: float(uniform(rng)))[0]
+                won[k, seat] = result if seat == 0 else -result
+    return won

@@ -1,0 +1,108 @@
+"""Every experiment at toy size: a hold'em with three buckets, simple stand-ins for bots and models, no pictures drawn."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import counterplay as cp
+from counterplay.arena import online
+from counterplay.base import files
+from counterplay.experiments.harness.registry import experiments
+from counterplay.experiments.paper import (
+    bots,
+    fig4_holdem,
+    fig4_kuhn,
+    fig6,
+    fig7,
+    fig8,
+    models,
+    players,
+    table2,
+)
+from counterplay.opponents.bots.registry import bot as real_bot
+from counterplay.opponents.bots.simple import simple_bot
+from counterplay.opponents.bots.table import TableBot
+
+NAMES = tuple(experiments())
+STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
+SIZES = players.Sizes(
+    mcts=2_000,
+    mccfr10=200,
+    mccfr100=300,
+    mcrnr10=100,
+    mcrnr100=150,
+    observed=60,
+    poki=100,
+    sparbot=120,
+    swept=80,
+    swept_hands=80,
+)
+GAMES = ("ocp(10)", "goofspiel(3)")
+
+
+@cache
+def stand_in(name: str, tell: Any = None) -> Any:
+    """A simple bot under the name of a real one."""
+    return (
+        TableBot(name, simple_bot(STAND_INS[name]).table) if name in STAND_INS else real_bot(name)
+    )
+
+
+@cache
+def toy_game(name: str) -> cp.Game:
+    return cp.load("holdem(buckets=3)" if name.startswith("holdem") else name)
+
+
+def toy_model(seen: Any, game: cp.Game, player: str, kind: str = "tree", **options: Any) -> Any:
+    """A strategy that depends on all that a model depends on, without the work."""
+    seed = len(seen.node) + 1_000 * len(kind) + 100_000 * len(str(options))
+    observed = np.random.default_rng(seed).integers(0, 20, game.n_infosets).astype(float)
+    return SimpleNamespace(strategy=cp.Strategy.random(game, seed), observed=observed)
+
+
+def make_small(patch: pytest.MonkeyPatch) -> None:
+    """Toy sizes everywhere."""
+    patch.setattr(players, "bot", stand_in)
+    for module in (players, fig4_holdem):
+        patch.setattr(module, "load", toy_game)
+    for module in (players, online):
+        patch.setattr(module, "learn_model", toy_model)
+    patch.setitem(players.SIZES, "quick", SIZES)
+    patch.setattr(table2, "GAMES", (SIZES.observed,))
+    patch.setitem(bots.HANDS, "quick", (60,) * 5)
+    patch.setitem(fig8.SCALES, "quick", fig8.Scale(200, 60))
+    patch.setattr(fig8, "EVERY", 100)
+    patch.setattr(fig8, "ITERATIONS", 5_000)
+    patch.setitem(
+        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 60)
+    )
+    patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
+    patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))
+    patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
+    for module in (fig6, fig7):
+        patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
+    patch.setitem(models.LIMITS, "quick", models.Limit(20_000, 5_000))
+    patch.setattr(models, "EARLY", 1_000)
+    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 2_000))
+    patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
+    for game in GAMES:
+        patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
+    for module in (fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
+        patch.setattr(module, "_picture", _no_picture)
+
+
+def _no_picture(*arguments: Any, **named: Any) -> None:
+    files.write_bytes(named.get("path", arguments[-1]), b"a picture, drawn without the wait")
+
+
+def numbers(folder: Path, name: str) -> list[dict[str, str]]:
+    """The rows of an experiment's CSV without the columns of seconds."""
+    rows = csv.DictReader((folder / f"{name}.csv").read_text().splitlines())
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
