@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
+from counterplay.base.processors import cores
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.teams import cores, most_threads
+from counterplay.solvers.teams import most_threads
 
 CONVERGENCE: list[tuple[str, str, int, dict[str, Any]]] = [
     ("leduc", "mccfr", 1_000_000, {}),

@@ -11,6 +11,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
+from counterplay.base.processors import cores
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.folder import restore
 from counterplay.solvers.teams import (
@@ -18,7 +19,6 @@ from counterplay.solvers.teams import (
     LEAST,
     MOST_THREADS,
     VISITS,
-    cores,
     mean_of,
     most_threads,
 )

@@ -16,8 +16,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from counterplay.base.errors import CounterplayError
+from counterplay.base.processors import cores
 from counterplay.base.stopping import ignore_signals
-from counterplay.solvers.teams import cores
 
 T = TypeVar("T")
 Block = tuple[int, int]  # number, deals

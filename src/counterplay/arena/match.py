@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,8 @@ from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, Tally, estimate, tally
 from counterplay.arena.seats import check_no_memory, only_seat
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
@@ -38,9 +39,7 @@ from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
-from counterplay.solvers.teams import cores
 
-Tell = Callable[[float, str], None]
 MOST_HANDS = 10**9
 
 
@@ -83,7 +82,7 @@ def play_match(
     duplicate: bool = True,
     log: str | Path | None = None,
     observer: str | None = None,
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
     processes: int | None = None,
 ) -> MatchResult:
     """What `a` wins from `b` per hand, with its standard error.

@@ -25,6 +25,7 @@ from counterplay.arena.referee import Played, play_hands, start_bots
 from counterplay.arena.result import estimate, half_width, tally
 from counterplay.arena.seats import only_seat
 from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
+from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import data_biased_form
@@ -45,7 +46,6 @@ ME = "learner"
 FADE = 0.5
 ENGINES = tuple(name for name, kind in ALGORITHMS.items() if issubclass(kind, SamplingSolver))
 CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
-Tell = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def play_online(
     relearn: bool = True,
     log: str | Path | None = None,
     observer: str | None = None,
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
     **options: Any,
 ) -> Iterator[Block]:
     """Play `hands` hands against `opponent`, who keeps his memory; after each block of `every` learn and think.

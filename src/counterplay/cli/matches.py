@@ -194,7 +194,7 @@ def _learn(
 ) -> bool:
     """Play online and print a line per block; whether it was stopped."""
     from counterplay.arena.online import play_online
-    from counterplay.solvers.teams import cores
+    from counterplay.base.processors import cores
 
     rows: list[dict[str, Any]] = []
     options: dict[str, Any] = {

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.evaluator import strength_of_masks
@@ -26,8 +27,6 @@ RIVER_TOTAL = 2 * 990
 TURN_TOTAL = RIVER_TOTAL * 46
 FLOP_TOTAL = TURN_TOTAL * 47
 PREFLOP_TOTAL = FLOP_TOTAL * 19_600
-
-Tell = Callable[[float], None]
 
 
 class Scratch(NamedTuple):
@@ -204,7 +203,7 @@ def _add_flops(
 
 
 def _in_parallel(
-    work: Callable[[Scratch, int, int], None], n: int, threads: int, tell: Tell
+    work: Callable[[Scratch, int, int], None], n: int, threads: int, tell: TellShare
 ) -> None:
     """Cut n rows into pieces for all threads; kernels hold no interpreter lock."""
     piece = max(1, n // 64)
@@ -216,7 +215,7 @@ def _in_parallel(
             tell(done / len(jobs))
 
 
-def count_rivers(threads: int = 1, tell: Tell = lambda share: None) -> np.ndarray:
+def count_rivers(threads: int = 1, tell: TellShare = untold) -> np.ndarray:
     """uint16[134459, 1326]: twice the wins plus the ties, of 1,980."""
     table = boards(5)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint16)
@@ -230,7 +229,7 @@ def count_rivers(threads: int = 1, tell: Tell = lambda share: None) -> np.ndarra
 
 
 def count_earlier(
-    size: int, later: np.ndarray, threads: int = 1, tell: Tell = lambda share: None
+    size: int, later: np.ndarray, threads: int = 1, tell: TellShare = untold
 ) -> np.ndarray:
     """uint32[boards, 1326] for boards of `size` cards (3 or 4), from the table of boards with one card more."""
     table, longer = boards(size), boards(size + 1)

@@ -6,14 +6,14 @@ folder cannot be written the tables stay in memory.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.base import mapped
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
@@ -22,7 +22,6 @@ from counterplay.kernels.jit import cache_root
 #: Changes when the meaning of the tables does.
 VERSION = 2
 KIND = "holdem strengths"
-Tell = Callable[[float, str], None]
 
 
 class Strengths(NamedTuple):
@@ -51,7 +50,7 @@ def table_folder() -> Path:
     return cache_root() / "holdem" / f"ehs-{VERSION}"
 
 
-def strengths(tell: Tell = lambda share, what: None) -> Strengths:
+def strengths(tell: Tell = untold) -> Strengths:
     """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
     folder = table_folder()
     if folder not in _loaded:
@@ -71,7 +70,7 @@ def read_tables(folder: Path) -> Strengths | None:
 
 
 def _build(folder: Path, tell: Tell) -> Strengths:
-    threads = os.cpu_count() or 1
+    threads = cores()
     river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
     turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))

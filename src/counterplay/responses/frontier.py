@@ -19,6 +19,7 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.base.progress import untold
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -164,7 +165,7 @@ def frontier(
     *,
     player: int | None = None,
     algorithm: str = "rnr",
-    tell: Callable[[float, str], None] = lambda share, what: None,
+    tell: Callable[[float, str], None] = untold,
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed.

@@ -16,7 +16,6 @@ its threads, all they find is much alike and worth one of them, and they are ref
 from __future__ import annotations
 
 import math
-import os
 import threading
 from abc import ABC, abstractmethod
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -232,8 +231,3 @@ def union_of(copies: tuple[np.ndarray, ...], low: int, high: int) -> None:
             largest = max(largest, copy[k])
         for copy in copies:
             copy[k] = largest
-
-
-def cores() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base import files
+from counterplay.base.progress import Tell
 from counterplay.experiments.harness.store import Store
 from counterplay.solvers.run import version
-
-#: Called with the share of the work done, in [0, 1], and what is running.
-Tell = Callable[[float, str], None]
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, NO_CLAIMS = (
     "reproduced",

@@ -11,8 +11,9 @@ from pathlib import Path
 from threading import Lock
 
 from counterplay.base.errors import Interrupted
+from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness import registry
-from counterplay.experiments.harness.base import Experiment, Failure, Outcome, Tell, duration
+from counterplay.experiments.harness.base import Experiment, Failure, Outcome, duration
 from counterplay.experiments.harness.outcomes import earlier, finished
 from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.sources import result_version
@@ -39,7 +40,7 @@ class Campaign:
 def reproduce_all(
     scale: str = "quick",
     folder: str | Path = "results",
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
     again: bool = False,
 ) -> Campaign:
     """Run every experiment, and write `report.html` with the results into `folder`.

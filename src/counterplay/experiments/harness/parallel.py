@@ -7,8 +7,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
 
-from counterplay.experiments.harness.base import Tell
-from counterplay.solvers.teams import cores
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell
 
 T = TypeVar("T")
 

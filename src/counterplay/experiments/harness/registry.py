@@ -9,7 +9,8 @@ from pathlib import Path
 
 import counterplay.experiments.paper
 from counterplay.base.errors import BadParameter, unknown
-from counterplay.experiments.harness.base import Experiment, Outcome, Tell, failure_path
+from counterplay.base.progress import Tell, untold
+from counterplay.experiments.harness.base import Experiment, Outcome, failure_path
 from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
@@ -46,7 +47,7 @@ def reproduce(
     name: str,
     scale: str = "quick",
     folder: str | Path = "results",
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
     again: bool = False,
 ) -> Outcome:
     """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is renewed.

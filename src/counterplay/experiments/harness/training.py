@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadFile
-from counterplay.experiments.harness.base import Tell
+from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.store import Piece, Recipe, Slot, Store
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.base import Solver
@@ -74,7 +74,7 @@ def learning_curve(
     solver: Solver,
     points: list[int],
     evaluate: Evaluate,
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
 ) -> np.ndarray:
     """Evaluate the strategy of a solver with one thread at each of `points` (iterations).
 

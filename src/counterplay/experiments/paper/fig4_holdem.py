@@ -17,7 +17,8 @@ import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Tell, write_csv
+from counterplay.base.progress import Tell
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest

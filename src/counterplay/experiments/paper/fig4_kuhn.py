@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
+from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import exploitability
 from counterplay.evaluation.kuhn import kuhn_errors
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Tell, write_csv
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.games.registry import load

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Tell, write_csv
+from counterplay.base.progress import Tell
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.plotting import band, new_figure, save_figure
+from counterplay.base.progress import Tell, untold
 from counterplay.evaluation.exact import policy_exploitability
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Tell, write_csv
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
@@ -90,7 +91,7 @@ def trace(
     method: Method,
     seed: int,
     iterations: int,
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
 ) -> list[Measured]:
     """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
     solvers = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import exploitability
-from counterplay.experiments.harness.base import Tell
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
 from counterplay.forms.game import Game

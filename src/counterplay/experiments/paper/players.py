@@ -15,7 +15,7 @@ import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.arena.result import MatchResult
-from counterplay.experiments.harness.base import Tell
+from counterplay.base.progress import Tell
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import trained
 from counterplay.forms.game import Game

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, Tell, write_csv
+from counterplay.base.progress import Tell
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, write_csv
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     BOTS,

@@ -13,7 +13,8 @@ from typing import Any
 
 from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, Tell, write_csv
+from counterplay.base.progress import Tell
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, write_csv
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     BOTS,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.progress import Tell, untold
 from counterplay.forms.strategy import Strategy
 from counterplay.opponents.bots.simple import SIMPLE, simple_bot
 from counterplay.opponents.bots.table import TableBot, strategy_bot
-
-Tell = Callable[[float, str], None]
 
 
 def _poki(tell: Tell) -> Any:
@@ -41,7 +39,7 @@ BOTS: dict[str, str] = {
 }
 
 
-def bot(name: str, tell: Tell = lambda share, what: None) -> Any:
+def bot(name: str, tell: Tell = untold) -> Any:
     """A bot by name. Poki's and Sparbot's tables are built on first use; `tell(share, what)` hears how far that is."""
     if name in SIMPLE:
         return simple_bot(name)
@@ -50,7 +48,7 @@ def bot(name: str, tell: Tell = lambda share, what: None) -> Any:
     return _poki(tell) if name == "poki" else _sparbot(tell)
 
 
-def as_bot(player: Any, tell: Tell = lambda share, what: None) -> Any:
+def as_bot(player: Any, tell: Tell = untold) -> Any:
     """A bot from a name, a strategy, the path of a saved one, or anything with a method `act`."""
     if isinstance(player, Strategy):
         return strategy_bot(player)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.base.processors import cores
 from counterplay.forms.game import Game
 from counterplay.holdem.betting import betting_tree
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
@@ -20,7 +21,6 @@ from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.models.observe import Observations
-from counterplay.solvers.teams import cores
 
 #: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same bits everywhere.
 PIECES = 4

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base import mapped
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import SIZES, boards
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.kernels.jit import cache_root
@@ -21,7 +21,6 @@ from counterplay.opponents.bots.poki.potential import new_work, rate_boards
 
 #: Changes when the meaning of the tables does.
 VERSION = 1
-Tell = Callable[[float, str], None]
 KIND = "holdem potentials"
 N_EARLY = SIZES[3] + SIZES[4]
 
@@ -42,7 +41,7 @@ def potential_folder() -> Path:
     return cache_root() / "holdem" / f"potential-{VERSION}"
 
 
-def potentials(tell: Tell = lambda share, what: None) -> Potentials:
+def potentials(tell: Tell = untold) -> Potentials:
     """The tables: from memory, from disk, or built now."""
     folder = potential_folder()
     if folder not in _loaded:
@@ -58,7 +57,7 @@ def read_potentials(folder: Path) -> Potentials | None:
 
 
 def _build(folder: Path, tell: Tell) -> Potentials:
-    built = count_potentials(os.cpu_count() or 1, tell)
+    built = count_potentials(cores(), tell)
     if not mapped.saved(lambda: _write(folder, built), "the tables of Poki stay"):
         return built
     return read_potentials(folder) or built
@@ -68,7 +67,7 @@ def _write(folder: Path, built: Potentials) -> None:
     mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
-def count_potentials(threads: int = 1, tell: Tell = lambda share, what: None) -> Potentials:
+def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
     """Both tables, counted."""
     built = Potentials(*(np.zeros((N_EARLY, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     with ThreadPoolExecutor(threads) as pool:

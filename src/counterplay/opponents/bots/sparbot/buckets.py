@@ -8,12 +8,12 @@ Strength is the exact EHS of `holdem/strength.py`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from counterplay.base.processors import cores
+from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
@@ -37,10 +37,8 @@ WEAK_CLASSES = 2  # the potential bucket draws on the weakest two classes of str
 STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
 LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
 
-Tell = Callable[[float], None]
 
-
-def sparbot_buckets(strengths: Strengths, tell: Tell = lambda share: None) -> Buckets:
+def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
     """The buckets of every holding on every board (about 10 s on two cores)."""
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
     flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
@@ -128,14 +126,12 @@ def _count_outs(
                     out[k, holding] += 1
 
 
-def count_outs(
-    size: int, later: np.ndarray, strong: int, tell: Tell = lambda share: None
-) -> np.ndarray:
+def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = untold) -> np.ndarray:
     """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card more."""
     shorter, longer = boards(size).masks, boards(size + 1)
     out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
     piece = max(1, len(out) // 64)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # kernels hold no interpreter lock
+    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
         jobs = [
             pool.submit(
                 _count_outs,

@@ -11,8 +11,6 @@ of other parameters is built again, never used (the archive has a checksum for e
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +20,8 @@ import numpy as np
 from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.base.mapped import saved
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import MAX_BETS, Betting, betting_states, betting_tree
 from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.tables import strengths
@@ -48,7 +48,6 @@ CARRY = (
     N_BUCKETS,
 )  # the bucket before the flop is forgotten, the later ones are remembered
 
-Tell = Callable[[float, str], None]
 Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
 _loaded: dict[Path, Table] = {}
 
@@ -82,7 +81,7 @@ def sparbot_path() -> Path:
     return cache_root() / "holdem" / f"sparbot-{VERSION}" / "table.npz"
 
 
-def sparbot_table(tell: Tell = lambda share, what: None) -> Table:
+def sparbot_table(tell: Tell = untold) -> Table:
     """The bot: from memory, from disk, or built now (about a minute on two cores)."""
     path = sparbot_path()
     if path not in _loaded:
@@ -120,7 +119,7 @@ def _build_and_save(path: Path, tell: Tell) -> Table:
 
 
 def build_sparbot(
-    tell: Tell = lambda share, what: None,
+    tell: Tell = untold,
 ) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[Played]]:
     """(first_row, policy), the buckets and how well each model is solved."""
     tables = strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
@@ -130,9 +129,7 @@ def build_sparbot(
     return real_rows(policies, N_BUCKETS), buckets, played
 
 
-def solve_models(
-    chance: Chance, tell: Tell = lambda share, what: None
-) -> tuple[Policies, list[Played]]:
+def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[Played]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
     model = make_model(Betting(), chance.first, chance)
     answer = solve(model, tell=lambda share: tell(share / 8, "pre-flop model"))
@@ -142,7 +139,7 @@ def solve_models(
         make_model(start, flop_prior(start.history, policies, chance), chance)
         for start in flop_starts()
     ]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         jobs = {pool.submit(solve, model): model for model in models}
         for done, _ in enumerate(as_completed(jobs), 2):
             tell(done / 8, "post-flop models")

@@ -7,13 +7,13 @@ the same ones. A deal counts twice, once for each way to seat the two hands, so 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.base.processors import cores
+from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.form import HAND_SIZE, SHOWDOWN, bucket_of, compare, deal, find_board
@@ -27,8 +27,6 @@ PIECES = (
     32  # each with random numbers of its own, so the counts do not depend on the number of threads
 )
 SEED = 2003
-
-Tell = Callable[[float], None]
 
 
 class Chance(NamedTuple):
@@ -93,9 +91,7 @@ def _count_deals(
             pair, swapped = pair_now, swapped_now
 
 
-def count_deals(
-    buckets: Buckets, n: int, n_buckets: int, tell: Tell = lambda share: None
-) -> Counts:
+def count_deals(buckets: Buckets, n: int, n_buckets: int, tell: TellShare = untold) -> Counts:
     """Counts over n sampled deals, the same for the same n."""
     tables = _Tables(
         buckets.preflop,
@@ -114,7 +110,7 @@ def count_deals(
         _count_deals(tables, *board_links(), share, n_buckets, new_state(SEED, piece), hand, counts)
         return counts
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # kernels hold no interpreter lock
+    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
         for done, part in enumerate(pool.map(work, range(PIECES)), 1):
             for sums, more in zip(total, part, strict=True):
                 sums += more
@@ -141,6 +137,6 @@ def chance_from_counts(counts: Counts) -> Chance:
     )
 
 
-def sparbot_chance(buckets: Buckets, tell: Tell = lambda share: None) -> Chance:
+def sparbot_chance(buckets: Buckets, tell: TellShare = untold) -> Chance:
     """The chance moves of all eight models."""
     return chance_from_counts(count_deals(buckets, N_DEALS, N_BUCKETS, tell))

@@ -6,11 +6,11 @@ program; an equilibrium need not be unique, so even with the original's buckets 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.base.progress import TellShare, untold
 from counterplay.forms.sequence import Side, Treeplex, best_reply, plan_from_policy
 from counterplay.kernels.policy import normalise
 from counterplay.opponents.bots.sparbot.model import Model, payoffs
@@ -20,8 +20,6 @@ TARGET = 2e-4  # exploitability b_1 + b_2 over the pot at the start of the model
 MOST_ITERATIONS = 3_000
 MEASURE_EVERY = 25
 VARIANT = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
-
-Tell = Callable[[float], None]
 
 
 class Solved(NamedTuple):
@@ -34,7 +32,7 @@ def solve(
     model: Model,
     target: float = TARGET,
     most: int = MOST_ITERATIONS,
-    tell: Tell = lambda share: None,
+    tell: TellShare = untold,
 ) -> Solved:
     """Iterate until the exploitability is at most `target` of the pot."""
     pot = starting_pot(model)
