@@ -16,6 +16,7 @@ from support.hands import random_hands, read_or_refusal
 from counterplay.base.errors import BadFile, BadParameter
 from counterplay.holdem.betting import BOARD_CARDS, betting_states
 from counterplay.holdem.cards import N_CARDS, cards
+from counterplay.opponents.hands import parquet as hand_files
 from counterplay.opponents.hands.acpc import read_acpc, write_acpc
 from counterplay.opponents.hands.parquet import (
     HandLog,
@@ -26,7 +27,6 @@ from counterplay.opponents.hands.parquet import (
 )
 from counterplay.opponents.hands.phh import read_phh, write_phh
 from counterplay.opponents.hands.records import HandRecord, Hands, parse_holding, seen_by, settle
-from counterplay.opponents.hands.records import parquet as hand_files
 
 SHOWN = HandRecord(
     0,
