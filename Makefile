@@ -30,6 +30,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 test: lint
+	@$(BIN)/counterplay holdem prepare  # once, not in each of the two processes
 	$(BIN)/pytest -n 2
 
 test-slow: $(VENV)/.dev

@@ -16,9 +16,6 @@ from support.command import one_sentence, typed
 
 import counterplay as cp
 from counterplay.base.mapped import read_mapped
-from counterplay.experiments.harness.outcomes import changed_files, finished, read_outcome
-from counterplay.experiments.harness.sources import result_version
-from counterplay.experiments.paper import fig4_kuhn
 from counterplay.holdem import tables
 
 KINDS = {
@@ -183,46 +180,3 @@ def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert right()
-
-
-REPRODUCE = """
-    import sys
-    from counterplay.base.files import write_bytes
-    from counterplay.cli import main
-    from counterplay.experiments.paper import fig4_kuhn
-    fig4_kuhn.SCALES["quick"] = (100_000, 1)
-    fig4_kuhn.save_figure = lambda figure, path: write_bytes(path, b"a picture, drawn without the wait")
-    sys.argv = ["counterplay", "reproduce", "fig4-kuhn"]
-    while True:
-        try:
-            main()
-        except SystemExit as stop:
-            assert not stop.code, stop.code
-"""
-
-
-def test_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(fig4_kuhn.SCALES, "quick", (100_000, 1))
-    assert typed(tmp_path, "reproduce", "fig4-kuhn", "--out", "right").code == 0
-    right = read_outcome(tmp_path / "right" / "fig4-kuhn.json")
-    results, rng = tmp_path / "results", random.Random(5)
-    code = result_version(fig4_kuhn.run)
-    for _ in range(4):
-        killed(REPRODUCE, tmp_path, rng.uniform(0.0, 0.6), (results / "fig4-kuhn.csv").exists)
-        if (results / "fig4-kuhn.json").exists():
-            outcome = read_outcome(results / "fig4-kuhn.json")
-            assert outcome.claims == right.claims
-            right_files = not changed_files(outcome, results)
-            assert (finished("fig4-kuhn", "quick", results, code) is not None) == right_files
-        found = finished("fig4-kuhn", "quick", results, code)
-        if found is not None:
-            assert (results / "fig4-kuhn.csv").read_bytes() == (
-                tmp_path / "right" / "fig4-kuhn.csv"
-            ).read_bytes()
-        (results / "fig4-kuhn.csv").unlink()
-    done = typed(tmp_path, "reproduce", "fig4-kuhn")
-    assert done.code == 0, done
-    again = finished("fig4-kuhn", "quick", results, code)
-    assert again is not None
-    assert again.claims == right.claims
-    assert (results / "report.html").read_text().count("fig4-kuhn") > 0
