@@ -230,7 +230,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _versions(package: Path) -> tuple[str, str, str]:
     """Of pieces, of the results of Figure 6 and of Table 2."""
     results = [
-        sources._result_version.__wrapped__(package / "experiments" / f"{n}.py")
+        sources._result_version.__wrapped__(package / "experiments" / "paper" / f"{n}.py")
         for n in ("fig6", "table2")
     ]
     return sources.pieces_version.__wrapped__(), *results
@@ -241,16 +241,16 @@ def _versions(package: Path) -> tuple[str, str, str]:
     [
         ("kernels/rng.py", (True, True, True)),
         ("games/pam.py", (True, True, True)),
-        ("opponents/poki/bot.py", (True, True, True)),
-        ("experiments/players.py", (True, True, True)),
-        ("experiments/store.py", (True, True, True)),
+        ("opponents/bots/poki/bot.py", (True, True, True)),
+        ("experiments/paper/players.py", (True, True, True)),
+        ("experiments/harness/store.py", (True, True, True)),
         ("base/plotting.py", (False, True, True)),
-        ("experiments/fig6.py", (False, True, False)),
-        ("experiments/table1.py", (False, False, True)),
-        ("experiments/report.py", (False, False, False)),
-        ("experiments/campaign.py", (False, False, False)),
-        ("experiments/templates/report.html", (False, False, False)),
-        ("cli.py", (False, False, False)),
+        ("experiments/paper/fig6.py", (False, True, False)),
+        ("experiments/paper/table1.py", (False, False, True)),
+        ("experiments/harness/report.py", (False, False, False)),
+        ("experiments/harness/campaign.py", (False, False, False)),
+        ("experiments/harness/templates/report.html", (False, False, False)),
+        ("cli/main.py", (False, False, False)),
     ],
 )
 def test_which_change_of_the_code_discards_what(
