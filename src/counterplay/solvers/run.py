@@ -246,9 +246,7 @@ class _Loop:
     def _measure(self, final: bool = False) -> None:
         wanted = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
-        if (
-            wanted or self.measuring <= MEASURE_SHARE * self.used
-        ) and self.solver.game.perfect_recall:
+        if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
             before = time.perf_counter()
             epsilon = self.solver.measure(self.solver.policy())
             self.measuring += time.perf_counter() - before
