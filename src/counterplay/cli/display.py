@@ -215,9 +215,9 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
             f"value to {result.game.seats[0]} = {facts['values'][0]:+.6f}"
         )
     else:
-        out.print(
-            f"play it: counterplay match {folder} always-call\nlook at it: counterplay show {folder}"
-        )
+        if result.game.abilities.bots:
+            out.print(f"play it: counterplay match {folder} always-call")
+        out.print(f"look at it: counterplay show {folder}")
     if result.game.n_infosets <= SHOWN_INFOSETS:
         for row in result.strategy.table():
             out.print(f"  {row}")

@@ -240,7 +240,8 @@ def evaluate(
         loaded = profile.game
         if not loaded.abilities.exact:
             raise BadParameter(
-                f"{loaded.name} is too large to evaluate exactly; play it: counterplay match {strategy} always-call"
+                f"{loaded.name} is too large to evaluate exactly; "
+                f"play it: counterplay match {strategy} {_somebody(loaded)}"
             )
         facts: dict[str, Any] = {"game": loaded.name} | unit_fact(loaded)
         for player, value in enumerate(expected_value(loaded, profile)):
@@ -264,6 +265,11 @@ def evaluate(
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
                 facts[f"value as {loaded.seats[player]} against {against}"] = value
     print_facts(facts, as_json)
+
+
+def _somebody(game: Any) -> str:
+    """Whom to play: a bot where there are any, else another strategy."""
+    return "always-call" if game.abilities.bots else f"OTHER --game '{game.name}'"
 
 
 def _one_seat(response: Any) -> dict[str, Any]:
