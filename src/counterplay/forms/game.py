@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
-from counterplay.forms.abilities import abilities_of, numbered, seats_of, unit_of
+from counterplay.forms.abilities import (
+    Abilities,
+    Unit,
+    abilities_of,
+    numbered,
+    seats_of,
+    unit_of,
+)
 from counterplay.forms.build import Labels
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
@@ -33,10 +40,8 @@ class Game:
             )
         self.name = name
         self.rules: Any = rules
-        #: What can be done with the game, in which unit it pays, and how its seats are called.
-        self.abilities = abilities_of(name, rules, isinstance(rules, FormRules))
-        self.unit = unit_of(name, rules)
-        self.seats = seats_of(name, rules)
+        self._abilities = abilities_of(name, rules, isinstance(rules, FormRules))
+        self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
     def __repr__(self) -> str:
         return f"Game({self.name!r})"
@@ -47,6 +52,21 @@ class Game:
             return build_levels(self.rules, self.name), None
         assert isinstance(self.rules, StateRules)
         return build_states(self.rules, self.name)
+
+    @property
+    def abilities(self) -> Abilities:
+        """What can be done with the game: whether it can be listed, measured exactly, played by bots, ..."""
+        return self._abilities
+
+    @property
+    def unit(self) -> Unit:
+        """What payoffs are counted in; as text what stands behind a number, such as `per game` or `sb/h`."""
+        return self._unit
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """How each player's seat is called."""
+        return self._seats
 
     @property
     def has_tree(self) -> bool:

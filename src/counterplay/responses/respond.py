@@ -1,6 +1,7 @@
 """`respond`: win the most from an opponent who plays like `model`, while risking little against one who does not.
 
-Section 4, Algorithm 2 and footnote 9. Four algorithms, each a transform of a form (`forms/restricted.py`) and a solver as engine:
+Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a transform of a form (`forms/restricted.py`) and
+a solver as engine (`solver.py`):
 
 | name | transform | engines |
 |---|---|---|

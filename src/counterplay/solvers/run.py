@@ -64,7 +64,7 @@ class Run:
         return self.metrics[-1].exploitability if self.metrics else math.nan
 
     def save(self, path: str | Path) -> None:
-        """Write a run folder that `resume` can go on from."""
+        """Write a run folder to go on from by `resume`, or by `resume_response` where it is a response's."""
         folder = Path(path)
         run_folder.create(folder, self._solver, self.version)
         run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
