@@ -66,7 +66,7 @@ class Form:
 def test_a_form_of_its_own_can_be_sampled_and_no_more() -> None:
     sampled = Game("form", Form())
     assert sampled.abilities == SAMPLED_ONLY
-    with pytest.raises(BadGame, match=r"can be sampled .* but not listed"):
+    with pytest.raises(BadGame, match=r"can be sampled.* but not listed"):
         sampled.tree  # noqa: B018
     rules = Form()
     rules.abilities = Abilities()  # type: ignore[attr-defined]
@@ -107,10 +107,10 @@ def test_units_and_seats_are_read_off_the_rules() -> None:
 
 def test_full_width() -> None:
     mine = game(abilities=Abilities(full_width=False))
-    with pytest.raises(BadGame, match="but not solved at full width"):
+    with pytest.raises(BadGame, match="mine is too large for"):
         cp.solve(mine, "cfr+", iterations=1)
     model = Strategy.uniform(mine)
-    with pytest.raises(BadGame, match="but not solved at full width"):
+    with pytest.raises(BadGame, match="mine is too large for"):
         cp.respond(mine, model, 0, 0.5, "rnr", iterations=1)
     assert cp.solve(mine, "mccfr", iterations=1).iterations == 1
 

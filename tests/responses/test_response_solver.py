@@ -14,7 +14,7 @@ import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.forms.restricted import data_biased_form
 from counterplay.responses.algorithms import RESPONSES, ResponseAlgorithm
-from counterplay.responses.solver import ResponseSolver, engines
+from counterplay.responses.solver import ResponseSolver, engines_of
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.folder import config_of
 from counterplay.solvers.limits import Limits, take_limits
@@ -26,7 +26,7 @@ TRUST = np.arange(12) / 12.0
 CASES = [
     (name, engine)
     for name, spec in RESPONSES.items()
-    for engine in engines(spec)
+    for engine in engines_of(spec)
     if (name, engine) != ("dbr", "egt")
 ]
 SAMPLED = [case for case in CASES if RESPONSES[case[0]].sampled]
@@ -66,7 +66,7 @@ def test_what_was_learnt_by_sampling_stays(algorithm: str, engine: str) -> None:
         assert np.array_equal(array, before[name]), name
 
 
-@pytest.mark.parametrize("engine", engines(RESPONSES["mcdbr"]))
+@pytest.mark.parametrize("engine", engines_of(RESPONSES["mcdbr"]))
 def test_believing_is_changing_the_model_in_the_middle_of_a_form(engine: str) -> None:
     """A form whose arrays are written over plays as one that is replaced."""
     fixed, trust = OLD.probabilities.copy(), TRUST[::-1].copy()

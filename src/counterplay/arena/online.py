@@ -38,13 +38,17 @@ from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import observe
 from counterplay.responses.algorithms import RESPONSES
 from counterplay.responses.confidence import confidence
-from counterplay.responses.solver import ResponseSolver, engines
+from counterplay.responses.solver import ResponseSolver, engines_of
 
 ME = "learner"
 FADE = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
-ENGINES = engines(ALGORITHM)
 CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
+
+
+def engines() -> tuple[str, ...]:
+    """Solvers that can go on when the model has changed."""
+    return engines_of(ALGORITHM)
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,10 @@ class OnlineLearner:
     ) -> None:
         if not (game.abilities.bots and game.abilities.hands):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
-        if engine not in ENGINES:
+        if engine not in engines():
             raise BadParameter(
-                f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), "
-                f"not {engine!r}"
+                "learning while playing needs an engine that samples "
+                f"({', '.join(engines())}), not {engine!r}"
             )
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         options = {"threads": threads} if threads > 1 else {}

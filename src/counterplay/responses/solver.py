@@ -30,7 +30,7 @@ from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver
 
 
-def engines(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
+def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
     """The solvers that can run inside `algorithm`."""
     return tuple(name for name, kind in ALGORITHMS.items() if kind.sampled == algorithm.sampled)
 
@@ -40,8 +40,8 @@ def check_engine(algorithm: ResponseAlgorithm, engine: Any) -> str:
     name = engine or algorithm.engine
     if not isinstance(name, str) or name not in ALGORITHMS:
         raise unknown("engine", name, ALGORITHMS)
-    if name not in engines(algorithm):
-        fitting = ", ".join(engines(algorithm))
+    if name not in engines_of(algorithm):
+        fitting = ", ".join(engines_of(algorithm))
         raise BadParameter(f"{algorithm.name} needs one of the engines {fitting}, not {name}")
     return name
 

@@ -143,9 +143,9 @@ class FullWidth(Solver):
 
     def fade(self, factor: float) -> None:
         share = probability(factor, "factor")
-        for half in self._halves:
-            for learnt in (half.regret, half.strategy_sum, half.predicted):
-                learnt *= share
+        for name, array in self.tables().items():
+            if name[:-1] in ("regret", "strategy_sum", "predicted"):
+                array *= share
 
     def _run(self, n: int) -> int:
         cfr_iterations(self._form, *self._halves, self._variant, self.iterations, n)
