@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.measure import side_by_side
 from counterplay import Strategy, load
-from counterplay.responses.respond import response_solver
+from counterplay.responses.solver import ResponseSolver
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)", "ocp(100)")
@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, ...]]:
         for name in GAMES:
             game = load(name)
             model = Strategy.random(game, 1)
-            ours = response_solver(game, model, 0, 0.75, response, plain, 0, {})
+            ours = ResponseSolver(game, model, 0, 0.75, response, plain).engine
             base = new_solver(game, plain, 0, {})
             mine, theirs = side_by_side(ours.step, base.step)
             costs = sorted(b / a for a, b in zip(mine.values, theirs.values, strict=True))

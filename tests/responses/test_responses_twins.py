@@ -23,7 +23,7 @@ from reference.restricted import RestrictedRules, dbr_rules, rnr_rules
 
 import counterplay as cp
 from counterplay.forms.game import Game
-from counterplay.responses.respond import response_solver
+from counterplay.responses.solver import ResponseSolver
 
 CAP = int(os.environ.get("COUNTERPLAY_TEST_ITERATIONS", "1000000"))
 SEATS = (0, 1)
@@ -100,7 +100,7 @@ def test_sampled(name: str, engine: str, p: Any, player: int) -> None:
     algorithm, iterations = "mcdbr" if p == "array" else "mcrnr", 30 if name == LEDUC else 150
     kernel, options, make, names = SAMPLED[engine]
     model = model_with_zeros(game)
-    solver = response_solver(game, model, player, trust, algorithm, kernel, 9, options)
+    solver = ResponseSolver(game, model, player, trust, algorithm, kernel, 9, options).engine
     twin, dice = make(Node(drawn_out(game, model, player, trust).root())), Dice(9)
     for t in range(1, min(iterations, CAP) + 1):
         solver.step(1)

@@ -33,7 +33,6 @@ from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import betting_tree
 from counterplay.holdem.form import HAND_SIZE
-from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
@@ -101,11 +100,11 @@ def play_match(
     target = new_log(log, observer)
     game = game if isinstance(game, Game) else load(game)
     if target is not None:
-        if not isinstance(game.rules, HoldemRules):
+        if not game.abilities.hands:
             raise BadParameter("only hands of hold'em can be logged")
         target.check()
-    holdem = isinstance(game.rules, HoldemRules)
-    players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
+    dealt = game.abilities.bots
+    players = (as_bot(a, tell), as_bot(b, tell)) if dealt else (a, b)
     seat = only_seat(*players)
     if seat is None:
         plan = Plan(
@@ -114,7 +113,7 @@ def play_match(
     else:
         plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
-    if holdem:
+    if dealt:
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)

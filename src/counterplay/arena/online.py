@@ -28,24 +28,27 @@ from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
-from counterplay.forms.restricted import data_biased_form
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.holdem.game import HoldemRules
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.records import HandRecord, seen_by
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import observe
+from counterplay.responses.algorithms import RESPONSES
 from counterplay.responses.confidence import confidence
-from counterplay.solvers.algorithms import ALGORITHMS, new_solver
-from counterplay.solvers.sampling import SamplingSolver
+from counterplay.responses.solver import ResponseSolver, engines_of
 
 ME = "learner"
 FADE = 0.5
-ENGINES = tuple(name for name, kind in ALGORITHMS.items() if issubclass(kind, SamplingSolver))
+ALGORITHM = RESPONSES["mcdbr"]
 CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
+
+
+def engines() -> tuple[str, ...]:
+    """Solvers that can go on when the model has changed."""
+    return engines_of(ALGORITHM)
 
 
 @dataclass(frozen=True)
@@ -81,29 +84,26 @@ class OnlineLearner:
         threads: int = 1,
         seed: int = 0,
     ) -> None:
-        if not isinstance(game.rules, HoldemRules):
+        if not (game.abilities.bots and game.abilities.hands):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
-        if engine not in ENGINES:
+        if engine not in engines():
             raise BadParameter(
-                f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"
+                "learning while playing needs an engine that samples "
+                f"({', '.join(engines())}), not {engine!r}"
             )
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
-        self._fixed = Strategy.uniform(game).probabilities.copy()
-        self._believed = np.zeros(game.n_infosets)
-        self._solvers: list[Any] = [
-            new_solver(
-                game,
-                engine,
-                (int(check_seed(seed)) + seat) % 2**64,
-                {"threads": threads} if threads > 1 else {},
-                data_biased_form(game.form, self._fixed, 1 - seat, self._believed),
+        options = {"threads": threads} if threads > 1 else {}
+        nothing, start = Strategy.uniform(game), int(check_seed(seed))
+        self._solvers = [
+            ResponseSolver(
+                game, nothing, seat, 0.0, ALGORITHM.name, engine, (start + seat) % 2**64, options
             )
             for seat in (0, 1)
         ]
 
     @property
     def iterations(self) -> int:
-        return sum(solver.iterations for solver in self._solvers)
+        return sum(solver.engine.iterations for solver in self._solvers)
 
     def learn(self, hands: list[HandRecord], opponent: str) -> None:
         """A new model from all `hands`; what was learnt against the old one fades."""
@@ -112,9 +112,8 @@ class OnlineLearner:
 
     def believe(self, model: Strategy, trust: np.ndarray) -> None:
         """Respond to this model from now on, believed so much at each information set."""
-        self._fixed[:] = model.probabilities
-        self._believed[:] = trust
         for solver in self._solvers:
+            solver.believe(model, trust)
             solver.fade(FADE)
 
     def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
@@ -123,12 +122,12 @@ class OnlineLearner:
             left, chunk = iterations // 2, 1_000
             while left > 0 and not stop():
                 before = time.perf_counter()
-                solver.step(min(chunk, left))
+                solver.engine.step(min(chunk, left))
                 left -= chunk
                 chunk *= 2 if time.perf_counter() - before < CHUNK_SECONDS / 2 else 1
 
     def strategy(self) -> Strategy:
-        one, two = (Strategy(self.game, solver.policy()) for solver in self._solvers)
+        one, two = (solver.strategy() for solver in self._solvers)
         return one.replace(two, 1)
 
 
@@ -198,7 +197,7 @@ def play_online(
                     so_far.degrees,
                 )
                 yield found
-                tell(len(played) / hands, f"{len(played):,} hands, {so_far.mean:+.3f} sb/h")
+                tell(len(played) / hands, f"{len(played):,} hands, {so_far.mean:+.3f} {game.unit}")
             if not stop():
                 with stop_signals() as stop:
                     if relearn:

@@ -37,9 +37,7 @@ class MatchResult:
     seconds: float
     degrees: float = math.inf  # of freedom: how well the standard error is known (Student's t)
     stopped: bool = False  # before all hands were played
-    seat: int | None = (
-        None  # the only one `a` played in, where one of the two is a response for one seat; `mean` is of that
-    )
+    seat: int | None = None  # the only one `a` played in, where a response is for one seat
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -29,6 +29,18 @@ def exploitability_name(game: Any) -> str:
     )
 
 
+def unit_fact(game: Any) -> dict[str, str]:
+    """In what payoffs are counted, where the game says more than `per game`."""
+    return {"unit": str(game.unit)} if game.unit != type(game.unit)() else {}
+
+
+def seat_text(game: Any, player: int) -> str:
+    """`player 1's seat`, and how the game calls it where it has a name of its own."""
+    number = f"player {player + 1}"
+    name = game.seats[player]
+    return f"{number}'s seat" if name == number else f"{number}'s seat ({name})"
+
+
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print(json.dumps(facts))
@@ -185,7 +197,7 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         "iterations per second": result.iterations / max(result.seconds, 1e-9),
         "exploitability": None if math.isnan(epsilon) else epsilon,
         "values": expected_value(result.game, result.strategy).tolist()
-        if result.game.has_tree
+        if result.game.abilities.exact
         else None,
         "stopped by": result.stopped_by,
         "folder": str(folder),
@@ -197,14 +209,15 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
         f"({facts['iterations per second']:,.0f} per second)",
     )
-    if result.game.has_tree:
+    if result.game.abilities.exact:
         out.print(
-            f"{exploitability_name(result.game)} = {epsilon:.3g}   value to player 1 = {facts['values'][0]:+.6f}"
+            f"{exploitability_name(result.game)} = {epsilon:.3g}   "
+            f"value to {result.game.seats[0]} = {facts['values'][0]:+.6f}"
         )
     else:
-        out.print(
-            f"play it: counterplay match {folder} always-call\nlook at it: counterplay show {folder}"
-        )
+        if result.game.abilities.bots:
+            out.print(f"play it: counterplay match {folder} always-call")
+        out.print(f"look at it: counterplay show {folder}")
     if result.game.n_infosets <= SHOWN_INFOSETS:
         for row in result.strategy.table():
             out.print(f"  {row}")

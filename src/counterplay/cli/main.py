@@ -30,8 +30,10 @@ from counterplay.cli.display import (
     print_outcome,
     progress,
     report_run,
+    seat_text,
     share_progress,
     status,
+    unit_fact,
 )
 from counterplay.cli.support import (
     LIMITS,
@@ -236,17 +238,16 @@ def evaluate(
     with status(f"evaluating {strategy}"):
         profile = read_strategy(strategy, game)
         loaded = profile.game
-        if not loaded.has_tree:
+        if not loaded.abilities.exact:
             raise BadParameter(
-                f"{loaded.name} is too large to evaluate exactly; play it: counterplay match {strategy} always-call"
+                f"{loaded.name} is too large to evaluate exactly; "
+                f"play it: counterplay match {strategy} {_somebody(loaded)}"
             )
-        facts: dict[str, Any] = {"game": loaded.name}
-        for player, value in enumerate(expected_value(loaded, profile), 1):
-            facts[f"value to player {player}"] = float(value)
-        for player in range(loaded.n_players):
-            facts[f"best response of player {player + 1}"] = best_response(
-                loaded, profile, player
-            ).value
+        facts: dict[str, Any] = {"game": loaded.name} | unit_fact(loaded)
+        for player, value in enumerate(expected_value(loaded, profile)):
+            facts[f"value to {loaded.seats[player]}"] = float(value)
+        for player, seat in enumerate(loaded.seats):
+            facts[f"best response of {seat}"] = best_response(loaded, profile, player).value
         if profile.player is None:
             facts[exploitability_name(loaded)] = exploitability(loaded, profile)
         else:
@@ -262,8 +263,13 @@ def evaluate(
             other = read_strategy(against, loaded.name)
             for player in seats_between(profile, other):
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
-                facts[f"value as player {player + 1} against {against}"] = value
+                facts[f"value as {loaded.seats[player]} against {against}"] = value
     print_facts(facts, as_json)
+
+
+def _somebody(game: Any) -> str:
+    """Whom to play: a bot where there are any, else another strategy."""
+    return "always-call" if game.abilities.bots else f"OTHER --game '{game.name}'"
 
 
 def _one_seat(response: Any) -> dict[str, Any]:
@@ -275,7 +281,7 @@ def _one_seat(response: Any) -> dict[str, Any]:
     value = game_value(game) * (1 if player == 0 else -1)
     worst = -best_response(game, response, 1 - player).value
     return {
-        "meant for": f"player {player + 1}'s seat; the other is the model it responds to",
+        "meant for": f"{seat_text(game, player)}; the other is the model it responds to",
         "worst case": worst,
         "exploitability, below the value of the game": max(value - worst, 0.0),
     }

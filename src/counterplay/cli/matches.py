@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import err, out, print_facts, share_progress
+from counterplay.cli.display import err, out, print_facts, seat_text, share_progress
 from counterplay.cli.support import AsJson, read_strategy, refuse_given
 
 if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult
+    from counterplay.forms.game import Game
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
 NAME_BYTES = 150  # of a player's name in the name of a file
@@ -139,24 +140,24 @@ def _match(
             if stop.result is None:
                 raise KeyboardInterrupt from None
             result = cast("MatchResult", stop.result)
-    unit = "sb/h" if not loaded.has_tree else "per game"
     if as_json:
-        found = asdict(result) | {"a": a, "b": b, "interval": result.interval, "unit": unit}
+        found = asdict(result) | {"a": a, "b": b, "interval": result.interval}
+        found["unit"] = str(loaded.unit)
         print(json.dumps({name: finite(value) for name, value in found.items()}))
     else:
-        _print_result(result, a, b, unit, log)
+        _print_result(result, a, b, loaded, log)
     return result.stopped
 
 
-def _print_result(result: MatchResult, a: str, b: str, unit: str, log: Path | None) -> None:
+def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | None) -> None:
     low, high = result.interval
     sure = (
         f"95% interval {low:+.4f} to {high:+.4f}"
         if math.isfinite(low)
         else "one deal says nothing of how sure that is"
     )
-    out.print(f"{a} against {b}: {result.mean:+.4f} {unit}, {sure}")
-    seats = ("dealer", "big blind") if unit == "sb/h" else ("player 1", "player 2")
+    out.print(f"{a} against {b}: {result.mean:+.4f} {game.unit}, {sure}")
+    seats = game.seats
     facts = {
         "hands": result.hands,
         "duplicate": "yes, each deal in both seats" if result.duplicate else "no",
@@ -195,7 +196,10 @@ def _learn(
     """Play online and print a line per block; whether it was stopped."""
     from counterplay.arena.online import play_online
     from counterplay.base.processors import cores
+    from counterplay.games.registry import load
 
+    loaded = load(game)
+    unit = str(loaded.unit)
     rows: list[dict[str, Any]] = []
     options: dict[str, Any] = {
         "iterations": iterations,
@@ -207,7 +211,7 @@ def _learn(
     stopped = False
     try:
         with share_progress("learning while playing") as tell:
-            for block in play_online(opponent, hands, seed, game=game, tell=tell, **options):
+            for block in play_online(opponent, hands, seed, game=loaded, tell=tell, **options):
                 half = block.interval[1] - block.mean
                 rows.append(
                     {
@@ -218,18 +222,14 @@ def _learn(
                     }
                 )
                 if not as_json:
-                    won = (
-                        f"last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} sb/h"
-                    )
+                    won = f"last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} {unit}"
                     out.print(f"{block.hands:>9,} hands   {won}")
     except KeyboardInterrupt:
         if not rows:
             raise
         stopped = True
     if as_json:
-        print(
-            json.dumps({"opponent": opponent, "unit": "sb/h", "blocks": rows, "stopped": stopped})
-        )
+        print(json.dumps({"opponent": opponent, "unit": unit, "blocks": rows, "stopped": stopped}))
         return stopped
     if log is not None:
         out.print(f"hands written to {log}")
@@ -245,7 +245,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     from counterplay.opponents.bots.table import strategy_bot
 
     loaded = load(game) if game is not None else None
-    if loaded is not None and loaded.has_tree:
+    if loaded is not None and not loaded.abilities.bots:
         return loaded, read_strategy(a, game), read_strategy(b, game)
     players: list[Any] = []
     for name in (a, b):
@@ -253,7 +253,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
             players.append(as_bot(name))
             continue
         strategy = read_strategy(name, game)
-        if strategy.game.has_tree:
+        if not strategy.game.abilities.bots:
             return (
                 strategy.game,
                 read_strategy(a, strategy.game.name),
@@ -384,9 +384,10 @@ def show(
     profile = read_strategy(strategy, game)
     if profile.player is not None:
         out.print(
-            f"Meant for player {profile.player + 1}'s seat; the other is the model it responds to."
+            f"Meant for {seat_text(profile.game, profile.player)}; "
+            "the other is the model it responds to."
         )
-    if profile.game.has_tree:
+    if not profile.game.abilities.grid:
         refuse_given(
             context,
             ["betting", "picture"],

@@ -11,7 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import err, out, print_facts, progress, share_progress, status
+from counterplay.cli.display import (
+    err,
+    out,
+    print_facts,
+    progress,
+    share_progress,
+    status,
+    unit_fact,
+)
 from counterplay.cli.support import (
     LIMITS,
     AsJson,
@@ -42,7 +50,9 @@ def _seat(player: str) -> int | None:
 
 
 def _idle_seed(context: typer.Context, algorithm: str) -> None:
-    if algorithm in ("rnr", "dbr"):
+    from counterplay.responses.algorithms import RESPONSES
+
+    if algorithm in RESPONSES and not RESPONSES[algorithm].sampled:
         refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
 
 
@@ -207,7 +217,7 @@ def _by_observations(model: str, kind: str, p_max: float) -> Any:
 
 
 def _report(response: Any, folder: Path, as_json: bool) -> None:
-    seat = "both seats, summed" if response.player is None else f"player {response.player + 1}"
+    seat = "both seats, summed" if response.player is None else response.game.seat(response.player)
     facts = {
         "game": response.game.name,
         "responder": seat,
@@ -217,11 +227,11 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
-    if response.game.has_tree:
+    if response.game.abilities.exact:
         risk = "exploitability" + (
             " (b1 + b2)" if response.player is None else ", below the value of the game"
         )
-        facts |= {
+        facts |= unit_fact(response.game) | {
             "payoff against the model": response.payoff,
             "worst case": response.worst_case,
             "exploitation, above the value of the game": response.exploitation,
@@ -322,9 +332,12 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
     out.print(curve.table())
     if advice is not None:
         out.print(
-            f"p = {advice.p:g} wins {advice.exploitation:.4g} and risks {advice.exploitability:.4g} per game."
+            f"p = {advice.p:g} wins {advice.exploitation:.4g} and risks "
+            f"{advice.exploitability:.4g} {curve.game.unit}."
         )
     elif limit is not None:
         least = min(point.exploitability for point in curve.points)
-        out.print(f"No p here risks at most {limit:g} per game; the safest risks {least:.4g}.")
+        out.print(
+            f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks {least:.4g}."
+        )
     out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")

@@ -109,7 +109,7 @@ def read_strategy(text: str, game: str | None) -> Any:
         if game is None:
             raise BadParameter("uniform needs to know the game: add --game kuhn")
         return Strategy.uniform(load(game))
-    if game is not None and not os.path.exists(text) and not load(game).has_tree:
+    if game is not None and not os.path.exists(text) and load(game).abilities.bots:
         from counterplay.opponents.bots.simple import SIMPLE, simple_strategy
 
         if text in SIMPLE:
@@ -135,10 +135,12 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
 
 def interruptible(folder: Path, command: str, work: Callable[[], Any]) -> Any:
     """Run `work`; after Ctrl-C say how to go on."""
+    from counterplay.solvers.folder import has_checkpoint, places
+
     try:
         return work()
     except KeyboardInterrupt:
-        if any((place / "checkpoint.npz").exists() for place in (folder, folder / "seat1")):
+        if any(has_checkpoint(place) for place in places(folder)):
             err.print(
                 f"stopped; saved in {folder}. Go on with: counterplay {command} --resume {folder}"
             )

@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
+from counterplay.forms.abilities import (
+    Abilities,
+    Unit,
+    abilities_of,
+    numbered,
+    seats_of,
+    unit_of,
+)
 from counterplay.forms.build import Labels
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
@@ -31,7 +39,9 @@ class Game:
                 f"{name}: n_players must be a whole number from 1 to 10, not {rules.n_players!r}"
             )
         self.name = name
-        self.rules = rules
+        self.rules: Any = rules
+        self._abilities = abilities_of(name, rules, isinstance(rules, FormRules))
+        self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
     def __repr__(self) -> str:
         return f"Game({self.name!r})"
@@ -44,19 +54,42 @@ class Game:
         return build_states(self.rules, self.name)
 
     @property
+    def abilities(self) -> Abilities:
+        """What can be done with the game: whether it can be listed, measured exactly, played by bots, ..."""
+        return self._abilities
+
+    @property
+    def unit(self) -> Unit:
+        """What payoffs are counted in; as text what stands behind a number, such as `per game` or `sb/h`."""
+        return self._unit
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """How each player's seat is called."""
+        return self._seats
+
+    @property
     def has_tree(self) -> bool:
-        """Whether the histories can be listed; hold'em can only be sampled."""
-        return not isinstance(self.rules, FormRules)
+        """Whether the histories can be listed; `abilities` says that and more."""
+        return self.abilities.listed
+
+    def seat(self, player: int) -> str:
+        """How a player's seat is called, with his number: `player 1`, or `player 1 (dealer)`."""
+        number = numbered(player)
+        return number if self.seats[player] == number else f"{number} ({self.seats[player]})"
 
     @property
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
-        if isinstance(self.rules, FormRules):
-            known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
-            raise BadGame(
-                f"{self.name} is too large for that: it can be sampled ({known}) but not listed"
-            )
+        if not self.abilities.listed:
+            raise self._too_large("listed")
         return self._built[0]
+
+    def _too_large(self, what: str) -> BadGame:
+        known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
+        return BadGame(
+            f"{self.name} is too large for that: it can be sampled ({known}) but not {what}"
+        )
 
     @cached_property
     def form(self) -> Any:
@@ -66,6 +99,8 @@ class Game:
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """Two players with perfect recall only; built on first use."""
+        if self.abilities.listed and not self.abilities.full_width:
+            raise self._too_large("solved at full width")
         return sequence_form(self.tree)
 
     @cached_property
@@ -97,7 +132,7 @@ class Game:
             if by_player[owner, label] > 1:
                 label = f"{label} #{i}"
             elif count[label] > 1:
-                label = f"player {owner + 1}: {label}"
+                label = f"{numbered(owner)}: {label}"
             names.append(label)
         return names
 
@@ -109,7 +144,7 @@ class Game:
     @property
     def n_players(self) -> int:
         """How many play."""
-        return self.rules.n_players
+        return int(self.rules.n_players)
 
     @property
     def n_nodes(self) -> int:
@@ -153,9 +188,14 @@ class Game:
     def perfect_recall(self) -> bool:
         """Whether every player remembers what he did."""
         try:
-            return self.has_tree and len(self.treeplexes) == self.n_players
+            return self.abilities.listed and len(self.treeplexes) == self.n_players
         except BadGame:
             return False
+
+    @property
+    def measurable(self) -> bool:
+        """Whether exploitability can be computed."""
+        return self.abilities.exact and self.perfect_recall
 
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""

@@ -2,7 +2,7 @@
 
 `State` is for people: one object per situation, walked one at a time. `LevelRules` is for large built-in games: a whole level
 of the tree is a dictionary of arrays with one row per node, expanded at once with NumPy. `FormRules` is for games that fit
-in no tree: they make a form for sampling themselves.
+in no tree: they make a form for sampling themselves. Any of them may say more of itself (`forms/abilities.py`).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ frequency; only the current one counts, so there is no perfect recall. Payoffs a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter
+from counterplay.forms.abilities import SAMPLED_ONLY
 from counterplay.games.spec import GameSpec, whole_number
 from counterplay.holdem import tables
 from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
@@ -28,6 +30,9 @@ class HoldemRules:
     n_players = 2
     zero_sum = True
     depth = 23  # decisions in the longest hand: five before the flop, six in each later round
+    abilities = replace(SAMPLED_ONLY, bots=True, hands=True, grid=True)
+    unit = ("small bets", "hand", "sb/h")
+    seats = ("dealer", "big blind")
 
     def __init__(self, buckets: int = 10, kind: str = "width") -> None:
         self.n_buckets = whole_number(buckets, 1, MOST_BUCKETS, "buckets")

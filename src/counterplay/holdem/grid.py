@@ -12,7 +12,6 @@ from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, betting_actions, betting_histories, betting_tree
 from counterplay.holdem.cards import RANKS, holding
-from counterplay.holdem.game import HoldemRules
 
 #: Light, middle and dark, so that shares can be told apart in grey as well.
 SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
@@ -27,9 +26,10 @@ def grid_label(row: int, column: int) -> str:
 def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
     """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or cr), aces first."""
     rules = strategy.game.rules
-    if not isinstance(rules, HoldemRules):
+    if not strategy.game.abilities.grid:
         raise BadParameter(
-            f"the grid of starting hands is for hold'em, and this is a strategy for {strategy.game.name}"
+            "the grid of starting hands is for hold'em, "
+            f"and this is a strategy for {strategy.game.name}"
         )
     tree, histories = betting_tree(), betting_histories()
     choices = [histories[node] for node in tree.node if tree.round[node] == 0]

@@ -1,4 +1,4 @@
-"""Run folders of responses: those of `solve`, with `model.npz` and `trust.npz` beside, without which none could be resumed."""
+"""What the run folder of a response holds beside that of `solve`: `model.npz` and `trust.npz`, without which it cannot go on."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ from counterplay.forms.strategy import Strategy
 from counterplay.solvers import folder as run_folder
 
 
-def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
-    """A response in both seats has a folder for each."""
-    return folder / f"seat{seat + 1}" if player is None else folder
-
-
-def save_model(folder: Path, model: Strategy, trust: np.ndarray) -> None:
+def save_model(model: Strategy, trust: np.ndarray, folder: Path) -> None:
+    """What a response responds to, into its run folder."""
     model.save(folder / "model.npz")
     files.write_arrays(folder / "trust.npz", "trust", {"p": trust}, {})
 

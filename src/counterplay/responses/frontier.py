@@ -1,4 +1,4 @@
-"""The exploitation-exploitability curve of a model (Section 4.3.1, Figure 6), and the best response within a limit on risk.
+"""The exploitation-exploitability curve of a model (Section 4.3.1, Figure 6).
 
 A restricted Nash response at p maximises p · (payoff against the model) + (1 - p) · (worst case), so the points for p in [0, 1]
 bound from above everything that can be won at a given risk; mixing an equilibrium with a best response gives only the
@@ -11,7 +11,7 @@ import csv
 import io
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,13 @@ from counterplay.base.progress import untold
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.responses.respond import check_measurable, check_response, default_target, respond
-from counterplay.responses.result import Response, assemble
+from counterplay.responses.question import Question, answer, check_measurable
+from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
-from counterplay.solvers.limits import DEFAULT_SECONDS, Progress
+from counterplay.solvers.limits import check_target, take_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
-SEARCH_STEPS = 12
+NOT_HERE = ("folder", "p", "max_exploitability")  # arguments of `respond` for one run
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,10 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
                 color=colour,
             )
             last = here
+    unit = curve.game.unit.in_full
     axis.set(
-        xlabel="exploitability (payoff per game at risk)",
-        ylabel="exploitation (payoff per game won)",
+        xlabel=f"exploitability ({unit} at risk)",
+        ylabel=f"exploitation ({unit} won)",
     )
     axis.legend(frameon=False, fontsize=8)
 
@@ -173,19 +174,22 @@ def frontier(
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or None.
     """
     game = game if isinstance(game, Game) else load(game)
-    check_response(game, model, player, algorithm)
-    check_measurable(game, "there is no curve to draw; respond with one p")
-    for name in ("folder", "p", "max_exploitability"):
-        if arguments.get(name) is not None:
+    for name in NOT_HERE:
+        if arguments.pop(name, None) is not None:
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
             )
+    limits = take_limits(arguments)
+    engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
+    question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
+    check_measurable(game, "there is no curve to draw; respond with one p")
+    check_target(game, limits.target)
     values = _check_ps(ps)
     points: list[Point] = []
     try:
         for k, p in enumerate(values):
             tell(k / len(values), f"p = {p:g}")
-            points.append(as_point(respond(game, model, player, p, algorithm, **arguments)))
+            points.append(as_point(answer(question.at(p), limits)))
     except KeyboardInterrupt:
         done = Frontier(game, player, algorithm, tuple(points)) if points else None
         raise Interrupted(done) from None
@@ -213,91 +217,3 @@ def as_point(response: Response) -> Point:
         response.seconds,
         response,
     )
-
-
-def safest_best(
-    game: Game,
-    model: Strategy,
-    player: int | None,
-    limit: float,
-    algorithm: str,
-    engine: str | None,
-    seed: int,
-    bounds: dict[str, Any],
-    on_chunk: Callable[[Progress], None] | None,
-    options: dict[str, Any],
-) -> Response:
-    """Win the most while risking at most `limit`: bisection over p, then a mixture of the two responses around the limit.
-
-    Between the last p that is safe enough and the first that is not lies an edge of the curve; mixing the two moves along it.
-    """
-    if real(limit, "max_exploitability") <= 0:
-        raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
-    if all(bound is None for bound in bounds.values()):
-        bounds = {"target": min(default_target(game), limit / 4.0), "seconds": DEFAULT_SECONDS}
-
-    def at(p: float) -> Point:
-        return as_point(
-            respond(
-                game,
-                model,
-                player,
-                p,
-                algorithm,
-                engine=engine,
-                seed=seed,
-                on_chunk=on_chunk,
-                **bounds,
-                **options,
-            )
-        )
-
-    safe: Point | None = None
-    try:
-        risky = at(1.0)
-        if risky.exploitability <= limit:
-            return risky.response
-        found = at(0.0)
-        if found.exploitability > limit:
-            raise BadParameter(
-                f"even the safest strategy found risks {found.exploitability:.3g} per game, more than {limit:g}; "
-                "allow more, or give more iterations"
-            )
-        safe = found
-        for _ in range(SEARCH_STEPS):
-            middle = at((safe.p + risky.p) / 2.0)
-            if middle.exploitability <= limit:
-                safe = middle
-            else:
-                risky = middle
-        return _mix_to(limit, safe, risky, model)
-    except KeyboardInterrupt:
-        raise Interrupted(safe and safe.response) from None
-
-
-def _mix_to(limit: float, safe: Point, risky: Point, model: Strategy) -> Response:
-    """The mixture of two responses that risks `limit`; exploitability is convex in the weight, exploitation linear."""
-    best = safe
-    low, high = 0.0, 1.0  # weight of the risky response
-    for _ in range(40):
-        weight = (low + high) / 2.0
-        mixed = _mixture(safe.response, risky.response, weight, model)
-        point = as_point(mixed)
-        if point.exploitability <= limit:
-            low = weight
-            if point.exploitation > best.exploitation:
-                best = point
-        else:
-            high = weight
-    return best.response
-
-
-def _mixture(safe: Response, risky: Response, weight: float, model: Strategy) -> Response:
-    runs = []
-    for one, two in zip(safe.runs, risky.runs, strict=True):
-        seat = one.strategy.player
-        assert seat is not None
-        mixed = model.replace(two.strategy.mix(one.strategy, weight), seat).for_player(seat)
-        runs.append(replace(one, strategy=mixed))
-    p = (safe.p or 0.0) * (1.0 - weight) + (risky.p or 0.0) * weight
-    return assemble(safe.game, model, safe.player, np.float64(p), safe.algorithm, runs)

@@ -38,12 +38,12 @@ class Response:
     @property
     def exploitability(self) -> float:
         """How far below the value of the game the worst case is; for both seats b1 + b2."""
-        return max(self._value - self.worst_case, 0.0) if self.game.has_tree else math.nan
+        return max(self._value - self.worst_case, 0.0) if self.game.abilities.exact else math.nan
 
     @property
     def _value(self) -> float:
         """What the responder gets in equilibrium."""
-        if self.player is None or not self.game.has_tree:
+        if self.player is None or not self.game.abilities.exact:
             return 0.0
         return game_value(self.game) * (1 if self.player == 0 else -1)
 
@@ -88,7 +88,7 @@ def assemble(
 
 def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
     """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
-    if not game.has_tree:
+    if not game.abilities.exact:
         return math.nan, math.nan  # a match tells
     gain = float(expected_value(game, model.replace(response, player))[player])
     return gain, -best_response(game, response, 1 - player).value

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,12 +35,11 @@ class Solver(ABC):
         self.seed = int(seed)
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
-        self.setting: dict[
-            str, Any
-        ] = {}  # what else makes this run what it is, such as a response's model
-        self.complete: Callable[[Strategy], Strategy] = lambda learnt: (
-            learnt
-        )  # a response adds its model
+        # what else makes this run what it is, such as a response's model
+        self.setting: dict[str, Any] = {}
+        # a response adds its model to the strategy, and keeps it in the run folder
+        self.complete: Callable[[Strategy], Strategy] = lambda learnt: learnt
+        self.keep: Callable[[Path], None] = lambda folder: None
         self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
     @property
@@ -83,6 +83,14 @@ class Solver(ABC):
     def strategy(self) -> Strategy:
         """What is to be played, and saved: the policy, `complete`."""
         return self.complete(Strategy(self.game, self.policy()))
+
+    def fade(self, factor: float) -> None:
+        """From now on what was learnt counts for this share, as when the game has changed a little."""
+        raise BadParameter(f"{self.name} cannot forget a share of what it learnt; start it anew")
+
+    def change_form(self, form: Any) -> None:
+        """Go on, with what was learnt, on another form of the same game."""
+        raise BadParameter(f"{self.name} cannot go on in another game; start it anew")
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All state, not copies."""

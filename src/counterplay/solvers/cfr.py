@@ -22,7 +22,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
-from counterplay.solvers.base import Solver, real
+from counterplay.solvers.base import Solver, probability, real
 
 
 class Variant(NamedTuple):
@@ -140,6 +140,12 @@ class FullWidth(Solver):
 
     def weights(self) -> np.ndarray:
         return np.concatenate([half.strategy_sum for half in self._halves])
+
+    def fade(self, factor: float) -> None:
+        share = probability(factor, "factor")
+        for name, array in self.tables().items():
+            if name[:-1] in ("regret", "strategy_sum", "predicted"):
+                array *= share
 
     def _run(self, n: int) -> int:
         cfr_iterations(self._form, *self._halves, self._variant, self.iterations, n)

@@ -1,4 +1,7 @@
-"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or absent."""
+"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or absent.
+
+A solver may `keep` more beside them, as a response its model. A run in both seats has a folder for each, `seat1` and `seat2`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.solvers.base import Solver
 
+SEATS = ("seat1", "seat2")
 CONFIG_KEYS = {"game": str, "algorithm": str, "options": dict, "seed": int, "fingerprint": str}
 
 
@@ -36,14 +40,40 @@ def config_of(solver: Solver) -> dict[str, Any]:
 
 
 def holds_run(folder: Path) -> bool:
-    return (folder / "config.json").exists() or (folder / "checkpoint.npz").exists()
+    return (folder / "config.json").exists() or has_checkpoint(folder)
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is something to go on from."""
+    return (folder / "checkpoint.npz").exists()
+
+
+def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
+    """Where one seat's run is: in a folder of its own where both seats have one (`player` None)."""
+    return folder / SEATS[seat] if player is None else folder
+
+
+def seat_folders(folder: Path) -> tuple[Path, ...] | None:
+    """The folder of each seat of a run in both; None where the run is in one."""
+    places = tuple(folder / name for name in SEATS)
+    return places if places[0].is_dir() else None
+
+
+def places(folder: Path) -> tuple[Path, ...]:
+    """Wherever in `folder` a run can be."""
+    return (folder, *(folder / name for name in SEATS))
+
+
+def give_up(folder: Path) -> None:
+    """Make room for a run anew where one was stopped before its first checkpoint."""
+    (folder / "config.json").unlink(missing_ok=True)
 
 
 def check_free(folder: Path) -> None:
     """Refuse a folder that holds a run: of `solve`, or of `respond` in one seat or in both."""
     if folder.exists() and not folder.is_dir():
         raise BadParameter(f"{folder} is a file; a run needs a folder")
-    for place in (folder, folder / "seat1", folder / "seat2"):
+    for place in places(folder):
         if holds_run(place):
             raise BadParameter(f"{place} already holds a run; resume it or choose another folder")
 
@@ -51,6 +81,7 @@ def check_free(folder: Path) -> None:
 def create(folder: Path, solver: Solver, version: str) -> None:
     """Start a run folder; refuse to write over another run."""
     check_free(folder)
+    solver.keep(folder)
     try:
         files.write_json(
             folder / "config.json",
@@ -98,7 +129,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
     """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the checkpoint."""
     path = folder / "checkpoint.npz"
-    if not path.exists():
+    if not has_checkpoint(folder):
         raise BadFile(
             f"{folder}: the run was stopped before its first checkpoint; start it again in another folder"
         )

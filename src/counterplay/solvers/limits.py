@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from counterplay.base.errors import BadParameter
@@ -33,19 +33,36 @@ class Progress:
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and whom to tell; `check_limits` makes one."""
+    """When to stop and whom to tell, as in `solve`; a limit that makes no sense is a `BadParameter`."""
 
-    iterations: int | None
-    seconds: float | None
-    target: float | None
-    measure_every: int | None
-    callback: Callable[[Progress], Any] | None
-    on_chunk: Callable[[Progress], None] | None
+    iterations: int | None = None
+    seconds: float | None = None
+    target: float | None = None
+    measure_every: int | None = None
+    callback: Callable[[Progress], Any] | None = None
+    on_chunk: Callable[[Progress], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "measure_every"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int) or value < 1
+            ):
+                raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
+        for name in ("seconds", "target"):
+            limit = getattr(self, name)
+            if limit is not None and real(limit, name) <= 0:
+                raise BadParameter(f"{name} must be above 0, not {limit!r}")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is any limit."""
+        return any(limit is not None for limit in (self.iterations, self.seconds, self.target))
 
 
 def check_target(game: Game, target: float | None) -> None:
     """Refuse to wait for what cannot be measured."""
-    if target is not None and not game.perfect_recall:
+    if target is not None and not game.measurable:
         raise BadParameter(
             f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit"
         )
@@ -60,14 +77,13 @@ def check_limits(
     on_chunk: Callable[[Progress], None] | None = None,
 ) -> Limits:
     """Limits as given, or `BadParameter`; without any, the defaults."""
-    for name, value in (("iterations", iterations), ("measure_every", measure_every)):
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int) or value < 1
-        ):
-            raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
-    for name, limit in (("seconds", seconds), ("target", target)):
-        if limit is not None and real(limit, name) <= 0:
-            raise BadParameter(f"{name} must be above 0, not {limit!r}")
-    if iterations is None and seconds is None and target is None:
-        seconds, target = DEFAULT_SECONDS, DEFAULT_TARGET
-    return Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    if limits.bounded:
+        return limits
+    return replace(limits, seconds=DEFAULT_SECONDS, target=DEFAULT_TARGET)
+
+
+def take_limits(arguments: dict[str, Any]) -> Limits:
+    """The limits among keyword arguments, which are taken out of them."""
+    names = [limit.name for limit in fields(Limits) if limit.name in arguments]
+    return Limits(**{name: arguments.pop(name) for name in names})

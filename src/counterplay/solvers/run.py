@@ -64,7 +64,7 @@ class Run:
         return self.metrics[-1].exploitability if self.metrics else math.nan
 
     def save(self, path: str | Path) -> None:
-        """Write a run folder that `resume` can go on from."""
+        """Write a run folder to go on from by `resume`, or by `resume_response` where it is a response's."""
         folder = Path(path)
         run_folder.create(folder, self._solver, self.version)
         run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
@@ -246,9 +246,7 @@ class _Loop:
     def _measure(self, final: bool = False) -> None:
         wanted = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
-        if (
-            wanted or self.measuring <= MEASURE_SHARE * self.used
-        ) and self.solver.game.perfect_recall:
+        if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
             before = time.perf_counter()
             epsilon = self.solver.measure(self.solver.policy())
             self.measuring += time.perf_counter() - before

@@ -115,8 +115,10 @@ class SamplingSolver(Solver):
         summed: np.ndarray = sum(others, start=first) if others else first
         return summed
 
+    def change_form(self, form: Any) -> None:
+        self._form = form
+
     def fade(self, factor: float) -> None:
-        """From now on what was learnt counts for this share, as when the form has changed a little."""
         share = probability(factor, "factor")
         for worker in self._team.workers:
             self._fade(worker.tables, share)

@@ -14,7 +14,8 @@ from counterplay.experiments.harness.store import Piece, Recipe, Slot, Store
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.base import Solver
 from counterplay.solvers.folder import config_of
-from counterplay.solvers.run import check_limits, run_solver
+from counterplay.solvers.limits import Limits
+from counterplay.solvers.run import run_solver
 
 SAVE_SECONDS = 15.0
 CHUNK = 1_000_000  # most iterations of a learning curve between two looks at the clock
@@ -54,7 +55,7 @@ def trained(
                 draft.write(None, solver.arrays())
                 saved = time.monotonic()
 
-        limits = check_limits(iterations, None, target, measure_every, None, show)
+        limits = Limits(iterations, target=target, measure_every=measure_every, on_chunk=show)
         try:
             run = run_solver(solver, limits)
         except KeyboardInterrupt:

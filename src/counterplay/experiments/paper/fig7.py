@@ -27,7 +27,7 @@ from counterplay.experiments.paper.models import EPSILON, GAMES, LIMITS, Limit, 
 from counterplay.experiments.paper.players import staged
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
-from counterplay.responses.respond import response_solver
+from counterplay.responses.solver import ResponseSolver
 
 P = 0.5
 FACTOR = 1.6  # between two measurements, in iterations
@@ -95,9 +95,9 @@ def trace(
 ) -> list[Measured]:
     """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
     solvers = [
-        response_solver(
+        ResponseSolver(
             game, model.strategy, seat, P, method.algorithm, method.engine, seed, method.options
-        )
+        ).engine
         for seat in (0, 1)
     ]
     for solver in solvers:

@@ -26,7 +26,7 @@ from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import Observations, observe
 from counterplay.responses.confidence import confidence
-from counterplay.responses.respond import response_solver
+from counterplay.responses.solver import ResponseSolver
 from counterplay.solvers.algorithms import new_solver
 
 BOTS = ("poki", "sparbot")
@@ -196,7 +196,7 @@ class Company:
         p: Any = P if trust == "constant" else confidence(model.observed, trust, P)
         game, profile = model.strategy.game, model.strategy
         for seat in (0, 1):
-            solver = response_solver(
+            solver = ResponseSolver(
                 game,
                 model.strategy,
                 seat,
@@ -205,7 +205,7 @@ class Company:
                 "mccfr-external",
                 TRAINING_SEED,
                 {"threads": THREADS},
-            )
+            ).engine
             what = f"{name}, seat {seat + 1}"
             profile = profile.replace(
                 trained(self.store, solver, iterations, self.tell, what), seat

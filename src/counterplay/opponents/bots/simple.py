@@ -38,7 +38,7 @@ def _blind_game() -> Game:
 
 def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
-    assert isinstance(game.rules, HoldemRules)
+    assert game.abilities.bots
     actions = betting_actions()
     rows = []
     for node in betting_tree().node.tolist():

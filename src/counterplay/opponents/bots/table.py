@@ -14,7 +14,6 @@ from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, betting_actions, betting_tree
 from counterplay.holdem.buckets import Buckets, look_up
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
-from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import ZERO, index, jit
 from counterplay.kernels.rng import check_seed, new_state, seed_state, uniform
@@ -99,7 +98,7 @@ class TableBot(Bot):
 def strategy_table(strategy: Strategy) -> Table:
     """A strategy on a hold'em game as a table."""
     rules = strategy.game.rules
-    if not isinstance(rules, HoldemRules):
+    if not strategy.game.abilities.bots:
         raise BadStrategy(f"a strategy for {strategy.game.name} cannot play hold'em")
     tree, form = betting_tree(), strategy.game.form
     first_row = np.where(tree.decision >= 0, tree.decision.astype(np.int64) * rules.n_buckets, 0)

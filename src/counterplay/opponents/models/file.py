@@ -15,7 +15,6 @@ from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import ACTIONS, ROUNDS
-from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45.learn import Tree
 from counterplay.opponents.models.model import KINDS, OpponentModel, model_strategy
 from counterplay.opponents.models.observe import FEATURES
@@ -65,7 +64,7 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         raise BadFile(f"{path}: damaged (the field {strange!r} is missing or unknown)")
     try:
         game = game or load(content["game"])
-        if not isinstance(game.rules, HoldemRules) or content["fingerprint"] != game.fingerprint:
+        if not game.abilities.hands or content["fingerprint"] != game.fingerprint:
             raise BadFile(f"{path}: a model for {content['game']}, not for {game.name}")
         counts = _counts(content["counts"], game)
         trees = tuple(_tree(tree) for tree in content["trees"])

@@ -172,8 +172,9 @@ def _matrix(node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
 
 
 def _rules(game: Game) -> HoldemRules:
-    assert isinstance(game.rules, HoldemRules)
-    return game.rules
+    assert game.abilities.hands
+    rules: HoldemRules = game.rules
+    return rules
 
 
 def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,6 @@ from counterplay.holdem.betting import (
     betting_tree,
 )
 from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
-from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.hands.records import HandRecord
@@ -123,7 +122,7 @@ def _fill_buckets(
 
 def buckets_of(seen: Observations, game: Game) -> np.ndarray:
     """int32[n]: the player's bucket in the abstraction of a hold'em game, or UNSEEN."""
-    if not isinstance(game.rules, HoldemRules):
+    if not game.abilities.hands:
         raise BadParameter(f"models of hands are for hold'em, not for {game.name}")
     out = np.empty(len(seen.node), dtype=np.int32)
     rounds = betting_tree().round[seen.node].astype(np.int64)

@@ -1,0 +1,51 @@
+"""Every response algorithm by name. A name means what its row says; nothing is read out of its letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from counterplay.base.errors import unknown
+
+
+@dataclass(frozen=True)
+class ResponseAlgorithm:
+    """A transform of the game, and which solvers run on it."""
+
+    name: str
+    sampled: bool  # its engines sample; otherwise they are full width
+    once: bool  # one coin per game says whether the model plays; otherwise one per information set
+    engine: str  # unless another is asked for
+    summary: str  # one line for people
+
+
+RESPONSES: dict[str, ResponseAlgorithm] = {
+    spec.name: spec
+    for spec in (
+        ResponseAlgorithm(
+            "rnr", False, True, "cfr+", "restricted Nash response: the model plays whole games"
+        ),
+        ResponseAlgorithm("mcrnr", True, True, "mccfr", "the same, sampled: Algorithm 2"),
+        ResponseAlgorithm(
+            "dbr",
+            False,
+            False,
+            "cfr+",
+            "data-biased response: the model is trusted at each information set by itself",
+        ),
+        ResponseAlgorithm(
+            "mcdbr",
+            True,
+            False,
+            "mccfr",
+            "the same, sampled; what the paper calls MCRNR in hold'em",
+        ),
+    )
+}
+
+
+def response_algorithm(name: Any) -> ResponseAlgorithm:
+    """The algorithm called `name`, or a sentence with those there are."""
+    if not isinstance(name, str) or name not in RESPONSES:
+        raise unknown("response algorithm", name, RESPONSES)
+    return RESPONSES[name]

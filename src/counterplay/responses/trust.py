@@ -1,0 +1,38 @@
+"""p, how far a model is trusted, as one number per information set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.forms.game import Game
+from counterplay.responses.algorithms import RESPONSES, ResponseAlgorithm
+from counterplay.solvers.base import probability
+
+Trust = float | np.ndarray
+
+
+def trust_array(game: Game, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarray:
+    """float64[information sets]: p everywhere, or a copy of the array that was given."""
+    if isinstance(p, int | float | np.number | str) or p is None:
+        return np.full(game.n_infosets, probability(p, "p"))
+    if algorithm.once:
+        others = " and ".join(name for name, spec in RESPONSES.items() if not spec.once)
+        raise BadParameter(
+            f"{algorithm.name} takes one number p; an array per information set is for {others}"
+        )
+    try:
+        trust = np.asarray(p)
+        if trust.dtype.kind not in "fiu":
+            raise ValueError("not real numbers")
+        trust = trust.astype(np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter("p must be a number, or one number per information set") from None
+    if trust.shape != (game.n_infosets,):
+        raise BadParameter(
+            f"p needs one number for each of the {game.n_infosets} information sets; "
+            f"got shape {trust.shape}"
+        )
+    if not np.all((trust >= 0.0) & (trust <= 1.0)):
+        raise BadParameter("p must be from 0 to 1 at every information set")
+    return trust
