@@ -178,6 +178,8 @@ def _commands(path: str, group: Any) -> list[str]:
         if hasattr(command, "commands"):
             parts += _commands(f"{path} {name}", command)
             continue
+        if hasattr(command, "with_names"):
+            command = command.with_names()
         parts.append(f"## {path} {name}\n\n{inspect.cleandoc(command.help or '')}")
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:

@@ -10,7 +10,7 @@ import pytest
 from support.arena import Caller, holdem
 
 import counterplay as cp
-from counterplay.arena.online import ENGINES, FADE, OnlineLearner, play_online
+from counterplay.arena.online import FADE, OnlineLearner, engines, play_online
 from counterplay.base.errors import BadParameter
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
@@ -18,7 +18,7 @@ from counterplay.solvers.mcts import ROOT, VALUE, VISITS
 
 THREADED = [
     (name, threads)
-    for name in ENGINES
+    for name in engines()
     for threads in (1, 2)
     if threads == 1 or name != "mccfr-chance"
 ]
@@ -82,7 +82,7 @@ def test_bounds_of_tree_search_follow_the_visits() -> None:
         assert spread[k] == pytest.approx(2.0 * np.sqrt(np.log(max(total, 2.0))))
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "mccfr-chance"])
+@pytest.mark.parametrize("engine", [name for name in engines() if name != "mccfr-chance"])
 def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
     """And what it learnt fades: its weights are less than twice those of the last thinking."""
     learner = OnlineLearner(holdem(), engine=engine, kind="frequency")
@@ -100,11 +100,11 @@ def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
     assert found[1].iterations == 2_000
 
 
-@pytest.mark.parametrize("engine", [*sorted(set(ALGORITHMS) - set(ENGINES)), "cfr++", None, 3])
+@pytest.mark.parametrize("engine", [*sorted(set(ALGORITHMS) - set(engines())), "cfr++", None, 3])
 def test_an_engine_that_cannot_is_refused_with_those_that_can(engine: Any) -> None:
     with pytest.raises(BadParameter, match="needs an engine that samples") as error:
         OnlineLearner(holdem(), engine=engine)
-    assert all(name in str(error.value) for name in ENGINES)
+    assert all(name in str(error.value) for name in engines())
     assert repr(engine) in str(error.value)
 
 

@@ -44,8 +44,12 @@ from counterplay.solvers.sampling import SamplingSolver
 
 ME = "learner"
 FADE = 0.5
-ENGINES = tuple(name for name, kind in ALGORITHMS.items() if issubclass(kind, SamplingSolver))
 CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
+
+
+def engines() -> list[str]:
+    """Solvers that can go on when the model has changed."""
+    return [name for name, kind in ALGORITHMS.items() if issubclass(kind, SamplingSolver)]
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,10 @@ class OnlineLearner:
     ) -> None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
-        if engine not in ENGINES:
+        if not issubclass(ALGORITHMS.get(engine, object), SamplingSolver):
             raise BadParameter(
-                f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"
+                "learning while playing needs an engine that samples "
+                f"({', '.join(engines())}), not {engine!r}"
             )
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         self._fixed = Strategy.uniform(game).probabilities.copy()

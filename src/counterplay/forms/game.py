@@ -52,9 +52,9 @@ class Game:
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
         if isinstance(self.rules, FormRules):
-            known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
             raise BadGame(
-                f"{self.name} is too large for that: it can be sampled ({known}) but not listed"
+                f"{self.name} is too large for that: it can be sampled but not listed; "
+                "take a solver or a response that samples (see `counterplay solve --help`)"
             )
         return self._built[0]
 

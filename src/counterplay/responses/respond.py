@@ -37,7 +37,7 @@ from counterplay.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.games.registry import load
 from counterplay.responses.folder import save_model, seat_folder
 from counterplay.responses.result import Response, assemble
-from counterplay.solvers.algorithms import ALGORITHMS, new_solver
+from counterplay.solvers.algorithms import ALGORITHMS, new_solver, solver_names
 from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.folder import check_free
 from counterplay.solvers.limits import DEFAULT_SECONDS, Progress, check_limits, check_target
@@ -198,11 +198,9 @@ def response_solver(
     """The engine on the restricted game in which the opponent of `player` is tied to `model`."""
     game.check_player(player)
     engine = engine or DEFAULT_ENGINE[algorithm]
-    if not isinstance(engine, str) or engine not in ALGORITHMS:
-        raise unknown("engine", engine, ALGORITHMS)
     sampling = algorithm.startswith("mc")
-    if ALGORITHMS[engine].sampled != sampling:
-        fitting = [name for name, solver in ALGORITHMS.items() if solver.sampled == sampling]
+    if ALGORITHMS.find(engine, "engine").sampled != sampling:
+        fitting = solver_names(sampling)
         raise BadParameter(
             f"{algorithm} needs one of the engines {', '.join(fitting)}, not {engine}"
         )
