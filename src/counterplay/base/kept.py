@@ -37,10 +37,6 @@ class Kept(Generic[T]):
             self._held[place] = self._new(place, tell) if found is None else found
         return self._held[place]
 
-    def forget(self) -> None:
-        """Memory is emptied; what is on disk stays."""
-        self._held.clear()
-
     def _new(self, place: Path, tell: Tell) -> T:
         made, write = self._make(tell)
         tell(0.99, "saving")

@@ -12,7 +12,7 @@ import importlib
 import pkgutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -69,12 +69,14 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def built_in(self) -> dict[str, T]:
         """All that is not from other packages."""
-        for module in self._modules():
-            self._read_module(module)
-        return {
-            name: spec for module in self._modules() for name, spec in self._read[module].items()
-        }
+        found: dict[str, T] = {}
+        for module in self._modules:
+            specs = self._read_module(module)
+            assert not found.keys() & specs, f"{module}: {', '.join(specs)} is in another file too"
+            found |= specs
+        return found
 
+    @cached_property
     def _modules(self) -> list[str]:
         place = importlib.import_module(self._folder).__path__
         inside = [f"{self._folder}.{module.name}" for module in pkgutil.iter_modules(place)]
@@ -82,7 +84,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _find_built_in(self, name: str) -> T | None:
         """Reads files until the name is found, one that is called so first."""
-        for module in sorted(self._modules(), key=lambda m: m != f"{self._folder}.{name}"):
+        for module in sorted(self._modules, key=lambda m: m != f"{self._folder}.{name}"):
             found = self._read_module(module).get(name)
             if found is not None:
                 return found
