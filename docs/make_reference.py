@@ -113,7 +113,8 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
             and isinstance(node.target, ast.Name)
             and not node.target.id.startswith("_")
         ):
-            comment = re.search(r"#\s*(.*)$", lines[(node.end_lineno or node.lineno) - 1])
+            own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            comment = re.search(r"#\s*(.*)$", own, re.MULTILINE)
             found[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
     return found
 

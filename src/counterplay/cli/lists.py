@@ -32,8 +32,15 @@ def _bots() -> list[str]:
     return sorted(BOTS)
 
 
+def _confidences() -> list[str]:
+    from counterplay.responses.confidence import KINDS
+
+    return list(KINDS)
+
+
 LISTS: dict[str, Callable[[], list[str]]] = {
     "bots": _bots,
+    "confidences": _confidences,
     "full_width_solvers": lambda: _solvers(False),
     "sampling_solvers": lambda: _solvers(True),
     "full_width_responses": lambda: _responses(False),

@@ -54,9 +54,7 @@ def respond(
     ] = None,
     confidence: Annotated[
         str | None,
-        typer.Option(
-            help="dbr, mcdbr: trust by observations (1-step, 10-step, 0-10-linear, s-curve), p at most."
-        ),
+        typer.Option(help="dbr, mcdbr: trust by observations ({confidences}), p at most."),
     ] = None,
     max_exploitability: Annotated[
         float | None,
