@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from counterplay.base.errors import BadGame
+from counterplay.forms.game import Game
 from counterplay.games.registry import GAMES
+from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.responses.respond import DEFAULT_ENGINE
 from counterplay.solvers.algorithms import ALGORITHMS
@@ -105,3 +108,10 @@ HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 @pytest.mark.parametrize("path", HOW_TO, ids=lambda path: path.name)
 def test_no_how_to_has_a_list_of_its_own(path: Path) -> None:
     assert typed_lists(path.read_text().replace("`", "")) == []
+
+
+def test_an_error_about_size_names_all_that_sample() -> None:
+    with pytest.raises(BadGame) as error:
+        Game("large", HoldemRules(1)).tree  # noqa: B018
+    for name in SAMPLING | {"mcrnr", "mcdbr"}:
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", str(error.value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,9 @@ from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
+
+#: Who knows algorithms that sample, for an error that names them; layers above add themselves.
+SAMPLERS: list[Callable[[], Iterable[str]]] = []
 
 
 class Game:
@@ -52,9 +56,9 @@ class Game:
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
         if isinstance(self.rules, FormRules):
+            known = ", ".join(name for names in SAMPLERS for name in names())
             raise BadGame(
-                f"{self.name} is too large for that: it can be sampled but not listed; "
-                "take a solver or a response that samples (see `counterplay solve --help`)"
+                f"{self.name} is too large for that: it can be sampled ({known}) but not listed"
             )
         return self._built[0]
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, Interrupted, unknown
 from counterplay.evaluation.exact import form_exploitability
-from counterplay.forms.game import Game
+from counterplay.forms.game import SAMPLERS, Game
 from counterplay.forms.restricted import (
     data_biased_form,
     data_biased_sequence_form,
@@ -46,6 +46,7 @@ from counterplay.solvers.run import Run, run_solver
 DEFAULT_P = 0.75
 DEFAULT_TARGET = 2e-5  # of the payoff range
 DEFAULT_ENGINE = {"rnr": "cfr+", "mcrnr": "mccfr", "dbr": "cfr+", "mcdbr": "mccfr"}
+SAMPLERS.append(lambda: [name for name in DEFAULT_ENGINE if name.startswith("mc")])
 
 
 def respond(

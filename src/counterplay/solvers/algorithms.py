@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
-from counterplay.base.errors import BadGame, BadParameter
+from counterplay.base.errors import BadParameter
 from counterplay.base.registry import Registry
-from counterplay.forms.game import Game
+from counterplay.forms.game import SAMPLERS, Game
 from counterplay.solvers.base import Solver
 
 
@@ -43,11 +44,8 @@ def new_solver(
     if strange:
         takes = f"its options are {', '.join(known)}" if known else "it has no options"
         raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
-    kind = ALGORITHMS[algorithm]
-    if not kind.sampled and not game.has_tree:
-        raise BadGame(
-            f"{game.name} is too large for {algorithm}: it cannot be listed, only sampled; "
-            f"take one of {', '.join(solver_names(sampled=True))}"
-        )
-    solver: Solver = kind(game, seed, form, **options)
+    solver: Solver = ALGORITHMS[algorithm](game, seed, form, **options)
     return solver
+
+
+SAMPLERS.append(partial(solver_names, sampled=True))
