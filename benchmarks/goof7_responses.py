@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from counterplay import load, solve
 from counterplay.experiments.paper.fig7 import METHODS, UNITS, trace
-from counterplay.experiments.paper.models import TARGET, Model
+from counterplay.experiments.paper.models import TARGET, FixedProfile
 
 UNITS_EACH = 40  # of about a second, for each seat
 
@@ -15,7 +15,7 @@ UNITS_EACH = 40  # of about a second, for each seat
 def main() -> None:
     game = load("goofspiel(7)")
     run = solve(game, "cfr+", target=TARGET)
-    model = Model("CFR+", run.strategy, run.exploitability)
+    model = FixedProfile("CFR+", run.strategy, run.exploitability)
     print(f"model exploitable by {model.exploitability:.3f}", flush=True)
     for method, unit in zip(METHODS, UNITS[game.name], strict=True):
         for row in trace(game, model, method, 0, UNITS_EACH * unit):

@@ -113,7 +113,8 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
             and isinstance(node.target, ast.Name)
             and not node.target.id.startswith("_")
         ):
-            comment = re.search(r"#\s*(.*)$", lines[(node.end_lineno or node.lineno) - 1])
+            own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            comment = re.search(r"#\s*(.*)$", own, re.MULTILINE)
             found[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
     return found
 
@@ -178,6 +179,8 @@ def _commands(path: str, group: Any) -> list[str]:
         if hasattr(command, "commands"):
             parts += _commands(f"{path} {name}", command)
             continue
+        if hasattr(command, "with_names"):
+            command = command.with_names()
         parts.append(f"## {path} {name}\n\n{inspect.cleandoc(command.help or '')}")
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:

@@ -12,7 +12,8 @@ from counterplay.forms.game import Game
 from counterplay.forms.rules import LevelRules
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import CHANCE, NO_ACTION, TERMINAL, level_bounds, parents
-from counterplay.games.registry import load, specs
+from counterplay.games.registry import GAMES as REGISTRY
+from counterplay.games.registry import load
 
 MORE = [
     *[
@@ -55,7 +56,7 @@ LARGEST = 500_000
 
 def _small_examples() -> list[str]:
     names = []
-    for spec in specs().values():
+    for spec in REGISTRY.values():
         for example in spec.examples:
             if not load(example).has_tree:
                 continue  # a form of its own, with tests of its own
@@ -80,7 +81,7 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 def test_every_registered_game_is_covered() -> None:
     """A game all of whose examples are large would slip through: it needs a small example, or a line in MORE."""
-    with_trees = {name for name, spec in specs().items() if load(spec.examples[0]).has_tree}
+    with_trees = {name for name, spec in REGISTRY.items() if load(spec.examples[0]).has_tree}
     assert {name.split("(")[0] for name in GAMES} == with_trees
 
 

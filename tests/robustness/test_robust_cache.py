@@ -154,7 +154,7 @@ def test_prepare_without_a_cache_folder_says_so(
     )
     monkeypatch.setattr(tables, "count_preflop", lambda _: made["preflop"])
     monkeypatch.setattr(tables, "make_links", lambda: (made["flops"], made["next_boards"]))
-    monkeypatch.setattr(tables, "_loaded", {})
+    monkeypatch.setattr(tables._kept, "_held", {})
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         done = typed(nowhere, "holdem", "prepare")
@@ -171,7 +171,7 @@ def test_pokis_tables_without_a_cache_folder(
     made = store.Potentials(*(np.zeros((2, store.N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     calls = []
     monkeypatch.setattr(store, "count_potentials", lambda *_: calls.append(1) or made)
-    monkeypatch.setattr(store, "_loaded", {})
+    monkeypatch.setattr(store._kept, "_held", {})
     with pytest.warns(
         UserWarning, match=r"the tables of Poki stay in memory: cannot write .*Not a directory"
     ):

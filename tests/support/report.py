@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from counterplay.experiments.harness.base import Claim, Experiment, Failure, Outcome, Table
+from counterplay.experiments.harness.base import Claim, Experiment, Failure, Outcome, Sheet
 from counterplay.experiments.harness.report_pictures import picture
 from counterplay.experiments.harness.sources import result_version
 
@@ -76,7 +76,7 @@ KNOWN = [
 
 def fill(folder: Path) -> None:
     """Everything that can be in a folder of results."""
-    wide = Table(
+    wide = Sheet(
         "A wide table, sb/h",
         ["opponent", *(f"MCCFR{k}" for k in range(30))],
         [["Poki", *["+0.123 ± 0.006"] * 30]] * 3,
@@ -89,7 +89,7 @@ def fill(folder: Path) -> None:
             "bad",
             [claim(False, HOSTILE), claim(False, LONG)],
             notes=[HOSTILE],
-            tables=[Table(HOSTILE, [LONG], [[HOSTILE]])],
+            tables=[Sheet(HOSTILE, [LONG], [[HOSTILE]])],
         ),
     )
     save(folder, outcome("none", []))

@@ -7,16 +7,14 @@ writer or damage shows as a checksum that does not fit; whoever reads then gets 
 from __future__ import annotations
 
 import io
-import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterplay.base import disk, files
-from counterplay.base.errors import CounterplayError
 
 MANIFEST = "manifest.json"
 Shapes = Mapping[str, tuple[tuple[int, ...], Any]]  # by name: shape and dtype
@@ -59,16 +57,6 @@ def write_mapped(folder: Path, kind: str, arrays: Mapping[str, np.ndarray], vers
         files.write_pieces(folder / f"{name}.npy", [header.getvalue(), _bytes(array)])
         manifest[name] = checksum(array)
     files.write_json(folder / MANIFEST, manifest)
-
-
-def saved(write: Callable[[], None], what: str) -> bool:
-    """Whether `write` could write; if not, a warning says that `what` ("the tables stay") in memory."""
-    try:
-        write()
-    except CounterplayError as error:
-        warnings.warn(f"{what} in memory: {error}", stacklevel=4)
-        return False
-    return True
 
 
 def checksum(array: np.ndarray) -> int:

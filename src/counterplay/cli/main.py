@@ -19,6 +19,7 @@ from rich.table import Table
 
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.registry import one_line, package_at_fault
 from counterplay.cli import matches, responses
 from counterplay.cli.display import (
     err,
@@ -35,6 +36,7 @@ from counterplay.cli.display import (
     status,
     unit_fact,
 )
+from counterplay.cli.lists import Command
 from counterplay.cli.support import (
     LIMITS,
     AsJson,
@@ -57,7 +59,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ALGORITHM_HELP = "cfr, cfr+, dcfr, pcfr+, egt, lp, mccfr, mccfr-external, mccfr-chance or mcts."
+ALGORITHM_HELP = "Full width: {full_width_solvers}. Sampling: {sampling_solvers}."
 OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
 
 
@@ -86,7 +88,7 @@ def games(
     as_json: AsJson = False,
 ) -> None:
     """List the games, or describe one: how many histories and information sets it has."""
-    from counterplay.games.registry import load, specs
+    from counterplay.games.registry import GAMES, load
 
     if game is not None:
         with status(f"building {game}"):
@@ -103,7 +105,7 @@ def games(
             }
         print_facts(facts, as_json)
         return
-    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in specs().values()]
+    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
     rows.append(
         (
             "open_spiel",
@@ -128,7 +130,7 @@ def games(
     out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
 
 
-@app.command()
+@app.command(cls=Command)
 def solve(
     context: typer.Context,
     game: Annotated[
@@ -186,7 +188,7 @@ def solve(
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
-        if algorithm in ALGORITHMS and not ALGORITHMS[algorithm].sampled:
+        if not ALGORITHMS.find(algorithm, "algorithm").sampled:
             refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
         options = read_options(option)
         if folder is not None:
@@ -376,12 +378,12 @@ def _go_on(folder: Path, again: bool) -> str:
     return f"{kept}, and {then}"
 
 
-app.command()(matches.match)
+app.command(cls=Command)(matches.match)
 app.command()(matches.model)
 app.command()(matches.show)
 app.add_typer(matches.holdem, name="holdem")
-app.command()(responses.respond)
-app.command()(responses.frontier)
+app.command(cls=Command)(responses.respond)
+app.command(cls=Command)(responses.frontier)
 
 
 def main() -> None:
@@ -417,6 +419,11 @@ def _run() -> int:
         return _complain("not enough memory for this game; take a smaller one")
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        package = package_at_fault(error)
+        if package is None:
+            raise
+        return _complain(f"the package {package} failed: {one_line(error)}")
 
 
 def _complain(sentence: str) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult
     from counterplay.forms.game import Game
 
-PLAYER_HELP = "A strategy file, a run folder, or a bot: poki, sparbot, always-call, always-raise, always-fold, uniform, probe."
+PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
 NAME_BYTES = 150  # of a player's name in the name of a file
 LEARN_EVERY = 1_000  # hands
 THINKING = 6_000_000  # iterations per 1,000 hands

@@ -37,10 +37,8 @@ from counterplay.cli.support import (
 MODEL_HELP = "How the opponent plays: a strategy file, a run folder, or the word uniform."
 GAME_HELP = "Which game; see `counterplay games`. Not needed where the model file says it."
 PLAYER_HELP = "Who responds: 1, 2 or both."
-ALGORITHM_HELP = "rnr or dbr (full width), mcrnr or mcdbr (sampling)."
-ENGINE_HELP = (
-    "The solver inside: cfr+, cfr, dcfr, pcfr+, egt, lp; mccfr, mccfr-external, mccfr-chance, mcts."
-)
+ALGORITHM_HELP = "Full width: {full_width_responses}. Sampling: {sampling_responses}."
+ENGINE_HELP = "The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}."
 
 
 def _seat(player: str) -> int | None:
@@ -66,9 +64,7 @@ def respond(
     ] = None,
     confidence: Annotated[
         str | None,
-        typer.Option(
-            help="dbr, mcdbr: trust by observations (1-step, 10-step, 0-10-linear, s-curve), p at most."
-        ),
+        typer.Option(help="dbr, mcdbr: trust by observations ({confidences}), p at most."),
     ] = None,
     max_exploitability: Annotated[
         float | None,

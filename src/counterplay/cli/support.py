@@ -110,10 +110,11 @@ def read_strategy(text: str, game: str | None) -> Any:
             raise BadParameter("uniform needs to know the game: add --game kuhn")
         return Strategy.uniform(load(game))
     if game is not None and not os.path.exists(text) and load(game).abilities.bots:
-        from counterplay.opponents.bots.simple import SIMPLE, simple_strategy
+        from counterplay.opponents.bots.registry import BOTS
 
-        if text in SIMPLE:
-            return simple_strategy(text, load(game))
+        spec = BOTS.get(text)
+        if spec is not None and spec.strategy is not None:
+            return spec.strategy(load(game))
     if Path(text).suffix == ".json":
         from counterplay.opponents.models.file import load_model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,9 @@ from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
+
+#: Who knows algorithms that sample, for an error that names them; layers above add themselves.
+SAMPLERS: list[Callable[[], Iterable[str]]] = []
 
 
 class Game:
@@ -86,7 +90,7 @@ class Game:
         return self._built[0]
 
     def _too_large(self, what: str) -> BadGame:
-        known = "mccfr, mccfr-external, mccfr-chance, mcts, mcrnr, mcdbr"
+        known = ", ".join(name for names in SAMPLERS for name in names())
         return BadGame(
             f"{self.name} is too large for that: it can be sampled ({known}) but not {what}"
         )

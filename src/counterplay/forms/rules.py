@@ -1,8 +1,9 @@
-"""The ways to write down rules. The first two become a `HistoryTree` in `forms/build.py`.
+"""The three ways to write down rules.
 
-`State` is for people: one object per situation, walked one at a time. `LevelRules` is for large built-in games: a whole level
-of the tree is a dictionary of arrays with one row per node, expanded at once with NumPy. `FormRules` is for games that fit
-in no tree: they make a form for sampling themselves. Any of them may say more of itself (`forms/abilities.py`).
+`StateRules` are for people: one `State` object per situation; `forms/states.py` walks them one at a time to a `HistoryTree`.
+`LevelRules` are for large built-in games: a whole level of the tree is a dictionary of arrays with one row per node, and
+`forms/levels.py` expands it at once with NumPy to a `HistoryTree`. `FormRules` are for games that fit in no tree: they make
+the form that is sampled themselves. Any of them may say more of itself (`forms/abilities.py`).
 """
 
 from __future__ import annotations

@@ -1,39 +1,23 @@
-"""Games by name: `load("bluff(1,1,6)")`. Finds every module of this package that sets `GAME`, and hold'em."""
+"""Games by name: `load("bluff(1,1,6)")`. A new game is a file of this folder that sets `GAME`, and its test."""
 
 from __future__ import annotations
 
 import ast
-import importlib
-import pkgutil
-from functools import cache
 from typing import Any
 
-import counterplay.games
-from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.errors import BadParameter
+from counterplay.base.registry import Registry
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
 OPEN_SPIEL = "open_spiel:"
-ELSEWHERE = (
-    "counterplay.holdem.game",
-)  # games that are more than a file, imported by name because they stand above
+ELSEWHERE = ("counterplay.holdem.game",)  # more than a file; it stands in a higher layer
 LARGEST_NUMBER = 10**9
 
-
-@cache
-def specs() -> dict[str, GameSpec]:
-    """All built-in games by name."""
-    found = {}
-    here = [
-        f"counterplay.games.{module.name}"
-        for module in pkgutil.iter_modules(counterplay.games.__path__)
-    ]
-    for module in [*here, *ELSEWHERE]:
-        spec = getattr(importlib.import_module(module), "GAME", None)
-        if spec is not None:
-            found[spec.name] = spec
-    return found
+GAMES: Registry[GameSpec] = Registry(
+    "game", "counterplay.games", lambda spec: isinstance(spec, GameSpec), ELSEWHERE
+)
 
 
 def load(name: str) -> Game:
@@ -45,19 +29,8 @@ def load(name: str) -> Game:
 
         return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
     word, args, kwargs = _parse(name)
-    canonical, rules = _spec(word).bind(args, kwargs)
+    canonical, rules = GAMES.find(word, also=[OPEN_SPIEL + "NAME"]).bind(args, kwargs)
     return Game(canonical, rules)
-
-
-def _spec(word: str) -> GameSpec:
-    """A game by its name: from the file of that name, without importing all others, or from wherever it is."""
-    if any(module.name == word for module in pkgutil.iter_modules(counterplay.games.__path__)):
-        spec = getattr(importlib.import_module(f"counterplay.games.{word}"), "GAME", None)
-        if isinstance(spec, GameSpec) and spec.name == word:
-            return spec
-    if word not in specs():
-        raise unknown("game", word, [*specs(), OPEN_SPIEL + "NAME"])
-    return specs()[word]
 
 
 def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

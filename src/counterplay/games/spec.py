@@ -20,6 +20,12 @@ class GameSpec:
     examples: tuple[str, ...]
     always_named: tuple[str, ...] = ()  # parameters that stand in the name even at their default
 
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier() or self.name != self.name.lower():
+            raise BadParameter(
+                f"the name of a game is a word in small letters, such as kuhn, not {self.name!r}"
+            )
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Canonical name and rules for given arguments."""
         signature = inspect.signature(self.make)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base import mapped
+from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import Links, make_links
@@ -43,7 +44,6 @@ SHAPES = {
     "flops": ((22_100,), np.int32),
     "next_boards": ((18_187, 52), np.int32),
 }
-_loaded: dict[Path, Strengths] = {}
 
 
 def table_folder() -> Path:
@@ -52,10 +52,7 @@ def table_folder() -> Path:
 
 def strengths(tell: Tell = untold) -> Strengths:
     """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
-    folder = table_folder()
-    if folder not in _loaded:
-        _loaded[folder] = read_tables(folder) or _build(folder, tell)
-    return _loaded[folder]
+    return _kept.at(table_folder(), tell)
 
 
 def board_links() -> Links:
@@ -69,21 +66,16 @@ def read_tables(folder: Path) -> Strengths | None:
     return None if found is None else Strengths(**found)
 
 
-def _build(folder: Path, tell: Tell) -> Strengths:
+def _make(tell: Tell) -> tuple[Strengths, Write]:
     threads = cores()
     river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
     turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
     built = Strengths(count_preflop(flop), flop, turn, river, *make_links())
-    tell(0.99, "saving")
-    if not mapped.saved(lambda: _write(folder, built), "the hold'em tables stay"):
-        return built
-    tell(1.0, "done")
-    return read_tables(folder) or built
+    return built, lambda folder: mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
-def _write(folder: Path, built: Strengths) -> None:
-    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
+_kept = Kept("the hold'em tables stay", read_tables, _make)
 
 
 def size_on_disk(folder: Path) -> int:

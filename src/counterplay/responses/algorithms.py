@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterplay.base.errors import unknown
+from counterplay.forms.game import SAMPLERS
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,6 @@ def response_algorithm(name: Any) -> ResponseAlgorithm:
     if not isinstance(name, str) or name not in RESPONSES:
         raise unknown("response algorithm", name, RESPONSES)
     return RESPONSES[name]
+
+
+SAMPLERS.append(lambda: [name for name, spec in RESPONSES.items() if spec.sampled])

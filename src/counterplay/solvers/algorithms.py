@@ -1,46 +1,38 @@
-"""Every solver by name. A new algorithm is one file, its test and one line here."""
+"""Every solver by name. A new one is a file that sets `SOLVER`, and its test."""
 
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
-from counterplay.base.errors import BadParameter, unknown
-from counterplay.forms.game import Game
+from counterplay.base.errors import BadParameter
+from counterplay.base.registry import Registry
+from counterplay.forms.game import SAMPLERS, Game
 from counterplay.solvers.base import Solver
-from counterplay.solvers.cfr import CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus
-from counterplay.solvers.chance import ChanceSampling
-from counterplay.solvers.egt import ExcessiveGap
-from counterplay.solvers.external import ExternalSampling
-from counterplay.solvers.lp import LinearProgram
-from counterplay.solvers.mccfr import OutcomeSampling
-from counterplay.solvers.mcts import TreeSearch
 
-ALGORITHMS: dict[str, type[Any]] = {
-    solver.name: solver
-    for solver in (
-        CFR,
-        CFRPlus,
-        DiscountedCFR,
-        PredictiveCFRPlus,
-        OutcomeSampling,
-        ExternalSampling,
-        ChanceSampling,
-        TreeSearch,
-        LinearProgram,
-        ExcessiveGap,
-    )
-}
+
+def _is_solver(spec: Any) -> bool:
+    return isinstance(spec, type) and issubclass(spec, Solver) and not inspect.isabstract(spec)
+
+
+ALGORITHMS: Registry[type[Any]] = Registry("solver", "counterplay.solvers", _is_solver)
+
+
+def solver_names(sampled: bool) -> list[str]:
+    """Solvers that sample, or those of full width."""
+    return sorted(name for name, solver in ALGORITHMS.items() if solver.sampled == sampled)
 
 
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise unknown("algorithm", algorithm, ALGORITHMS)
-    parameters = list(inspect.signature(ALGORITHMS[algorithm]).parameters.values())[
-        3:
-    ]  # after game, seed and form
-    return {parameter.name: parameter.default for parameter in parameters}
+    signature = inspect.signature(ALGORITHMS.find(algorithm, "algorithm"))
+    parameters = list(signature.parameters.values())[3:]  # after game, seed and form
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
 
 
 def new_solver(
@@ -54,3 +46,6 @@ def new_solver(
         raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
     solver: Solver = ALGORITHMS[algorithm](game, seed, form, **options)
     return solver
+
+
+SAMPLERS.append(partial(solver_names, sampled=True))

@@ -22,6 +22,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
+from counterplay.solvers.algorithms import solver_names
 from counterplay.solvers.base import Solver, probability, real
 
 
@@ -121,7 +122,7 @@ class FullWidth(Solver):
         if game.n_players != 2:
             raise BadParameter(
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
-                "take mccfr, mccfr-external, mccfr-chance or mcts"
+                f"take one of {', '.join(solver_names(sampled=True))}"
             )
         self._variant = variant
         self._form = form or game.sequence_form
@@ -233,3 +234,6 @@ class PredictiveCFRPlus(FullWidth):
 
     def __init__(self, game: Game, seed: int, form: SequenceForm | None = None) -> None:
         super().__init__(game, seed, form, Variant(np.inf, -np.inf, 2.0, True, True))
+
+
+SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

@@ -167,3 +167,6 @@ class ChanceSampling(SamplingSolver):
                 self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n
             )
         )
+
+
+SOLVER = ChanceSampling

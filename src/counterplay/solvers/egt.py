@@ -32,6 +32,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
 from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.solvers.algorithms import solver_names
 from counterplay.solvers.base import Solver, one_of
 
 ROUNDING = 1e-14
@@ -311,11 +312,13 @@ class ExcessiveGap(Solver):
 def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
     if game.n_players != 2:
         raise BadParameter(
-            f"egt is for two players and {game.name} has {game.n_players}; take mccfr or mcts"
+            f"egt is for two players and {game.name} has {game.n_players}; "
+            f"take one of {', '.join(solver_names(sampled=True))}"
         )
     if not game.perfect_recall:
         raise BadParameter(
-            f"egt needs perfect recall, and {game.name} has players who forget; take mccfr or mcts"
+            f"egt needs perfect recall, and {game.name} has players who forget; "
+            f"take one of {', '.join(solver_names(sampled=True))}"
         )
     zero_sum = game.zero_sum if form is None else _opposed(form)
     if not zero_sum:
@@ -356,3 +359,6 @@ def _largest_prox(side: Side, half: Half, euclidean: bool) -> float:
     n = np.diff(side.first)
     own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
     return float(most_below(side, own, np.empty(len(n)), half.work))
+
+
+SOLVER = ExcessiveGap

@@ -173,3 +173,6 @@ class ExternalSampling(SamplingSolver):
                 scale,
             )
         )
+
+
+SOLVER = ExternalSampling

@@ -163,3 +163,6 @@ class LinearProgram(Solver):
             plans.append(plan[1:])
         self._weights[:] = np.concatenate(plans)
         return self.game.n_nodes
+
+
+SOLVER = LinearProgram

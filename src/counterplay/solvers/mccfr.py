@@ -219,3 +219,6 @@ class OutcomeSampling(SamplingSolver):
                 scale,
             )
         )
+
+
+SOLVER = OutcomeSampling

@@ -276,3 +276,6 @@ class TreeSearch(SamplingSolver):
         )
         total = np.maximum(np.add.reduceat(visits, self.game.form.first[:-1]), 2.0)
         tables.spread[:] = np.maximum(self._c * np.sqrt(np.log(total)), TINY)
+
+
+SOLVER = TreeSearch

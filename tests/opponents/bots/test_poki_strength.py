@@ -165,14 +165,14 @@ def test_tables_are_kept_and_damaged_ones_built_again(
     assert store.read_potentials(folder) is None
     assert np.array_equal(store.potentials().ppot, built.ppot)
     assert store.potentials() is store.potentials()
-    monkeypatch.setattr(store, "_loaded", {})
+    monkeypatch.setattr(store._kept, "_held", {})
     store.potentials()
     assert len(calls) == 1  # read from disk
     damaged = bytearray((folder / "hs.npy").read_bytes())
     damaged[-1] ^= 1
     (folder / "hs.npy").write_bytes(damaged)
     assert store.read_potentials(folder) is None
-    monkeypatch.setattr(store, "_loaded", {})
+    monkeypatch.setattr(store._kept, "_held", {})
     assert np.array_equal(store.potentials().hs, built.hs)
     assert len(calls) == 2
 
@@ -183,7 +183,7 @@ def test_tables_stay_in_memory_where_nothing_can_be_written(
     built = Potentials(*(np.zeros((2, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(store, "_loaded", {})
+    monkeypatch.setattr(store._kept, "_held", {})
     monkeypatch.setattr(store, "count_potentials", lambda threads, tell: built)
     with pytest.warns(UserWarning, match="stay in memory"):
         assert store.potentials() is built

@@ -303,7 +303,7 @@ def fake_build(monkeypatch, tmp_path):
 
     monkeypatch.setattr(build, "build_sparbot", quick)
     monkeypatch.setattr(build, "sparbot_path", lambda: path)
-    monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(build._kept, "_held", {})
     return calls, path
 
 
@@ -311,7 +311,7 @@ def test_saved_once_and_read_again(fake_build, monkeypatch):
     calls, _ = fake_build
     told = []
     built = build.sparbot_table(lambda share, what: told.append(share))
-    monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(build._kept, "_held", {})
     read = build.sparbot_table()
     assert len(calls) == 1
     assert told[-1] == 1.0
@@ -331,7 +331,7 @@ def test_damaged_file_is_built_again(fake_build, monkeypatch, damage):
         monkeypatch.setattr(build, "TREMBLE", 0.5)
     path.write_bytes(data[: len(data) // 2] if damage == "cut" else data)
     assert build.read_sparbot(path) is None
-    monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(build._kept, "_held", {})
     build.sparbot_table()
     assert len(calls) == 2
     assert build.read_sparbot(path) is not None

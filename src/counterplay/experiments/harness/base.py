@@ -36,7 +36,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Table:
+class Sheet:
     """A table for people: cells as text."""
 
     title: str
@@ -55,7 +55,7 @@ class Outcome:
     setting: dict[str, Any]
     seconds: float
     files: list[str] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[Sheet] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # sentences a reader of the result must know
     version: str = ""  # of Counterplay; `seal` fills it in
     code: str = ""  # hash of the sources that it was made with; `seal` fills it in

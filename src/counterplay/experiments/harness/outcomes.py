@@ -12,7 +12,7 @@ from counterplay.experiments.harness.base import (
     Claim,
     Failure,
     Outcome,
-    Table,
+    Sheet,
     checksum,
     failure_path,
 )
@@ -134,8 +134,8 @@ def _claim(data: Any) -> Claim:
     )
 
 
-def _table(data: Any) -> Table:
-    return Table(
+def _table(data: Any) -> Sheet:
+    return Sheet(
         _a(str, data["title"]),
         _texts(data["header"]),
         [_texts(row) for row in _a(list, data["rows"])],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, write_csv
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import RECREATED, Company, cell, staged
 
@@ -70,7 +70,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         time.perf_counter() - started,
         ["bots.csv"],
         [
-            Table(
+            Sheet(
                 "sb/h", ["player", "opponent", "published", "ours (95%)", "off by", "source"], rows
             )
         ],

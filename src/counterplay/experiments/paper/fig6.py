@@ -22,8 +22,8 @@ from counterplay.experiments.paper.models import (
     EPSILON,
     GAMES,
     LIMITS,
+    FixedProfile,
     Limit,
-    Model,
     early,
     late,
     uniform,
@@ -45,7 +45,7 @@ SCALES = {"quick": Scale(2e-4, 4_000, 2_000_000), "paper": Scale(5e-5, 40_000, 2
 
 class Curve(NamedTuple):
     game: str
-    model: Model
+    model: FixedProfile
     exact: Frontier  # RNR at full width
     sampled: Frontier | None  # MCRNR
     iterations: int  # of one MCRNR
@@ -71,7 +71,12 @@ def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> 
 
 
 def _kept_frontier(
-    game: Game, model: Model, store: Store, algorithm: str, options: dict[str, Any], tell: Tell
+    game: Game,
+    model: FixedProfile,
+    store: Store,
+    algorithm: str,
+    options: dict[str, Any],
+    tell: Tell,
 ) -> Frontier:
     """The curve, each of its points kept."""
     points = []

@@ -23,7 +23,7 @@ from counterplay.experiments.harness.base import Claim, Experiment, Outcome, wri
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
-from counterplay.experiments.paper.models import EPSILON, GAMES, LIMITS, Limit, Model, late
+from counterplay.experiments.paper.models import EPSILON, GAMES, LIMITS, FixedProfile, Limit, late
 from counterplay.experiments.paper.players import staged
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
@@ -87,7 +87,7 @@ class Trace(NamedTuple):
 
 def trace(
     game: Game,
-    model: Model,
+    model: FixedProfile,
     method: Method,
     seed: int,
     iterations: int,
@@ -192,7 +192,7 @@ def _claims(traces: list[Trace]) -> list[Claim]:
     ]
 
 
-def _picture(traces: list[Trace], models: dict[str, Model], path: Path) -> None:
+def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -> None:
     games = list(dict.fromkeys(trace.game for trace in traces))
     figure, axes = new_figure(len(games), 3, 13, 3.4 * len(games))
     columns = (("nodes", "exploitability"), ("seconds", "exploitability"), ("seconds", "gap"))
@@ -226,7 +226,7 @@ def _picture(traces: list[Trace], models: dict[str, Model], path: Path) -> None:
 
 def _game(
     name: str, scale: Scale, limit: Limit, store: Store, tell: Tell
-) -> tuple[Model, list[Trace]]:
+) -> tuple[FixedProfile, list[Trace]]:
     """The model of a game and every run on it."""
     seeds = range(scale.seeds)
     plan = [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]

@@ -26,7 +26,7 @@ from counterplay.experiments.paper.players import (
     RECREATED,
     THREADS,
     Company,
-    Model,
+    Learnt,
     P,
     staged,
 )
@@ -44,7 +44,7 @@ SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(60_000, 100_000)}
 MODES = ("model learnt before", "model learnt while playing")
 
 
-def _play(model: Model | None, size: Scale, company: Company) -> list[tuple[float, ...]]:
+def _play(model: Learnt | None, size: Scale, company: Company) -> list[tuple[float, ...]]:
     """A row per block: games, iterations, won in the block, measured sb/h, its standard error."""
     game, poki = company.game(10), company.bot("poki")
     learner = OnlineLearner(game, threads=THREADS, p_max=P)

@@ -22,7 +22,7 @@ GAMES = {
 }
 
 
-class Model(NamedTuple):
+class FixedProfile(NamedTuple):
     """A profile to respond to, and how exploitable it is (b1 + b2)."""
 
     label: str
@@ -41,21 +41,23 @@ class Limit(NamedTuple):
 LIMITS = {"quick": Limit(80_000_000, 100_000), "paper": Limit(4_000_000_000, 20_000_000)}
 
 
-def late(game: Game, limit: Limit, store: Store, tell: Tell, seed: int = 0) -> Model:
+def late(game: Game, limit: Limit, store: Store, tell: Tell, seed: int = 0) -> FixedProfile:
     """MCCFR until its exploitability is at most TARGET, or the limit."""
     solver = new_solver(game, "mccfr", seed, {"epsilon": EPSILON})
     what = f"{game.name}: model"
     strategy = trained(store, solver, limit.iterations, tell, what, TARGET, limit.every)
-    return Model("MCCFR", strategy, exploitability(game, strategy))
+    return FixedProfile("MCCFR", strategy, exploitability(game, strategy))
 
 
-def early(game: Game, store: Store, tell: Tell, seed: int = 0) -> Model:
+def early(game: Game, store: Store, tell: Tell, seed: int = 0) -> FixedProfile:
     """MCCFR after EARLY iterations."""
     solver = new_solver(game, "mccfr", seed, {"epsilon": EPSILON})
     strategy = trained(store, solver, EARLY, tell, f"{game.name}: early model")
-    return Model(f"MCCFR after {EARLY:,} iterations", strategy, exploitability(game, strategy))
+    return FixedProfile(
+        f"MCCFR after {EARLY:,} iterations", strategy, exploitability(game, strategy)
+    )
 
 
-def uniform(game: Game) -> Model:
+def uniform(game: Game) -> FixedProfile:
     strategy = Strategy.uniform(game)
-    return Model("uniform play", strategy, exploitability(game, strategy))
+    return FixedProfile("uniform play", strategy, exploitability(game, strategy))

@@ -90,7 +90,7 @@ def mccfr(game: Game, iterations: int, store: Store, tell: Tell, what: str) -> S
     return trained(store, solver, iterations, tell, what)
 
 
-class Model(NamedTuple):
+class Learnt(NamedTuple):
     """How an opponent plays, as learnt from his hands."""
 
     strategy: Strategy
@@ -165,7 +165,7 @@ class Company:
         kind: str = "tree",
         partner: str = PARTNER,
         **options: Any,
-    ) -> Model:
+    ) -> Learnt:
         """How `opponent` plays, learnt from so many hands."""
         game, seen = self.game(buckets), self.observations(opponent, hands, partner)
 
@@ -182,12 +182,12 @@ class Company:
             "hands": digest(*seen),
         }
         found = self.store.arrays("model", recipe, make)
-        return Model(Strategy(game, found["probabilities"]), found["observed"])
+        return Learnt(Strategy(game, found["probabilities"]), found["observed"])
 
     def response(
         self,
         name: str,
-        model: Model,
+        model: Learnt,
         iterations: int,
         trust: str = "constant",
         algorithm: str = "mcdbr",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, write_csv
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     BOTS,
@@ -109,7 +109,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         setting,
         time.perf_counter() - started,
         ["table1.csv"],
-        [Table("sb/h won, with 95% intervals", ["opponent", *PLAYERS], rows)],
+        [Sheet("sb/h won, with 95% intervals", ["opponent", *PLAYERS], rows)],
         [RECREATED],
     )
 

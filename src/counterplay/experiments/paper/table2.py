@@ -14,7 +14,7 @@ from typing import Any
 from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Table, write_csv
+from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     BOTS,
@@ -191,7 +191,7 @@ def _tables(
     curves: dict[tuple[str, str, int], MatchResult],
     variants: list[MatchResult],
     observed: int,
-) -> list[Table]:
+) -> list[Sheet]:
     rows = [
         [f"{opponent}, ours", *(cell(found[name, opponent]) for name in PLAYERS)]
         for opponent in BOTS
@@ -209,13 +209,13 @@ def _tables(
     other = [["tree, unseen cards inferred, observed by Probe, mcdbr", cell(plain)]]
     other += [[name, cell(result)] for (name, *_), result in zip(VARIANTS, variants, strict=True)]
     return [
-        Table("sb/h won, with 95% intervals", ["opponent", *PLAYERS], rows),
-        Table(
+        Sheet("sb/h won, with 95% intervals", ["opponent", *PLAYERS], rows),
+        Sheet(
             "MCRNR10 against Poki by observed games",
             ["model", f"Pconf (at most {P})", *(f"{n:,}" for n in GAMES)],
             games,
         ),
-        Table("MCRNR10 against Poki, other choices", ["model", "sb/h"], other),
+        Sheet("MCRNR10 against Poki, other choices", ["model", "sb/h"], other),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Bots by name, and whatever else can play turned into a bot."""
+"""Bots by name, and whatever else can play turned into a bot. A new bot is a file that sets `BOT`, and its test."""
 
 from __future__ import annotations
 
@@ -6,46 +6,23 @@ import os
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.errors import BadParameter
 from counterplay.base.progress import Tell, untold
+from counterplay.base.registry import Registry
 from counterplay.forms.strategy import Strategy
-from counterplay.opponents.bots.simple import SIMPLE, simple_bot
-from counterplay.opponents.bots.table import TableBot, strategy_bot
+from counterplay.opponents.bots.spec import BotSpec
+from counterplay.opponents.bots.table import strategy_bot
 
-
-def _poki(tell: Tell) -> Any:
-    from counterplay.opponents.bots.poki.bot import Poki
-    from counterplay.opponents.bots.poki.store import potentials
-
-    potentials(tell)
-    return Poki()
-
-
-def _sparbot(tell: Tell) -> Any:
-    from counterplay.opponents.bots.sparbot.build import sparbot_table
-
-    return TableBot("sparbot", sparbot_table(tell))
-
-
-#: What each is, in one line.
-BOTS: dict[str, str] = {
-    "poki": "re-creation of the formula-based Poki from its published descriptions",
-    "sparbot": "re-creation of Sparbot (PsOpti2/4) from its published description",
-    "always-call": "checks and calls",
-    "always-raise": "bets and raises while it may",
-    "always-fold": "folds to any bet, the blind included",
-    "uniform": "every legal action with the same probability",
-    "probe": "calls or raises, evenly; never folds",
-}
+BOTS: Registry[BotSpec] = Registry(
+    "bot", "counterplay.opponents.bots", lambda spec: isinstance(spec, BotSpec)
+)
 
 
 def bot(name: str, tell: Tell = untold) -> Any:
     """A bot by name. Poki's and Sparbot's tables are built on first use; `tell(share, what)` hears how far that is."""
-    if name in SIMPLE:
-        return simple_bot(name)
-    if name not in BOTS:
-        raise unknown("bot", name, BOTS)
-    return _poki(tell) if name == "poki" else _sparbot(tell)
+    spec = BOTS.find(name)
+    spec.prepare(tell)
+    return spec.make()
 
 
 def as_bot(player: Any, tell: Tell = untold) -> Any:
@@ -61,7 +38,7 @@ def as_bot(player: Any, tell: Tell = untold) -> Any:
                 raise BadParameter(
                     f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}"
                 )
-            raise unknown("bot", str(player), BOTS)
+            BOTS.find(str(player))
         if path.suffix == ".json":
             from counterplay.opponents.models.file import load_model
 

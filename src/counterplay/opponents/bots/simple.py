@@ -1,9 +1,10 @@
-"""Opponents without cards in their head: always-call, always-raise, always-fold, uniform and probe (call or raise, evenly)."""
+"""Opponents without cards in their head: what they do depends on what is legal alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import CALL, FOLD, RAISE, betting_actions, betting_tree
 from counterplay.holdem.game import HoldemRules
+from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import TableBot, strategy_table
 
 Shares = Callable[[list[str]], dict[str, float]]
@@ -21,13 +23,25 @@ def _prefer(action: str) -> Shares:
     return lambda legal: {action if action in legal else CALL: 1.0}
 
 
-#: Probabilities of the legal actions.
-SIMPLE: dict[str, Shares] = {
-    "always-call": _prefer(CALL),
-    "always-raise": _prefer(RAISE),
-    "always-fold": _prefer(FOLD),
-    "uniform": lambda legal: {action: 1 / len(legal) for action in legal},
-    "probe": lambda legal: {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0},
+def _evenly(legal: list[str]) -> dict[str, float]:
+    return {action: 1 / len(legal) for action in legal}
+
+
+def _without_folding(legal: list[str]) -> dict[str, float]:
+    return {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0}
+
+
+class Simple(NamedTuple):
+    shares: Shares  # probabilities of the legal actions
+    summary: str
+
+
+SIMPLE = {
+    "always-call": Simple(_prefer(CALL), "checks and calls"),
+    "always-raise": Simple(_prefer(RAISE), "bets and raises while it may"),
+    "always-fold": Simple(_prefer(FOLD), "folds to any bet, the blind included"),
+    "uniform": Simple(_evenly, "every legal action with the same probability"),
+    "probe": Simple(_without_folding, "calls or raises, evenly; never folds"),
 }
 
 
@@ -42,7 +56,7 @@ def simple_strategy(name: str, game: Game) -> Strategy:
     actions = betting_actions()
     rows = []
     for node in betting_tree().node.tolist():
-        shares = SIMPLE[name](actions[node])
+        shares = SIMPLE[name].shares(actions[node])
         rows.append(
             np.tile([shares.get(action, 0.0) for action in actions[node]], game.rules.n_buckets)
         )
@@ -52,3 +66,14 @@ def simple_strategy(name: str, game: Game) -> Strategy:
 def simple_bot(name: str) -> TableBot:
     """One of `SIMPLE` as a bot."""
     return TableBot(name, strategy_table(simple_strategy(name, _blind_game())))
+
+
+BOT = tuple(
+    BotSpec(
+        name,
+        partial(simple_bot, name),
+        simple.summary,
+        strategy=partial(simple_strategy, name),
+    )
+    for name, simple in SIMPLE.items()
+)

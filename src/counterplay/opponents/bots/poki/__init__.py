@@ -1,1 +1,28 @@
 """Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.base.progress import Tell
+from counterplay.opponents.bots.spec import BotSpec
+
+
+def _prepare(tell: Tell) -> None:
+    from counterplay.opponents.bots.poki.store import potentials
+
+    potentials(tell)
+
+
+def _make() -> Any:
+    from counterplay.opponents.bots.poki.bot import Poki
+
+    return Poki()
+
+
+BOT = BotSpec(
+    "poki",
+    _make,
+    "re-creation of the formula-based Poki from its published descriptions",
+    _prepare,
+)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.base import mapped
+from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import SIZES, boards
@@ -34,19 +35,13 @@ class Potentials(NamedTuple):
     ppot: np.ndarray  # uint16[18187, 1326]: PPot1 of SCALE
 
 
-_loaded: dict[Path, Potentials] = {}
-
-
 def potential_folder() -> Path:
     return cache_root() / "holdem" / f"potential-{VERSION}"
 
 
 def potentials(tell: Tell = untold) -> Potentials:
     """The tables: from memory, from disk, or built now."""
-    folder = potential_folder()
-    if folder not in _loaded:
-        _loaded[folder] = read_potentials(folder) or _build(folder, tell)
-    return _loaded[folder]
+    return _kept.at(potential_folder(), tell)
 
 
 def read_potentials(folder: Path) -> Potentials | None:
@@ -56,15 +51,12 @@ def read_potentials(folder: Path) -> Potentials | None:
     return None if found is None else Potentials(**found)
 
 
-def _build(folder: Path, tell: Tell) -> Potentials:
+def _make(tell: Tell) -> tuple[Potentials, Write]:
     built = count_potentials(cores(), tell)
-    if not mapped.saved(lambda: _write(folder, built), "the tables of Poki stay"):
-        return built
-    return read_potentials(folder) or built
+    return built, lambda folder: mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
-def _write(folder: Path, built: Potentials) -> None:
-    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
+_kept = Kept("the tables of Poki stay", read_potentials, _make)
 
 
 def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:

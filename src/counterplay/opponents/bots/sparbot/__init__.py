@@ -5,6 +5,27 @@ original's bucket table was never published, nor were its borders, its transitio
 built by the same method, not copied. `buckets.py`, `chance.py` and `model.py` each say what was published and what was chosen.
 """
 
-from counterplay.opponents.bots.sparbot.build import sparbot_table
+from __future__ import annotations
 
-__all__ = ["sparbot_table"]
+from typing import Any
+
+from counterplay.base.progress import Tell
+from counterplay.opponents.bots.spec import BotSpec
+
+
+def _prepare(tell: Tell) -> None:
+    from counterplay.opponents.bots.sparbot.build import sparbot_table
+
+    sparbot_table(tell)
+
+
+def _make() -> Any:
+    from counterplay.opponents.bots.sparbot.build import sparbot_table
+    from counterplay.opponents.bots.table import TableBot
+
+    return TableBot("sparbot", sparbot_table())
+
+
+BOT = BotSpec(
+    "sparbot", _make, "re-creation of Sparbot (PsOpti2/4) from its published description", _prepare
+)

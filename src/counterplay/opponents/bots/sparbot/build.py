@@ -19,7 +19,7 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile
-from counterplay.base.mapped import saved
+from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import MAX_BETS, Betting, betting_states, betting_tree
@@ -32,7 +32,12 @@ from counterplay.opponents.bots.sparbot import model as model_rules
 from counterplay.opponents.bots.sparbot import solve as solve_rules
 from counterplay.opponents.bots.sparbot.buckets import N_BUCKETS, sparbot_buckets
 from counterplay.opponents.bots.sparbot.chance import Chance, sparbot_chance
-from counterplay.opponents.bots.sparbot.model import COLUMN, Model, make_model, policy_rows
+from counterplay.opponents.bots.sparbot.model import (
+    COLUMN,
+    ThreeRounds,
+    make_model,
+    policy_rows,
+)
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
 from counterplay.opponents.bots.table import Table, new_table
 
@@ -49,11 +54,10 @@ CARRY = (
 )  # the bucket before the flop is forgotten, the later ones are remembered
 
 Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
-_loaded: dict[Path, Table] = {}
 
 
-class Played(NamedTuple):
-    """A solved model, for the record."""
+class ModelRecord(NamedTuple):
+    """How well a model is solved."""
 
     history: str
     pot: float
@@ -83,10 +87,7 @@ def sparbot_path() -> Path:
 
 def sparbot_table(tell: Tell = untold) -> Table:
     """The bot: from memory, from disk, or built now (about a minute on two cores)."""
-    path = sparbot_path()
-    if path not in _loaded:
-        _loaded[path] = read_sparbot(path) or _build_and_save(path, tell)
-    return _loaded[path]
+    return _kept.at(sparbot_path(), tell)
 
 
 def read_sparbot(path: Path) -> Table | None:
@@ -102,39 +103,39 @@ def read_sparbot(path: Path) -> Table | None:
         return None
 
 
-def _build_and_save(path: Path, tell: Tell) -> Table:
-    table_rows, buckets, played = build_sparbot(tell)
-    first_row, policy = table_rows
+def _make(tell: Tell) -> tuple[Table, Write]:
+    (first_row, policy), buckets, records = build_sparbot(tell)
     arrays = {name: getattr(buckets, name).astype(np.uint8) for name in SAVED_BUCKETS}
     header = {
         "version": VERSION,
         "parameters": parameters(),
-        "models": [row._asdict() for row in played],
+        "models": [record._asdict() for record in records],
     }
-    tell(0.99, "saving")
     arrays |= {"first_row": first_row, "policy": policy}
-    saved(lambda: files.write_arrays(path, KIND, arrays, header), "sparbot stays")
-    tell(1.0, "done")
-    return new_table(buckets, first_row, np.array(CARRY), policy)
+    table = new_table(buckets, first_row, np.array(CARRY), policy)
+    return table, lambda path: files.write_arrays(path, KIND, arrays, header)
+
+
+_kept = Kept("sparbot stays", read_sparbot, _make)
 
 
 def build_sparbot(
     tell: Tell = untold,
-) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[Played]]:
+) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelRecord]]:
     """(first_row, policy), the buckets and how well each model is solved."""
     tables = strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
     buckets = sparbot_buckets(tables, lambda share: tell(0.15 * share, "buckets"))
     chance = sparbot_chance(buckets, lambda share: tell(0.15 + 0.15 * share, "chance"))
-    policies, played = solve_models(chance, lambda share, what: tell(0.3 + 0.69 * share, what))
-    return real_rows(policies, N_BUCKETS), buckets, played
+    policies, records = solve_models(chance, lambda share, what: tell(0.3 + 0.69 * share, what))
+    return real_rows(policies, N_BUCKETS), buckets, records
 
 
-def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[Played]]:
+def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[ModelRecord]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
     model = make_model(Betting(), chance.first, chance)
     answer = solve(model, tell=lambda share: tell(share / 8, "pre-flop model"))
     policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
-    played = [_record(model, answer)]
+    records = [_record(model, answer)]
     models = [
         make_model(start, flop_prior(start.history, policies, chance), chance)
         for start in flop_starts()
@@ -145,8 +146,8 @@ def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[Pl
             tell(done / 8, "post-flop models")
     for job, model in jobs.items():
         policies |= _all_rows(model, job.result())
-        played.append(_record(model, job.result()))
-    return policies, played
+        records.append(_record(model, job.result()))
+    return policies, records
 
 
 def flop_starts() -> list[Betting]:
@@ -197,13 +198,13 @@ def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarra
     return first_row, np.concatenate(rows)
 
 
-def _all_rows(model: Model, answer: Solved) -> Policies:
+def _all_rows(model: ThreeRounds, answer: Solved) -> Policies:
     return {
         history: policy_rows(at, answer.policy[at.player]) for history, at in model.decision.items()
     }
 
 
-def _record(model: Model, answer: Solved) -> Played:
-    return Played(
+def _record(model: ThreeRounds, answer: Solved) -> ModelRecord:
+    return ModelRecord(
         model.start.history, starting_pot(model), answer.exploitability, answer.iterations
     )

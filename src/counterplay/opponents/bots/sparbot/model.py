@@ -47,7 +47,9 @@ class Ends(NamedTuple):
     ]  # float64[p, p] per player: [other's path, his path], his payoff for a stake of one
 
 
-class Model(NamedTuple):
+class ThreeRounds(NamedTuple):
+    """A model."""
+
     start: Betting
     plex: tuple[Treeplex, Treeplex]
     decision: dict[str, Decision]  # by history
@@ -121,7 +123,7 @@ class _Builder:
         return Treeplex(np.concatenate(self.parents[player]), first)
 
 
-def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> Model:
+def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> ThreeRounds:
     """The model that begins at `start` with a joint probability of the first buckets (float64[n, n], adding up to one)."""
     built = _Builder(start, len(prior))
     last = start.round + MODEL_ROUNDS - 1
@@ -137,7 +139,7 @@ def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> Model:
         )
         for (depth, showdown), found in built.ends.items()
     ]
-    return Model(start, (built.treeplex(0), built.treeplex(1)), built.decision, ends)
+    return ThreeRounds(start, (built.treeplex(0), built.treeplex(1)), built.decision, ends)
 
 
 def _for_both(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +182,7 @@ def _add_payoffs(
             out[index(mine[e, p])] += stake[e] * earned[p]
 
 
-def payoffs(model: Model, player: int, plan: np.ndarray, out: np.ndarray) -> None:
+def payoffs(model: ThreeRounds, player: int, plan: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` with what each of the player's sequences earns against the other's `plan`: a sequence form's `gradient`."""
     out[:] = 0.0
     for ends in model.ends:

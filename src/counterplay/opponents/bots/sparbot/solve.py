@@ -13,7 +13,7 @@ import numpy as np
 from counterplay.base.progress import TellShare, untold
 from counterplay.forms.sequence import Side, Treeplex, best_reply, plan_from_policy
 from counterplay.kernels.policy import normalise
-from counterplay.opponents.bots.sparbot.model import Model, payoffs
+from counterplay.opponents.bots.sparbot.model import ThreeRounds, payoffs
 from counterplay.solvers.cfr import Half, Variant, update_half
 
 TARGET = 2e-4  # exploitability b_1 + b_2 over the pot at the start of the model
@@ -29,7 +29,7 @@ class Solved(NamedTuple):
 
 
 def solve(
-    model: Model,
+    model: ThreeRounds,
     target: float = TARGET,
     most: int = MOST_ITERATIONS,
     tell: TellShare = untold,
@@ -52,12 +52,12 @@ def solve(
     return Solved(policy, epsilon, t)
 
 
-def starting_pot(model: Model) -> float:
+def starting_pot(model: ThreeRounds) -> float:
     """What lies in the pot when the model begins, in small bets; before the flop: once the small blind is completed."""
     return 2.0 * max(model.start.paid)
 
 
-def exploitability(model: Model, policy: tuple[np.ndarray, np.ndarray]) -> float:
+def exploitability(model: ThreeRounds, policy: tuple[np.ndarray, np.ndarray]) -> float:
     """b_1 + b_2 in the model, in small bets."""
     total = 0.0
     for player, plex in enumerate(model.plex):

@@ -1,0 +1,26 @@
+"""What a bot's file says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from counterplay.base.progress import Tell
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+
+
+def _nothing(tell: Tell) -> None:
+    """Most bots are ready at once."""
+
+
+@dataclass(frozen=True)
+class BotSpec:
+    """`make()` returns a bot, something with a method `act(view)`. `prepare(tell)` comes first and may take long."""
+
+    name: str
+    make: Callable[[], Any]
+    summary: str
+    prepare: Callable[[Tell], Any] = _nothing
+    strategy: Callable[[Game], Strategy] | None = None  # the same player as a strategy of a game

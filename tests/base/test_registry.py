@@ -1,0 +1,271 @@
+"""Third-party packages add games, solvers and bots by entry points; broken ones disturb nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from support.command import run
+
+from counterplay.base import registry
+from counterplay.base.errors import UnknownName
+from counterplay.base.registry import Offer, Registry
+from counterplay.games.registry import GAMES
+from counterplay.games.spec import GameSpec
+from counterplay.opponents.bots.registry import BOTS
+from counterplay.solvers.algorithms import ALGORITHMS
+
+TINY = """
+import numpy as np
+
+import counterplay as cp
+from counterplay.games.spec import GameSpec
+from counterplay.opponents.bots.spec import BotSpec
+from counterplay.solvers.base import Solver
+
+
+class State:
+    def __init__(self, done=()):
+        self.done = done
+
+    def player(self):
+        return len(self.done) if len(self.done) < 2 else cp.TERMINAL
+
+    def actions(self):
+        return ["heads", "tails"]
+
+    def child(self, action):
+        return State((*self.done, action))
+
+    def infoset(self):
+        return len(self.done)
+
+    def chance(self):
+        return []
+
+    def payoffs(self):
+        return [1, -1] if self.done[0] == self.done[1] else [-1, 1]
+
+
+class Pennies:
+    n_players = 2
+
+    def root(self):
+        return State()
+
+
+class Even(Solver):
+    name = "tinysolver"
+    summary = "every action as often"
+
+    def __init__(self, game, seed, form, scale=1.0):
+        super().__init__(game, seed, scale=scale)
+
+    def _run(self, n):
+        return n
+
+    def tables(self):
+        return {}
+
+    def weights(self):
+        return np.ones(self.game.n_slots)
+
+
+class Caller:
+    name = "tinybot"
+
+    def act(self, view):
+        return "call"
+
+
+class Fails(Caller):
+    name = "failing"
+
+    def act(self, view):
+        raise RuntimeError("no idea\\nwhat to do")
+
+
+GAME = GameSpec("tiny", Pennies, "matching pennies", ("tiny",))
+BOT = BotSpec("tinybot", Caller, "calls")
+FAILING = BotSpec("failing", Fails, "fails in its first hand")
+"""
+ENTRIES = """
+[counterplay.games]
+tiny = tiny_package:GAME
+[counterplay.solvers]
+tinysolver = tiny_package:Even
+[counterplay.bots]
+tinybot = tiny_package:BOT
+failing = tiny_package:FAILING
+"""
+
+
+def install(folder: Path, name: str, module: str, entries: str) -> None:
+    """As `pip install --target` leaves a package: a module, and a folder that describes it."""
+    (folder / f"{name}.py").write_text(module)
+    about = folder / f"{name}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(entries)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packages")
+    install(folder, "tiny_package", TINY, ENTRIES)
+    return folder
+
+
+def typed(packages: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(folder, *arguments, PYTHONPATH=str(packages))
+
+
+def test_a_package_adds_a_game_a_solver_and_a_bot(packages: Path, tmp_path: Path) -> None:
+    listed = typed(packages, tmp_path, "games", "--json")
+    assert listed.returncode == 0, listed.stderr
+    assert [row["name"] for row in json.loads(listed.stdout)].count("tiny") == 1
+
+    solved = typed(packages, tmp_path, "solve", "tiny", "-a", "tinysolver", "-n", "3", "--json")
+    assert solved.returncode == 0, solved.stderr
+    assert json.loads(solved.stdout)["exploitability"] == pytest.approx(0.0, abs=1e-12)
+
+    match = typed(packages, tmp_path, "match", "tinybot", "always-call", "-n", "20", "--json")
+    assert match.returncode == 0, match.stderr
+    assert json.loads(match.stdout)["mean"] == 0.0  # both call, in both seats of each deal
+
+
+def test_help_and_errors_name_what_a_package_adds(packages: Path, tmp_path: Path) -> None:
+    assert "tinybot" in typed(packages, tmp_path, "match", "--help").stdout
+    wrong = typed(packages, tmp_path, "solve", "tiny", "-a", "tinysolve")
+    assert wrong.returncode == 2
+    assert "did you mean 'tinysolver'?" in wrong.stderr
+
+
+def test_an_error_inside_a_package_is_one_sentence(packages: Path, tmp_path: Path) -> None:
+    done = typed(packages, tmp_path, "match", "failing", "always-call", "-n", "20")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "no idea what to do" in " ".join(done.stderr.split())
+
+
+BROKEN = {
+    "kuhn = tiny_spec:GAME": "built-in",
+    "lost = nowhere_at_all:GAME": "ModuleNotFoundError",
+    "lost = tiny_spec:NOTHING": "AttributeError",
+    "lost = tiny_spec:NUMBER": "no game of that name",
+    "other = tiny_spec:GAME": "no game of that name",
+    "lost = tiny_quits:GAME": "SystemExit",
+    "tiny = tiny_spec:GAME": "another package",
+    "lost": "cannot be read",
+}
+LOOK = """
+import json, warnings
+from counterplay.games.registry import GAMES
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    names = [list(GAMES) for _ in range(2)][1]
+said = [str(warning.message) for warning in seen]
+print(json.dumps({"said": said, "names": names, "kuhn": GAMES["kuhn"].summary}))
+"""
+
+
+def test_broken_packages_give_a_warning_each_and_hide_nothing(
+    packages: Path, tmp_path: Path
+) -> None:
+    module = "from counterplay.games.spec import GameSpec\nNUMBER = 3\n"
+    (tmp_path / "tiny_spec.py").write_text(
+        f"{module}GAME = GameSpec('kuhn', lambda: 1, 'mine', ('kuhn',))\n"
+    )
+    (tmp_path / "tiny_quits.py").write_text("raise SystemExit('I quit')")
+    for k, line in enumerate(BROKEN):
+        install(tmp_path, f"tiny_broken{k}", "", f"[counterplay.games]\n{line}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(packages), str(tmp_path)])},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert sorted(found["names"]) == sorted([*GAMES.built_in(), "tiny"])
+    assert found["kuhn"] == GAMES["kuhn"].summary
+    assert len(found["said"]) == len(BROKEN)  # once, though the list was shown twice
+    for k, why in enumerate(BROKEN.values()):
+        (sentence,) = (text for text in found["said"] if f"tiny_broken{k}" in text)
+        assert why in sentence
+        assert sentence.endswith("left out")
+
+
+def offer(name: str, package: str = "a") -> Offer:
+    return Offer(package, EntryPoint(name, "tiny:GAME", "counterplay.games"))
+
+
+def small(monkeypatch: pytest.MonkeyPatch, *offered: Offer) -> tuple[Registry[GameSpec], list[str]]:
+    """Games, and which entry points were loaded."""
+    loaded: list[str] = []
+
+    def load(entry: EntryPoint) -> Any:
+        loaded.append(entry.name)
+        return GameSpec(entry.name, lambda: None, "", ())
+
+    monkeypatch.setattr(EntryPoint, "load", load)
+    monkeypatch.setattr(registry, "offers", lambda: {"counterplay.games": list(offered)})
+    return Registry("game", "counterplay.games", lambda spec: isinstance(spec, GameSpec)), loaded
+
+
+def test_packages_are_asked_only_for_names_that_are_not_built_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    games, loaded = small(monkeypatch, offer("one"), offer("two"))
+    assert "kuhn" in games
+    assert loaded == []
+    assert games["two"].name == "two"
+    assert loaded == ["two"]
+    assert [*games][-2:] == ["two", "one"]
+    assert loaded == ["two", "one"]
+
+
+def test_of_two_packages_with_one_name_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    games, loaded = small(monkeypatch, offer("one"), offer("one", "b"))
+    with pytest.warns(UserWarning, match="the package b offers the game 'one', but another"):
+        assert [*games].count("one") == 1
+    assert loaded == ["one"]
+
+
+@pytest.mark.parametrize("name", [None, 3, "", "registry", "spec", "..", "counterplay", "a.b"])
+def test_what_is_no_name_is_unknown(name: Any) -> None:
+    for known in (GAMES, ALGORITHMS, BOTS):
+        with pytest.raises(UnknownName, match="Known"):
+            known.find(name)
+
+
+@pytest.mark.parametrize("known", [GAMES, ALGORITHMS, BOTS], ids=["games", "solvers", "bots"])
+def test_specs_say_who_they_are(known: Registry[Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len(known) == len(set(known)) == len(list(known))
+    for name, spec in known.built_in().items():
+        assert spec.name == name
+        assert spec.summary
+        assert known.find(name) is spec
+
+
+def test_a_name_in_two_files_is_a_mistake_of_ours() -> None:
+    games = Registry("game", "counterplay.games", lambda spec: isinstance(spec, GameSpec))
+    twice = SimpleNamespace(GAME=GameSpec("kuhn", lambda: None, "", ()))
+    sys.modules["tiny_twice"] = twice  # type: ignore[assignment]
+    try:
+        games = Registry("game", "counterplay.games", lambda spec: True, ["tiny_twice"])
+        with pytest.raises(AssertionError, match="kuhn"):
+            games.built_in()
+    finally:
+        del sys.modules["tiny_twice"]
