@@ -16,7 +16,8 @@ from counterplay.arena import match as match_module
 from counterplay.arena.deals import Session, deal_block, session
 from counterplay.arena.match import Plan
 from counterplay.arena.referee import play_hands
-from counterplay.arena.result import ENOUGH_SESSIONS, Estimate, Tally, estimate, half_width, tally
+from counterplay.arena.result import ENOUGH_SESSIONS, Estimate, estimate, half_width
+from counterplay.arena.tally import Tally, tally
 from counterplay.opponents.bots.registry import as_bot
 
 PAIRS = [
@@ -45,10 +46,6 @@ def _holds(found: Estimate, truth: float) -> bool:
     return abs(found.mean - truth) <= half_width(found.standard_error, found.degrees) + 1e-12
 
 
-def _never() -> bool:
-    return False
-
-
 class Matches:
     """Many short matches of one pair, in one mode."""
 
@@ -57,7 +54,7 @@ class Matches:
     ) -> None:
         deals = hands // 2 if duplicate else hands
         plans = (Plan(seed, deals, duplicate, False) for seed in range(matches))
-        found = [estimate([make(plan)((0, deals), _never).tally]) for plan in plans]
+        found = [estimate([make(plan)([(0, deals)])[0].tally]) for plan in plans]
         self.found = [one for one in found if one is not None]
         self.means = np.array([one.mean for one in self.found])
         truth = float(
@@ -166,7 +163,7 @@ def test_deals_of_other_games_are_independent_too() -> None:
     one, two = cp.Strategy.random(game, 1), cp.Strategy.random(game, 2)
     long, short = (cp.play_match(game, one, two, hands, seed=3) for hands in (12_000, 10_000))
     play = match_module._strategies(game, one, two, Plan(3, 6_000, True, False))
-    rest = play((1, 1_000), _never).tally
+    rest = play([(1, 1_000)])[0].tally
     assert long.mean * 6 == pytest.approx(short.mean * 5 + rest.mean[0], abs=1e-9)
 
 

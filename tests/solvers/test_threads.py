@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.folder import restore
+from counterplay.solvers.gate import Gate
+from counterplay.solvers.mcts import bound_width, mean_of_visits
 from counterplay.solvers.teams import (
     ALONE,
+    EACH,
     LEAST,
     MOST_THREADS,
     VISITS,
@@ -69,6 +73,22 @@ def test_they_meet_ever_more_seldom(name: str) -> None:
     between = gaps * visits[-1] / one.iterations
     assert np.all((between < 1.2 * VISITS) | (gaps <= 0.005 * done))
     assert np.all(gaps[~together] <= done[~together])
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_many_threads_meet_after_as_many_visits_of_each(threads: int) -> None:
+    """So that a meeting, which takes longer the more there are, stays a small share of their time."""
+    one = solver("mccfr", threads, "bluff(1,1,6)")
+    nodes = 500
+    one.play = lambda worker, done, n, stride, scale: n * nodes
+    gaps = []
+    for _ in range(200):
+        meeting = int(one.arrays()["meeting"][0])
+        one.step(meeting - one.iterations)
+        gaps.append((int(one.arrays()["meeting"][0]) - meeting) * nodes / one.game.n_infosets)
+    wanted = max(VISITS, EACH * threads)
+    assert max(gaps) == pytest.approx(wanted, rel=0.05)
+    assert np.mean(np.array(gaps) > 0.9 * wanted) > 0.5
 
 
 def test_cores() -> None:
@@ -242,6 +262,40 @@ def test_mean_of_copies() -> None:
     assert not np.array_equal(copies[0][900:], copies[1][900:])
 
 
+def test_mean_of_visits() -> None:
+    """Visits by their mean, rewards by visits, and what is kept of both; what nobody visited keeps its bits."""
+    rng = np.random.default_rng(2)
+    first = np.array([0, 2, 5, 6, 9, 11], dtype=np.int32)
+    start = np.empty((11, 3))
+    start[:, 0], start[:, 1] = rng.integers(0, 5, 11), rng.normal(size=11)
+    start[4, 0] = start[7, 0] = 0.0
+    start[start[:, 0] == 0, 1] = 0.0
+    with np.errstate(divide="ignore"):
+        start[:, 2] = np.sqrt(1.0 / start[:, 0])
+    copies = tuple(start.copy() for _ in range(3))
+    for k, copy in enumerate(copies):  # information sets 1 and 3; slot 7 by one copy only
+        copy[2:5, 0] += 3.0 * (k + 1)
+        copy[2:5, 1] = rng.normal(size=3)
+    copies[1][7, :2] = 3.0, 0.5
+    spreads = tuple(np.full(5, -1.0) for _ in copies)
+    visits = np.mean([copy[:, 0] for copy in copies], axis=0)
+    reward = np.mean([copy[:, 0] * copy[:, 1] for copy in copies], axis=0)
+    mean_of_visits(first, 2.0, copies, spreads, 0, 4)
+    changed = [2, 3, 4, 7]
+    for copy, spread in zip(copies, spreads, strict=True):
+        np.testing.assert_allclose(copy[changed, 0], visits[changed], atol=1e-15)
+        np.testing.assert_allclose(copy[changed, 1], (reward / visits)[changed], atol=1e-15)
+        np.testing.assert_allclose(copy[changed, 2], visits[changed] ** -0.5, atol=1e-15)
+        assert np.array_equal(copy[[0, 1, 5, 9, 10]], start[[0, 1, 5, 9, 10]])
+        assert spread.tolist() == [
+            -1.0,
+            bound_width(2.0, visits[2:5].sum()),
+            -1.0,
+            bound_width(2.0, visits[6:9].sum()),
+            -1.0,
+        ]
+
+
 def add_numbers(worker: Any, done: int, n: int, stride: int, scale: float) -> int:
     """A made-up kernel: each iteration adds its number to all regrets, `scale` times."""
     worker.tables.regret[:] += scale * sum(done + 1 + stride * k for k in range(n))
@@ -277,6 +331,60 @@ def test_every_iteration_is_played_once(threads: int) -> None:
     for n in (1, 0, 2, 3, 17, 4, FIRST, 1):
         one.step(n)
     assert sorted(played) == list(range(1, one.iterations + 1))
+
+
+# --- the gate
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_nobody_passes_the_gate_before_all_are_there(threads: int) -> None:
+    """The last does his part before the others go on, every time."""
+    rounds, here, done = 50, [0] * threads, []
+    gate = Gate(threads, lambda: done.append(min(here)))
+
+    def walk(k: int) -> None:
+        for number in range(1, rounds + 1):
+            here[k] = number
+            gate.wait(k)
+            assert min(here) >= number
+            assert done[number - 1] == number
+
+    found: list[BaseException] = []
+
+    def run(k: int) -> None:
+        try:
+            walk(k)
+        except BaseException as error:
+            found.append(error)
+            gate.abort()
+
+    crew = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(threads)]
+    for one in crew:
+        one.start()
+    for one in crew:
+        one.join(60)
+    assert not any(one.is_alive() for one in crew)
+    assert not found
+    assert done == list(range(1, rounds + 1))
+
+
+def test_a_gate_given_up_lets_nobody_wait() -> None:
+    gate = Gate(3)
+    found: list[type[BaseException]] = []
+
+    def run(k: int) -> None:
+        try:
+            gate.wait(k)
+        except threading.BrokenBarrierError as error:
+            found.append(type(error))
+
+    one = threading.Thread(target=run, args=(0,), daemon=True)
+    one.start()
+    gate.abort()
+    for k in (1, 2):  # whoever comes later, the last of them too
+        run(k)
+    one.join(60)
+    assert found == [threading.BrokenBarrierError] * 3
 
 
 # --- an error in one thread

@@ -16,29 +16,34 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from counterplay.base.errors import CounterplayError
-from counterplay.base.processors import cores
 from counterplay.base.stopping import ignore_signals
 
 T = TypeVar("T")
 Block = tuple[int, int]  # number, deals
 Asked = Callable[[], bool]  # to stop
 Play = Callable[[Block, Asked], T]
-_WAITING = 4  # blocks per thread
+Run = list[Block]  # blocks that follow each other, played in one go
+PlayRun = Callable[[Run], list[T]]
+_WAITING = 4  # runs per thread
+MOST_BLOCKS = 16  # in a run: all that Python does is done once for so many
+_SHARES = 4  # runs of each thread, at least
 
 
-def in_threads(play: Play[T], work: list[Block], stop: Asked) -> Generator[T, None, None]:
-    """Results in order."""
-    threads = cores()
+def in_threads(
+    play: PlayRun[T], work: list[Block], threads: int, together: int, stop: Asked
+) -> Generator[T, None, None]:
+    """Results in order; `together`: the most blocks of a run."""
+    size = max(1, min(together, len(work) // (_SHARES * threads)))
     running: deque[Any] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for block in work:
+        for k in range(0, len(work), size):
             if stop():
                 break
-            running.append(pool.submit(play, block, stop))
+            running.append(pool.submit(play, work[k : k + size]))
             if len(running) > _WAITING * threads:
-                yield running.popleft().result()
+                yield from running.popleft().result()
         while running:
-            yield running.popleft().result()
+            yield from running.popleft().result()
 
 
 def in_processes(

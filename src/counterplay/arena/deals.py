@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.arena.kernels import deal_state
-from counterplay.holdem.form import N_DEALT, deal
+from counterplay.arena.kernels import DECK, deal_cards, deal_state
+from counterplay.holdem.form import N_DEALT
 from counterplay.kernels.jit import index, jit
-from counterplay.kernels.rng import check_seed, new_state
+from counterplay.kernels.rng import check_seed
 
 #: Deals of one seed come in blocks, so that blocks can be played in any order.
 BLOCK = 5_000
-DECK = 52 + 16  # a deck with room for what `deal` clears
 _1 = np.uint64(1)
 
 
@@ -37,14 +36,6 @@ class Session(NamedTuple):
 
 
 @jit
-def _deal_many(hand: np.ndarray, rng: np.ndarray, out: np.ndarray) -> None:
-    for k in range(len(out)):
-        deal(hand, rng)
-        for j in range(index(N_DEALT)):
-            out[index(k), j] = hand[j]
-
-
-@jit
 def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
     for k in range(index(len(out))):
         deal_state(seed, first + k, rng)
@@ -54,10 +45,10 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
 
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
     """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a block."""
-    hand = np.zeros(DECK, dtype=np.int64)
-    hand[:52] = np.arange(52)
     out = np.empty((n, N_DEALT), dtype=np.uint8)
-    _deal_many(hand, new_state(seed, 2 * block), out)
+    deck, rng = np.zeros(DECK, dtype=np.int64), np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
+        deal_cards(check_seed(seed), index(block), deck, rng, out)
     return out
 
 

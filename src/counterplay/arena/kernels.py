@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.arena.tally import tally_block
 from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.holdem.betting import NO_FOLD, BettingTree
-from counterplay.holdem.form import N_DEALT, SHOWDOWN, bucket_of, compare, find_board
+from counterplay.holdem.form import N_DEALT, SHOWDOWN, bucket_of, compare, deal, find_board
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
 from counterplay.opponents.bots.table import Table
 
+DECK = 52 + 16  # a deck with room for what `deal` clears
 _TWO, _THREE = index(2), index(3)
 
 
@@ -35,6 +37,41 @@ class Deals(NamedTuple):
     seed: int
     first: int
     duplicate: bool
+
+
+class Blocks(NamedTuple):
+    """Blocks `first`, `first` + 1, ... of a seed: b of them."""
+
+    seed: int
+    first: int
+    length: int  # deals in a whole block, by which deals are numbered
+    deals: np.ndarray  # uint64[b]: how many of each are played
+    duplicate: bool
+    idle: int  # the seat of `a` that does not count; 2 for none
+
+
+class Desk(NamedTuple):
+    """Room for one block of at most n deals, and for the tallies of b blocks."""
+
+    scratch: Scratch
+    deck: np.ndarray  # int64[DECK]
+    cards: np.ndarray  # uint8[n, 9]
+    won: np.ndarray  # float64[n, 2]
+    ends: np.ndarray  # int32[n, 2]
+    values: np.ndarray  # float64[n]
+    tallies: np.ndarray  # float64[b, 3, 5]
+
+
+@jit
+def deal_cards(seed: int, block: int, deck: np.ndarray, rng: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (uint8[n, 9]) with the first n deals of a block. Changes `deck` and `rng`."""
+    seed_state(seed, _TWO * block, rng)
+    for k in range(index(52)):
+        deck[k] = k
+    for k in range(index(len(out))):
+        deal(deck, rng)
+        for j in range(index(N_DEALT)):
+            out[k, j] = deck[j]
 
 
 @jit(inline=True)
@@ -170,3 +207,43 @@ def play_policies(
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             won[k, ONE] = utility(form, hand, _play_once(form, hand, b, a, rng), 1)
+
+
+@jit
+def _count_block(blocks: Blocks, k: int, desk: Desk, n: int) -> None:
+    """The tally of the k-th block from `desk.won`, without the seat that does not count."""
+    if blocks.idle < _TWO:
+        for deal in range(n):
+            desk.won[deal, blocks.idle] = np.nan
+    tally_block(desk.won[:n], desk.values, desk.tallies[k])
+
+
+@jit
+def play_table_blocks(
+    tree: BettingTree,
+    flops: np.ndarray,
+    next_boards: np.ndarray,
+    a: Table,
+    b: Table,
+    blocks: Blocks,
+    desk: Desk,
+) -> None:
+    """Deal, play and count whole blocks. Fills `desk.tallies`; the rest of `desk` is left as the last block left it."""
+    for k in range(index(len(blocks.deals))):
+        n = blocks.deals[k]
+        number = blocks.first + k
+        cards, won, ends = desk.cards[:n], desk.won[:n], desk.ends[:n]
+        deal_cards(blocks.seed, number, desk.deck, desk.scratch.rng, cards)
+        deals = Deals(blocks.seed, number * blocks.length, blocks.duplicate)
+        play_tables(tree, flops, next_boards, a, b, deals, cards, desk.scratch, won, ends)
+        _count_block(blocks, k, desk, n)
+
+
+@jit
+def play_policy_blocks(form: Any, a: np.ndarray, b: np.ndarray, blocks: Blocks, desk: Desk) -> None:
+    """As `play_table_blocks`, for two policies of one game."""
+    for k in range(index(len(blocks.deals))):
+        n = blocks.deals[k]
+        deals = Deals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)
+        play_policies(form, a, b, deals, desk.scratch, desk.won[:n])
+        _count_block(blocks, k, desk, n)

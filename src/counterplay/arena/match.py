@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -16,13 +17,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.crew import Asked, Block, Play, in_processes, in_threads
-from counterplay.arena.deals import BLOCK, blocks, deal_block, session
-from counterplay.arena.kernels import Deals, Scratch, play_policies, play_tables
+from counterplay.arena.crew import (
+    MOST_BLOCKS,
+    Asked,
+    Block,
+    PlayRun,
+    Run,
+    in_processes,
+    in_threads,
+)
+from counterplay.arena.deals import BLOCK, blocks, session
+from counterplay.arena.kernels import (
+    DECK,
+    Blocks,
+    Desk,
+    Scratch,
+    play_policy_blocks,
+    play_table_blocks,
+)
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
-from counterplay.arena.result import MatchResult, Tally, estimate, tally
+from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.seats import check_no_memory, only_seat
+from counterplay.arena.tally import SERIES, Tally, tally
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
@@ -32,7 +49,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import betting_tree
-from counterplay.holdem.form import HAND_SIZE
+from counterplay.holdem.form import HAND_SIZE, N_DEALT
 from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
@@ -61,14 +78,12 @@ class Plan:
     keeping: bool
     seat: int | None = None  # the only one of `a` that counts
 
-    def numbers(self, block: int) -> Deals:
-        return Deals(check_seed(self.seed), index(block * BLOCK), self.duplicate)
-
-    def counted(self, won: np.ndarray) -> np.ndarray:
-        """`won` with NaN in the seat that does not count; changes it."""
-        if self.seat is not None:
-            won[:, 1 - self.seat] = np.nan
-        return won
+    def blocks(self, run: Run) -> Blocks:
+        """A run as kernels take it."""
+        deals = np.array([n for _, n in run], dtype=np.uint64)
+        idle = 2 if self.seat is None else 1 - self.seat
+        seed = check_seed(self.seed)
+        return Blocks(seed, index(run[0][0]), index(BLOCK), deals, self.duplicate, index(idle))
 
 
 def play_match(
@@ -117,18 +132,21 @@ def play_match(
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
-        play: Play[Part] = (
-            partial(_play_bots, _apart(players), plan)
-            if bots
-            else partial(_play_tables, _setting(players), plan)
-        )
+        if not bots:
+            play: PlayRun[Part] = partial(_play_tables, _setting(players), plan)
         if target is not None:
             target.check(names)
     else:
         play = _strategies(game, a, b, plan)
     before = time.perf_counter()
     with stop_signals() as stop:
-        parts = _collect(play, plan, (processes or cores()) if bots else None, stop, tell)
+        work, crew = blocks(plan.deals), processes or cores()
+        coming = (
+            in_processes(partial(_play_bots, _apart(players), plan), work, crew, stop)
+            if bots
+            else in_threads(play, work, crew, 1 if plan.keeping else MOST_BLOCKS, stop)
+        )
+        parts = _collect(coming, plan, stop, tell)
     seconds = time.perf_counter() - before
     if target is not None:
         target.write(names, [hand for part in parts for hand in part.played])
@@ -154,16 +172,8 @@ def _apart(bots: tuple[Any, Any]) -> tuple[Any, Any]:
     return bots if bots[0] is not bots[1] else (bots[0], copy.deepcopy(bots[1]))
 
 
-def _collect(
-    play: Play[Part], plan: Plan, processes: int | None, stop: Stop, tell: Tell
-) -> list[Part]:
-    """All parts in order, or those until somebody stopped it. `processes`: None for threads."""
-    work = blocks(plan.deals)
-    coming = (
-        in_threads(play, work, stop)
-        if processes is None
-        else in_processes(play, work, processes, stop)
-    )
+def _collect(coming: Generator[Part, None, None], plan: Plan, stop: Stop, tell: Tell) -> list[Part]:
+    """All parts in order, or those until somebody stopped it."""
     parts: list[Part] = []
     done = 0
     try:
@@ -208,7 +218,7 @@ def _summary(
     )
 
 
-def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
+def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
     """Two strategies of a game with a tree."""
     if game.n_players != 2:
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
@@ -217,14 +227,33 @@ def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> Play[Part]:
     return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
+def _desk(run: Run, hand: np.ndarray) -> Desk:
+    """`hand`: what a form keeps of a game."""
+    n = max(n for _, n in run)
+    return Desk(
+        Scratch(hand, np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64)),
+        np.zeros(DECK, dtype=np.int64),
+        np.empty((n, N_DEALT), dtype=np.uint8),
+        np.empty((n, 2)),
+        np.empty((n, 2), dtype=np.int32),
+        np.empty(n),
+        np.empty((len(run), 3, SERIES)),
+    )
+
+
+def _parts(run: Run, desk: Desk) -> list[Part]:
+    return [
+        Part(number, n, Tally(*found), [])
+        for (number, n), found in zip(run, desk.tallies, strict=True)
+    ]
+
+
 def _play_policies(
-    form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, block: Block, stop: Asked
-) -> Part:
-    number, n = block
-    won = np.empty((n, 2))
-    scratch = Scratch(new_hand(form), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
-    play_policies(form, *policies, plan.numbers(number), scratch, won)
-    return Part(number, n, tally(plan.counted(won)), [])
+    form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, run: Run
+) -> list[Part]:
+    desk = _desk(run, new_hand(form))
+    play_policy_blocks(form, *policies, plan.blocks(run), desk)
+    return _parts(run, desk)
 
 
 def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
@@ -232,19 +261,15 @@ def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
     return (betting_tree(), *board_links(), bots[0].table, bots[1].table)
 
 
-def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked) -> Part:
-    number, n = block
-    won, ends = np.empty((n, 2)), np.empty((n, 2), dtype=np.int32)
-    cards = deal_block(plan.seed, number, n)
-    scratch = Scratch(
-        np.zeros(HAND_SIZE, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.empty(4, dtype=np.uint64),
-    )
+def _play_tables(setting: tuple[Any, ...], plan: Plan, run: Run) -> list[Part]:
+    """A run is a single block where hands are kept."""
+    desk = _desk(run, np.zeros(HAND_SIZE, dtype=np.int64))
     tree, flops, next_boards, a, b = setting
-    play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
-    won = plan.counted(won)
-    return Part(number, n, tally(won), _played(cards, won, ends) if plan.keeping else [])
+    play_table_blocks(tree, flops, next_boards, a, b, plan.blocks(run), desk)
+    parts = _parts(run, desk)
+    if plan.keeping:
+        parts[0].played.extend(_played(desk.cards, desk.won, desk.ends))
+    return parts
 
 
 def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:

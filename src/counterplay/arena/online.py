@@ -22,8 +22,9 @@ from counterplay.arena.deals import blocks, session
 from counterplay.arena.log import new_log, records
 from counterplay.arena.match import check_hands
 from counterplay.arena.referee import Played, play_hands, start_bots
-from counterplay.arena.result import estimate, half_width, tally
+from counterplay.arena.result import estimate, half_width
 from counterplay.arena.seats import only_seat
+from counterplay.arena.tally import tally
 from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals

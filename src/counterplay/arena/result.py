@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterplay.arena.tally import Tally, add_up
+
 LEVEL = 0.95
 #: From so many sessions on, players who remember are judged by the spread of their sessions.
 ENOUGH_SESSIONS = 10
@@ -63,27 +65,6 @@ def half_width(standard_error: float, degrees: float) -> float:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Count, mean and squares about the mean of five series: deals played twice, their two seats, and the seats of deals
-    played once. float64[5] each."""
-
-    count: np.ndarray
-    mean: np.ndarray
-    squares: np.ndarray
-
-    def __add__(self, other: Tally) -> Tally:
-        """Chan, Golub & LeVeque's update."""
-        count = self.count + other.count
-        share = other.count / np.maximum(count, 1.0)
-        apart = np.where((self.count > 0) & (other.count > 0), other.mean - self.mean, 0.0)
-        mean = np.where(self.count > 0, self.mean + apart * share, other.mean)
-        return Tally(count, mean, self.squares + other.squares + apart**2 * self.count * share)
-
-
-NOTHING = Tally(np.zeros(5), np.zeros(5), np.zeros(5))
-
-
-@dataclass(frozen=True)
 class Estimate:
     """A mean per hand and its error."""
 
@@ -95,24 +76,6 @@ class Estimate:
     twice: bool  # whether deals were played in both seats
 
 
-def tally(won: np.ndarray) -> Tally:
-    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where it was not played."""
-    one, two = won[:, 0], won[:, 1]
-    once: tuple[np.ndarray, ...] = ()
-    missing = np.isnan(won)
-    if missing.any():
-        both = ~missing.any(axis=1)
-        once = one[missing[:, 1] & ~missing[:, 0]], two[missing[:, 0] & ~missing[:, 1]]
-        one, two = one[both], two[both]
-    series = ((one + two) / 2, one, two, *once)
-    found = np.zeros((3, 5))
-    for k, values in enumerate(series):
-        if len(values):
-            mean = values.mean()
-            found[:, k] = len(values), mean, ((values - mean) ** 2).sum()
-    return Tally(*found)
-
-
 def estimate(
     parts: Sequence[Tally], sessions: bool = False, seat: int | None = None
 ) -> Estimate | None:
@@ -120,7 +83,7 @@ def estimate(
 
     `sessions`: players remember within a part, so that its deals are not independent. `seat`: only that one was played.
     """
-    whole = sum(parts, NOTHING)
+    whole = add_up(parts)
     twice = whole.count[_TWICE] > 0
     rows = [_TWICE] if twice else [_ONCE, _ONCE + 1] if seat is None else [_ONCE + seat]
     if not all(whole.count[rows] > 0):
@@ -129,9 +92,9 @@ def estimate(
     seats = (whole.mean[_TWICE + 1 : _TWICE + 3] if twice else whole.mean[_ONCE : _ONCE + 2]).copy()
     if seat is not None:
         seats[1 - seat] = math.nan
-    usable = [part for part in parts if all(part.count[rows] > 0)]
     error, degrees = _of_deals(whole, rows)
-    if sessions and len(usable) >= ENOUGH_SESSIONS:
+    usable = [part for part in parts if all(part.count[rows] > 0)] if sessions else []
+    if len(usable) >= ENOUGH_SESSIONS:
         error, degrees = _of_sessions(usable, rows, mean)
     hands = int(whole.count[_TWICE] * 2 if twice else whole.count[rows].sum())
     return Estimate(mean, error, degrees, (float(seats[0]), float(seats[1])), hands, bool(twice))

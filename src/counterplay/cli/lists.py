@@ -19,9 +19,8 @@ def _solvers(sampled: bool) -> list[str]:
 
 def _responses(sampled: bool) -> list[str]:
     from counterplay.responses.algorithms import RESPONSES
-    from counterplay.solvers.algorithms import ALGORITHMS
 
-    return [name for name, engine in RESPONSES.items() if ALGORITHMS[engine].sampled == sampled]
+    return [name for name, spec in RESPONSES.items() if spec.sampled == sampled]
 
 
 def _bots() -> list[str]:

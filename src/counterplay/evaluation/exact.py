@@ -1,6 +1,6 @@
 """Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as a tree.
 
-Two players with perfect recall use the sequence form: one sparse product and one pass. Any number of players use the tree.
+Two players with perfect recall use a full-width form: one product and one pass. Any number of players use the tree.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import (
-    SequenceForm,
     best_reply,
-    gradient,
     plan_from_policy,
     tree_gradient,
     tree_value,
     treeplex,
 )
 from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.forms.width import FullWidthForm, payoff_gradient
 
 
 @dataclass(frozen=True)
@@ -78,19 +77,25 @@ def policy_exploitability(game: Game, policy: np.ndarray) -> float:
     return best - float(expected_value(game, Strategy(game, policy)).sum())
 
 
-def form_exploitability(form: SequenceForm, policy: np.ndarray) -> float:
-    """b_1 + b_2 in a two-player form such as a restricted game, best responses keeping to its floors. Zero at its equilibrium."""
-    slots = int(form.one.first[-1])
-    plans = []
-    for side, own in ((form.one, policy[:slots]), (form.two, policy[slots:])):
-        plans.append(np.empty(side.n_sequences))
-        plan_from_policy(side, own, plans[-1])
+def form_exploitability(form: FullWidthForm, policy: np.ndarray) -> float:
+    """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its floors. Zero at equilibrium."""
+    plexes = (form.one, form.two)
+    policies = np.split(policy, [int(form.one.first[-1])])
     total = 0.0
-    for side, plan in ((form.one, plans[1]), (form.two, plans[0])):
-        payoff = np.empty(side.n_sequences)
-        gradient(side, plan, payoff)
-        total += best_reply(side, payoff, np.empty(len(payoff) - 1))
+    for player, plex in enumerate(plexes):
+        payoff = _form_gradient(form, player, policies[1 - player])
+        total += best_reply(plex, payoff, np.empty(len(payoff) - 1))
     return total
+
+
+def _form_gradient(form: FullWidthForm, player: int, policy: np.ndarray) -> np.ndarray:
+    """Payoff of each sequence of `player` against the other's `policy`, his own slots."""
+    plexes = (form.one, form.two)
+    plan = np.empty(len(policy) + 1)
+    plan_from_policy(plexes[1 - player], policy, plan)
+    payoff = np.empty(int(plexes[player].first[-1]) + 1)
+    payoff_gradient(form, player, plan, payoff)
+    return payoff
 
 
 def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) -> float:
@@ -105,15 +110,10 @@ def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) ->
 
 def _gradient(game: Game, policy: np.ndarray, player: int) -> np.ndarray:
     """Payoff of each sequence of `player` against the others' `policy`."""
+    if game.n_players == 2:
+        return _form_gradient(game.sequence_form, player, policy[game.slots(1 - player)])
     slots = game.slots(player)
     payoff = np.empty(slots.stop - slots.start + 1)
-    if game.n_players == 2:
-        sides = game.sequence_form
-        other = 1 - player
-        plan = np.empty(sides[other].n_sequences)
-        plan_from_policy(game.treeplexes[other], policy[game.slots(other)], plan)
-        gradient(sides[player], plan, payoff)
-    else:
-        sequence = treeplex(game.tree, player)[1]
-        tree_gradient(game.tree, policy, player, sequence, np.empty(game.n_nodes), payoff)
+    sequence = treeplex(game.tree, player)[1]
+    tree_gradient(game.tree, policy, player, sequence, np.empty(game.n_nodes), payoff)
     return payoff

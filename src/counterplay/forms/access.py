@@ -28,6 +28,11 @@ def answers(question: Callable[..., Any], form: type) -> Callable[[F], F]:
     return register
 
 
+def answer(question: str, form: type) -> Callable[..., Any]:
+    """How forms of type `form` answer `question`."""
+    return _ANSWERS[question, form]
+
+
 def new_hand(form: Any) -> Any:
     """Scratch for what chance dealt in one game; called outside kernels."""
     return _ANSWERS["new_hand", type(form)](form)

@@ -2,8 +2,8 @@
 
 A sequence is a player's own actions up to a point. Sequence 0 is the empty one; the sequence that ends with the action in slot
 s (counted from the player's first slot) has number s + 1. A plan gives every sequence its realisation weight, a gradient its
-payoff. Full-width methods need nothing else: `gradient` is one sparse matrix-vector product, and everything after it is one pass
-over a treeplex.
+payoff. Full-width methods need nothing else (`width.py`): `gradient` is one sparse matrix-vector product, and everything
+after it is one pass over a treeplex.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
+from counterplay.forms.access import answers
 from counterplay.forms.tree import CHANCE, TERMINAL, HistoryTree
+from counterplay.forms.width import payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 
 NO_FLOOR = np.empty(0)
@@ -206,6 +208,14 @@ def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
         for k in range(index(side.row[q]), index(side.row[q + ONE])):
             total += side.value[k] * plan[index(side.column[k])]
         out[q] = total
+
+
+@answers(payoff_gradient, SequenceForm)
+def _sparse_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
+    if player == 0:
+        gradient(form.one, plan, out)
+    else:
+        gradient(form.two, plan, out)
 
 
 @jit

@@ -1,7 +1,7 @@
-"""Full-width counterfactual regret minimisation on the sequence form: CFR, CFR+, DCFR and PCFR+.
+"""Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
 
-Section 3.2.2 and Eqs 3, 5. An iteration of one player is a sparse product (the payoff of each of his sequences against the
-other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds
+Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff of each of his sequences
+against the other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds
 r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching, and a pass parents first that writes his new plan.
 
 The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the
@@ -19,9 +19,10 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, shown
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
+from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
+from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import regret_matching
+from counterplay.kernels.policy import normalise, regret_matching
 from counterplay.solvers.algorithms import solver_names
 from counterplay.solvers.base import Solver, probability, real
 
@@ -34,6 +35,9 @@ class Variant(NamedTuple):
     gamma: float  # iteration t has weight t^γ in the average
     predictive: bool
     alternating: bool
+
+
+DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
 
 
 class Half(NamedTuple):
@@ -56,7 +60,7 @@ def _kept(t: int, exponent: float) -> float:
 
 
 @jit
-def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
+def update_half(side: Treeplex | Side, half: Half, variant: Variant, t: int) -> None:
     """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array of `half`."""
     weight = float(t) ** variant.gamma
     keep_positive = _kept(t, variant.alpha)
@@ -96,18 +100,45 @@ def update_half(side: Side, half: Half, variant: Variant, t: int) -> None:
 
 @jit
 def cfr_iterations(
-    form: SequenceForm, one: Half, two: Half, variant: Variant, done: int, n: int
+    form: FullWidthForm, one: Half, two: Half, variant: Variant, done: int, n: int
 ) -> None:
     """Iterations done + 1 .. done + n of both players."""
     for t in range(done + 1, done + n + 1):
-        gradient(form.one, two.plan, one.payoff)
+        payoff_gradient(form, 0, two.plan, one.payoff)
         if variant.alternating:
             update_half(form.one, one, variant, t)
-            gradient(form.two, one.plan, two.payoff)
+            payoff_gradient(form, 1, one.plan, two.payoff)
         else:
-            gradient(form.two, one.plan, two.payoff)
+            payoff_gradient(form, 1, one.plan, two.payoff)
             update_half(form.one, one, variant, t)
         update_half(form.two, two, variant, t)
+
+
+class Regrets:
+    """A run of one variant on any full-width form: both players' arrays."""
+
+    def __init__(self, form: FullWidthForm, variant: Variant) -> None:
+        self._form, self._variant = form, variant
+        self.halves = (
+            _new_half(form.one, variant.predictive),
+            _new_half(form.two, variant.predictive),
+        )
+
+    def run(self, done: int, n: int) -> None:
+        """Iterations done + 1 .. done + n."""
+        cfr_iterations(self._form, *self.halves, self._variant, done, n)
+
+    def weights(self) -> np.ndarray:
+        """float64[slots of both]: what normalises to the average strategy."""
+        return np.concatenate([half.strategy_sum for half in self.halves])
+
+    def average(self) -> np.ndarray:
+        """The average strategy; the last one where a player never comes by his own choice."""
+        found = [
+            _average(plex, half)
+            for plex, half in zip((self._form.one, self._form.two), self.halves, strict=True)
+        ]
+        return np.concatenate(found)
 
 
 class FullWidth(Solver):
@@ -124,23 +155,18 @@ class FullWidth(Solver):
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
                 f"take one of {', '.join(solver_names(sampled=True))}"
             )
-        self._variant = variant
-        self._form = form or game.sequence_form
-        self._halves = (
-            _new_half(self._form.one, variant.predictive),
-            _new_half(self._form.two, variant.predictive),
-        )
+        self._regrets = Regrets(form or game.sequence_form, variant)
 
     def tables(self) -> dict[str, np.ndarray]:
         fields = ("regret", "strategy_sum", "policy", "plan", "predicted")
         return {
             f"{name}{k}": getattr(half, name)
-            for k, half in enumerate(self._halves, 1)
+            for k, half in enumerate(self._regrets.halves, 1)
             for name in fields
         }
 
     def weights(self) -> np.ndarray:
-        return np.concatenate([half.strategy_sum for half in self._halves])
+        return self._regrets.weights()
 
     def fade(self, factor: float) -> None:
         share = probability(factor, "factor")
@@ -149,11 +175,19 @@ class FullWidth(Solver):
                 array *= share
 
     def _run(self, n: int) -> int:
-        cfr_iterations(self._form, *self._halves, self._variant, self.iterations, n)
+        self._regrets.run(self.iterations, n)
         return n * self.game.n_nodes
 
 
-def _new_half(side: Side, predictive: bool) -> Half:
+def _average(plex: Treeplex | Side, half: Half) -> np.ndarray:
+    out = np.empty(len(half.policy))
+    normalise(half.strategy_sum, plex.first, out)
+    counts = np.diff(plex.first)
+    never = np.repeat(np.add.reduceat(half.strategy_sum, plex.first[:-1]) <= 0.0, counts)
+    return np.where(never, half.policy, out)
+
+
+def _new_half(side: Treeplex | Side, predictive: bool) -> Half:
     n_slots = int(side.first[-1])
     counts = np.diff(side.first)
     policy = np.repeat(1.0 / counts, counts)
@@ -216,9 +250,9 @@ class DiscountedCFR(FullWidth):
         seed: int,
         form: SequenceForm | None = None,
         *,
-        alpha: float = 1.5,
-        beta: float = 0.0,
-        gamma: float = 2.0,
+        alpha: float = DISCOUNTED.alpha,
+        beta: float = DISCOUNTED.beta,
+        gamma: float = DISCOUNTED.gamma,
     ) -> None:
         variant = Variant(
             real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True

@@ -1,4 +1,4 @@
-"""The excessive gap technique on the sequence form (Section 3.1; Hoda, Gilpin, Peña & Sandholm 2010; Nesterov 2005).
+"""The excessive gap technique on a full-width form (Section 3.1; Hoda, Gilpin, Peña & Sandholm 2010; Nesterov 2005).
 
 Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With prox functions d_k ≥ 0 and
 smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The excessive
@@ -30,7 +30,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, Side, gradient, plan_from_policy
+from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
+from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.solvers.algorithms import solver_names
 from counterplay.solvers.base import Solver, one_of
@@ -68,7 +69,9 @@ def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
 
 
 @jit
-def most_below(side: Side, own: np.ndarray, total: np.ndarray, below: np.ndarray) -> float:
+def most_below(
+    side: Treeplex | Side, own: np.ndarray, total: np.ndarray, below: np.ndarray
+) -> float:
     """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum below the empty sequence."""
     for q in range(index(len(below))):
         below[q] = 0.0
@@ -124,7 +127,9 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 
 @jit
-def smoothed_reply(side: Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray) -> float:
+def smoothed_reply(
+    side: Treeplex | Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray
+) -> float:
     """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work` with smoothed values."""
     _copy(payoff, half.work)
     i = index(len(side.parent))
@@ -141,7 +146,7 @@ def smoothed_reply(side: Side, half: Half, mu: float, euclidean: bool, payoff: n
 
 @jit
 def add_prox_gradient(
-    side: Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
+    side: Treeplex | Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
 ) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ (ω(b) - b'(b - 1/n)) above."""
     for i in range(index(len(side.parent))):
@@ -157,8 +162,10 @@ def add_prox_gradient(
 
 @jit
 def try_decrease(
-    side: Side,
-    other: Side,
+    form: FullWidthForm,
+    mine: int,
+    side: Treeplex | Side,
+    other: Treeplex | Side,
     me: Half,
     you: Half,
     mu: float,
@@ -166,12 +173,15 @@ def try_decrease(
     tau: float,
     euclidean: bool,
 ) -> float:
-    """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in `me.reply`. Its V1 + V2."""
+    """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in `me.reply`. Its V1 + V2.
+
+    `mine`: the player whose μ falls; `side` and `other` are his treeplex and the other's.
+    """
     _mix(tau, me.plan, me.reply, me.next)  # x̃ = (1 - τ) x + τ x̂
-    gradient(other, me.next, you.work)
+    payoff_gradient(form, 1 - mine, me.next, you.work)
     smoothed_reply(other, you, mu_other, euclidean, you.work)
     plan_from_policy(other, you.policy, you.next)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
-    gradient(side, you.next, me.work)
+    payoff_gradient(form, mine, you.next, me.work)
     _mix(tau, me.payoff, me.work, me.next_payoff)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
     for q in range(index(len(me.work))):  # deviation (4)
@@ -184,14 +194,14 @@ def try_decrease(
     )  # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
     _mix(tau, me.plan, me.work, me.next)  # x⁺ = (1 - τ) x + τ x̆
     _mix(tau, you.plan, you.next, you.next)  # y⁺ = (1 - τ) y + τ ŷ
-    gradient(other, me.next, you.next_payoff)
+    payoff_gradient(form, 1 - mine, me.next, you.next_payoff)
     value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff)
     return value + float(smoothed_reply(other, you, mu_other, euclidean, you.next_payoff))
 
 
 @jit
 def egt_iterations(
-    form: SequenceForm,
+    form: FullWidthForm,
     one: Half,
     two: Half,
     schedule: np.ndarray,
@@ -213,7 +223,7 @@ def egt_iterations(
         tau = 2.0 / (schedule[2] + 3.0)
         while (
             tau >= SHORTEST_STEP
-            and try_decrease(side, other, me, you, mu, mu_other, tau, euclidean) > slack
+            and try_decrease(form, mine, side, other, me, you, mu, mu_other, tau, euclidean) > slack
         ):
             schedule[2] = (
                 2.0 * schedule[2] + 3.0
@@ -261,15 +271,15 @@ class ExcessiveGap(Solver):
         mu1, mu2, _ = self._schedule
         counts = np.diff(one.first)
         plan_from_policy(one, np.repeat(1.0 / counts, counts), mine.plan)  # the centre, argmin d1
-        gradient(two, mine.plan, yours.work)
+        payoff_gradient(self._form, 1, mine.plan, yours.work)
         smoothed_reply(two, yours, mu2, self._euclidean, yours.work)
         plan_from_policy(two, yours.policy, yours.plan)  # y = argmax -x'Ay - μ2 d2(y)
-        gradient(one, yours.plan, mine.payoff)
+        payoff_gradient(self._form, 0, yours.plan, mine.payoff)
         value = smoothed_reply(one, mine, mu1, self._euclidean, mine.payoff)
         plan_from_policy(
             one, mine.policy, mine.plan
         )  # x = the Bregman step from the centre, where ∇d1 = 0
-        gradient(two, mine.plan, yours.payoff)
+        payoff_gradient(self._form, 1, mine.plan, yours.payoff)
         return value + smoothed_reply(two, yours, mu2, self._euclidean, yours.payoff)
 
     @property
@@ -344,7 +354,7 @@ def _opposed(form: SequenceForm) -> bool:
     return bool(abs(one + two.T).max() <= 1e-12)
 
 
-def _new_half(side: Side) -> Half:
+def _new_half(side: Treeplex | Side) -> Half:
     n_slots, n_infosets = int(side.first[-1]), len(side.parent)
     half = Half(
         np.empty(n_infosets),
@@ -354,7 +364,7 @@ def _new_half(side: Side) -> Half:
     return half
 
 
-def _largest_prox(side: Side, half: Half, euclidean: bool) -> float:
+def _largest_prox(side: Treeplex | Side, half: Half, euclidean: bool) -> float:
     """D = max d; pure actions attain the maximum of ω."""
     n = np.diff(side.first)
     own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))

@@ -168,7 +168,8 @@ def mean_of_visits(
         changed = False
         for copy in copies:
             for k in range(begin, end):
-                changed |= copy[k, VISITS] != one[k, VISITS] or copy[k, VALUE] != one[k, VALUE]
+                more_visits = copy[k, VISITS] != one[k, VISITS]
+                changed |= more_visits | (copy[k, VALUE] != one[k, VALUE])
         if not changed:
             continue
         total = 0.0
@@ -185,8 +186,9 @@ def mean_of_visits(
                     copy[k, VISITS] = visits
                     copy[k, VALUE] = value
                     copy[k, ROOT] = root
+        width = bound_width(c, total)
         for spread in spreads:
-            spread[infoset] = bound_width(c, total)
+            spread[infoset] = width
 
 
 class TreeSearch(SamplingSolver):

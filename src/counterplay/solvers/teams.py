@@ -9,14 +9,13 @@ ended five times as far from equilibrium with 8 threads as with one.)
 Nothing depends on which thread was faster, so a seed and a number of threads give the same bits, however a run is cut.
 Up to `ALONE` visits per information set the first thread plays alone: from so little the others would only repeat its
 mistakes. Then the copies meet ever more seldom: after a tenth of all iterations so far until that is `VISITS` visits per
-information set, and again from there on when a two-hundredth of them is more. Where a game has few information sets for
+information set, and `EACH` of every thread, and again from there on when a two-hundredth of them is more. Where a game has few information sets for
 its threads, all they find is much alike and worth one of them, and they are refused.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from abc import ABC, abstractmethod
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, Protocol
@@ -26,12 +25,14 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index, jit
+from counterplay.solvers.gate import Gate
 
 MOST_THREADS = 64
 INFOSETS = 150  # a game with so many times T² information sets takes T threads
 LEAST = 4  # iterations of each thread between two meetings
 ALONE = 8.0  # visits of an information set before the first meeting
-VISITS = 16.0  # of an information set between two meetings
+VISITS = 16.0  # of an information set between two meetings, at least
+EACH = 4.0  # the same of every thread, so that a meeting takes the same share of the time of many
 EARLY, LATE = 0.1, 0.005  # of all iterations so far: at most before `VISITS`, at least after them
 BLOCK = 256  # entries that are put together at once
 
@@ -95,8 +96,8 @@ class Threads(Team):
         super().__init__(workers)
         self._infosets = game.n_infosets
         self._pool = ThreadPoolExecutor(len(workers))
-        self._played = threading.Barrier(len(workers))
-        self._merged = threading.Barrier(len(workers), self._plan)
+        self._played = Gate(len(workers))
+        self._merged = Gate(len(workers), self._plan)
         self._meeting = np.array(
             [LEAST * len(workers), 1]
         )  # iteration of the next; whether the first still plays alone
@@ -127,12 +128,12 @@ class Threads(Team):
                 self._nodes[k] += nodes
                 touched, done = touched + nodes, until
                 if done == self._meeting[0]:
-                    self._played.wait()
+                    self._played.wait(k)
                     if not alone:
                         algorithm.put_together(copies, worker, k)
                     elif k == 0 and self._visits() >= ALONE:
                         algorithm.hand_over(copies)
-                    self._merged.wait()
+                    self._merged.wait(k)
                 if done == end:
                     return touched
         except BaseException:
@@ -158,7 +159,8 @@ class Threads(Team):
         done, alone = self._meeting.tolist()
         visits = max(self._visits(), 1e-9)
         self._meeting[1] = alone and visits < ALONE
-        whole = (ALONE - visits if self._meeting[1] else VISITS) * done / visits
+        between = max(VISITS, EACH * len(self.workers))
+        whole = (ALONE - visits if self._meeting[1] else between) * done / visits
         most = done if self._meeting[1] else EARLY * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))

@@ -5,7 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from counterplay.forms.sequence import plan_from_policy, side_from_entries
+from counterplay.evaluation.exact import form_exploitability
+from counterplay.forms.sequence import SequenceForm, plan_from_policy, side_from_entries
+from counterplay.forms.width import payoff_gradient
 from counterplay.holdem.betting import (
     BET,
     MAX_BETS,
@@ -29,8 +31,8 @@ from counterplay.opponents.bots.sparbot.buckets import (
     _with_potential,
 )
 from counterplay.opponents.bots.sparbot.chance import Chance, chance_from_counts, count_deals
-from counterplay.opponents.bots.sparbot.model import make_model, model_actions, payoffs
-from counterplay.opponents.bots.sparbot.solve import exploitability, solve
+from counterplay.opponents.bots.sparbot.model import make_model, model_actions
+from counterplay.opponents.bots.sparbot.solve import solve
 from counterplay.solvers.lp import safest_plan
 
 FLOP = Betting().child("call").child("call")
@@ -50,10 +52,14 @@ def random_chance(n, seed=1):
     )
 
 
+def plexes(made):
+    return made.form.one, made.form.two
+
+
 def random_policy(made, seed):
     rng = np.random.default_rng(seed)
     policy = []
-    for plex in made.plex:
+    for plex in plexes(made):
         weights = rng.random(int(plex.first[-1])) ** 3
         counts = np.diff(plex.first)
         policy.append(weights / np.repeat(np.add.reduceat(weights, plex.first[:-1]), counts))
@@ -90,25 +96,26 @@ def naive_value(made, chance, prior, policy, start):
 
 
 def sequence_sides(made):
-    """The model as the project's sparse sides."""
+    """The model as a sequence form."""
     one, two, value = [], [], []
-    for ends in made.ends:
+    for ends in made.form.ends:
         paths = len(ends.weight[0])
         one.append(np.repeat(ends.sequence[0], paths, axis=1).ravel())
         two.append(np.tile(ends.sequence[1], (1, paths)).ravel())
         value.append((ends.stake[:, None] * ends.weight[0].T.ravel()).ravel())
     one, two, value = np.concatenate(one), np.concatenate(two), np.concatenate(value)
-    n = [int(plex.first[-1]) + 1 for plex in made.plex]
-    return side_from_entries(made.plex[0], one, two, value, n[1]), side_from_entries(
-        made.plex[1], two, one, -value, n[0]
+    n = [int(plex.first[-1]) + 1 for plex in plexes(made)]
+    return SequenceForm(
+        side_from_entries(made.form.one, one, two, value, n[1]),
+        side_from_entries(made.form.two, two, one, -value, n[0]),
     )
 
 
 @pytest.mark.parametrize(("n", "infosets", "millions"), [(6, 43_368, 29.7), (7, 68_628, 74.9)])
 def test_model_has_the_published_size(n, infosets, millions):
     made = make_model(FLOP, np.full((n, n), 1 / n**2), random_chance(n))
-    assert [len(plex.parent) for plex in made.plex] == [infosets, infosets]
-    last = [ends for ends in made.ends if len(ends.weight[0]) == n**3]
+    assert [len(plex.parent) for plex in plexes(made)] == [infosets, infosets]
+    last = [ends for ends in made.form.ends if len(ends.weight[0]) == n**3]
     assert sum(len(ends.stake) for ends in last) == 49 * 13
     assert sum(len(ends.stake) for ends in last) * n**6 / 1e6 == pytest.approx(millions, abs=0.1)
 
@@ -126,11 +133,11 @@ def test_payoffs_agree_with_a_plain_walk(start):
     wanted = naive_value(made, chance, prior, policy, start)
     for player in (0, 1):
         plans = []
-        for plex, own in zip(made.plex, policy, strict=True):
+        for plex, own in zip(plexes(made), policy, strict=True):
             plans.append(np.empty(len(own) + 1))
             plan_from_policy(plex, own, plans[-1])
         earned = np.empty(len(plans[player]))
-        payoffs(made, player, plans[1 - player], earned)
+        payoff_gradient(made.form, player, plans[1 - player], earned)
         assert earned @ plans[player] == pytest.approx(
             wanted if player == 0 else -wanted, abs=1e-12
         )
@@ -140,9 +147,9 @@ def test_payoffs_of_three_buckets_agree_with_the_sequence_form():
     """27 paths: the kernel's last rows do not come in fours."""
     made = make_model(FLOP, random_chance(3).first, random_chance(3))
     for player, side in enumerate(sequence_sides(made)):
-        plan = np.random.default_rng(player).random(int(made.plex[1 - player].first[-1]) + 1)
+        plan = np.random.default_rng(player).random(int(plexes(made)[1 - player].first[-1]) + 1)
         earned = np.empty(side.n_sequences)
-        payoffs(made, player, plan, earned)
+        payoff_gradient(made.form, player, plan, earned)
         rows = np.repeat(np.arange(side.n_sequences), np.diff(side.row))
         wanted = np.bincount(
             rows, weights=side.value * plan[side.column], minlength=side.n_sequences
@@ -155,7 +162,7 @@ def test_leaves_of_the_preflop_model_can_carry_bets(monkeypatch):
     plain = make_model(Betting(), chance.first, chance)
     monkeypatch.setattr(model, "LEAF_BETS", 1.0)
     more = make_model(Betting(), chance.first, chance)
-    for before, after in zip(plain.ends, more.ends, strict=True):
+    for before, after in zip(plain.form.ends, more.form.ends, strict=True):
         rolled_out = len(before.stake) == 49 * 7
         np.testing.assert_allclose(after.stake - before.stake, BET[3] if rolled_out else 0.0)
 
@@ -167,10 +174,10 @@ def test_solution_agrees_with_the_linear_program():
     value, _ = safest_plan(one, two)
     answer = solve(made, target=1e-3, most=2_000)
     assert answer.exploitability <= 1e-3 * 2.0
-    assert answer.exploitability == pytest.approx(exploitability(made, answer.policy))
-    assert naive_value(made, chance, chance.first, answer.policy, FLOP) == pytest.approx(
-        value, abs=2e-3
-    )
+    sparse = form_exploitability(SequenceForm(one, two), answer.policy)
+    assert answer.exploitability == pytest.approx(sparse, abs=1e-12)
+    own = np.split(answer.policy, [int(one.first[-1])])
+    assert naive_value(made, chance, chance.first, own, FLOP) == pytest.approx(value, abs=2e-3)
 
 
 def place(board, pair):

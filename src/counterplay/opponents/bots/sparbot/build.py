@@ -199,9 +199,8 @@ def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarra
 
 
 def _all_rows(model: ThreeRounds, answer: Solved) -> Policies:
-    return {
-        history: policy_rows(at, answer.policy[at.player]) for history, at in model.decision.items()
-    }
+    own = np.split(answer.policy, [int(model.form.one.first[-1])])
+    return {history: policy_rows(at, own[at.player]) for history, at in model.decision.items()}
 
 
 def _record(model: ThreeRounds, answer: Solved) -> ModelRecord:

@@ -6,16 +6,18 @@ for each pre-flop sequence. Chosen here: after the turn the pre-flop model rolls
 
 A payoff is stake · weight[p, q]: the stake belongs to the public end, the weight to the pair of bucket paths that both
 players have behind them, where path = path · n + bucket. So the 30 million payoffs of a post-flop model are 637 ends times one
-matrix of 216 x 216 for folds or showdowns, and the product with a plan is a dense one.
+matrix of 216 x 216 for folds or showdowns, and the product with a plan is a dense one: `FactoredForm` is a full-width form
+beside `SequenceForm`, and the project's solvers and exploitability take it as it is.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.forms.sequence import Treeplex
+from counterplay.forms.width import answers, payoff_gradient
 from counterplay.holdem.betting import BET, CALL, FOLD, NO_FOLD, RAISE, Betting
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.opponents.bots.sparbot.chance import Chance
@@ -47,13 +49,21 @@ class Ends(NamedTuple):
     ]  # float64[p, p] per player: [other's path, his path], his payoff for a stake of one
 
 
+class FactoredForm(NamedTuple):
+    """A full-width form whose payoff matrix is a sum of stakes times weights. For one thread at a time."""
+
+    one: Treeplex
+    two: Treeplex
+    ends: tuple[Ends, ...]
+    earned: np.ndarray  # float64[p], p the most paths of any end: scratch
+
+
 class ThreeRounds(NamedTuple):
-    """A model."""
+    """A form, and where its slots lie in the betting."""
 
     start: Betting
-    plex: tuple[Treeplex, Treeplex]
     decision: dict[str, Decision]  # by history
-    ends: list[Ends]
+    form: FactoredForm
 
 
 def model_actions(state: Betting) -> list[str]:
@@ -131,20 +141,21 @@ def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> ThreeRounds
     worth = np.tile(
         chance.value[last], (len(weights[-1]) // len(prior),) * 2
     )  # by the last bucket of each path
-    ends = [
+    ends = tuple(
         Ends(
             (np.array([row[1] for row in found]), np.array([row[2] for row in found])),
             np.array([row[0] for row in found]),
             _for_both(weights[depth] * worth if showdown else weights[depth]),
         )
         for (depth, showdown), found in built.ends.items()
-    ]
-    return ThreeRounds(start, (built.treeplex(0), built.treeplex(1)), built.decision, ends)
+    )
+    form = FactoredForm(built.treeplex(0), built.treeplex(1), ends, np.empty(len(weights[-1])))
+    return ThreeRounds(start, built.decision, form)
 
 
 def _for_both(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`weight` is the first seat's, [his path, other's path]."""
-    return np.ascontiguousarray(weight.T), -weight
+    return np.ascontiguousarray(weight.T), np.ascontiguousarray(-weight)
 
 
 @jit
@@ -157,11 +168,12 @@ def _add_payoffs(
     earned: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Add the payoffs of all ends to `out`. `mine`, `other`: int32[e, p]; `earned`: scratch, float64[p]."""
+    """Add the payoffs of all ends to `out`. `mine`, `other`: int32[e, p]; `earned`: scratch, at least p."""
     n = index(len(weight))
     two, three, four = index(2), index(3), index(4)
     for e in range(index(len(stake))):
-        earned[:] = 0.0
+        for p in range(n):
+            earned[p] = 0.0
         for q in range(
             ZERO, n - n % four, four
         ):  # four rows at a time: `earned` is read and written less often
@@ -182,12 +194,12 @@ def _add_payoffs(
             out[index(mine[e, p])] += stake[e] * earned[p]
 
 
-def payoffs(model: ThreeRounds, player: int, plan: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with what each of the player's sequences earns against the other's `plan`: a sequence form's `gradient`."""
+@answers(payoff_gradient, FactoredForm)
+def _factored_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
     out[:] = 0.0
-    for ends in model.ends:
+    for ends in form.ends:
         mine, other, weight = ends.sequence[player], ends.sequence[1 - player], ends.weight[player]
-        _add_payoffs(mine, other, ends.stake, weight, plan, np.empty(len(weight)), out)
+        _add_payoffs(mine, other, ends.stake, weight, plan, form.earned, out)
 
 
 def policy_rows(decision: Decision, policy: np.ndarray) -> np.ndarray:
