@@ -87,6 +87,7 @@ class OnlineLearner:
             raise BadParameter(
                 f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"
             )
+        self.betting = game.rules.betting
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         self._fixed = Strategy.uniform(game).probabilities.copy()
         self._believed = np.zeros(game.n_infosets)
@@ -182,7 +183,10 @@ def play_online(
             before = len(played)
             with stop_signals() as stop:
                 gained = play_hands(
-                    (me, foe), session(seed, number, n, every), keep=played.append, stop=stop
+                    (me, foe),
+                    session(seed, number, n, every, learner.betting),
+                    keep=played.append,
+                    stop=stop,
                 )
             k = np.arange(before, len(played))
             won[k, k & 1] = gained
