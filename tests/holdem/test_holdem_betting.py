@@ -14,12 +14,12 @@ def test_published_sizes() -> None:
     """facts/02: decision sequences 8 / 70 / 630 / 5670 by round, 16,583 sequence-actions, 10,206 ends."""
     tree = TREE.nodes
     decisions = tree.player >= 0
-    assert [int(np.sum(decisions & (tree.round == k))) for k in range(4)] == [8, 62 + 8, 630, 5670]
+    assert [int(np.sum(decisions & (tree.street == k))) for k in range(4)] == [8, 62 + 8, 630, 5670]
     assert int(decisions.sum()) == 6378
     assert int((tree.player == TERMINAL).sum()) == 10_206
     assert int(tree.action_count.sum()) == 16_583
     ends = tree.player == TERMINAL
-    assert [int(np.sum(ends & (tree.round == k))) for k in range(4)] == [7, 56, 504, 9639]
+    assert [int(np.sum(ends & (tree.street == k))) for k in range(4)] == [7, 56, 504, 9639]
 
 
 def test_numbering() -> None:
