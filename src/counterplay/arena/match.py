@@ -22,7 +22,7 @@ from counterplay.arena.kernels import Deals, Scratch, play_policies, play_tables
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, Tally, estimate, tally
-from counterplay.arena.seats import check_no_memory, only_seat
+from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
@@ -103,6 +103,8 @@ def play_match(
     if target is not None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter("only hands of hold'em can be logged")
+        if game.rules.betting != LIMIT:
+            raise BadParameter("only hands with the usual limit betting can be logged")
         target.check()
     holdem = isinstance(game.rules, HoldemRules)
     players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
@@ -116,6 +118,7 @@ def play_match(
     names, bots = ("a", "b"), False
     if isinstance(game.rules, HoldemRules):
         plan = replace(plan, betting=game.rules.betting)
+        check_betting(plan.betting, players)
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)

@@ -37,7 +37,7 @@ from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.records import HandRecord, seen_by
 from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
+from counterplay.opponents.models.observe import check_limit, observe
 from counterplay.responses.confidence import confidence
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.sampling import SamplingSolver
@@ -83,11 +83,11 @@ class OnlineLearner:
     ) -> None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
+        check_limit(game)
         if engine not in ENGINES:
             raise BadParameter(
                 f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"
             )
-        self.betting = game.rules.betting
         self.game, self.p_max, self.trust, self.kind = game, p_max, trust, kind
         self._fixed = Strategy.uniform(game).probabilities.copy()
         self._believed = np.zeros(game.n_infosets)
@@ -183,10 +183,7 @@ def play_online(
             before = len(played)
             with stop_signals() as stop:
                 gained = play_hands(
-                    (me, foe),
-                    session(seed, number, n, every, learner.betting),
-                    keep=played.append,
-                    stop=stop,
+                    (me, foe), session(seed, number, n, every), keep=played.append, stop=stop
                 )
             k = np.arange(before, len(played))
             won[k, k & 1] = gained

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter
 from counterplay.games.spec import GameSpec
 from counterplay.holdem import rows, tables
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, betting_tree
@@ -21,12 +22,20 @@ from counterplay.holdem.views.view import Buckets, View, bucket_shares, cards_of
 
 
 class HoldemRules:
-    """Rules with a form of their own; the tables are loaded, or built, on first use."""
+    """Rules with a form of their own; the tables are loaded, or built, on first use.
+
+    Betting may have fewer streets than there are; at a showdown the board is dealt out.
+    """
 
     n_players = 2
     zero_sum = True
 
     def __init__(self, view: View, betting: BettingRules = LIMIT) -> None:
+        if betting.board != LIMIT.board[: betting.n_streets]:
+            raise BadParameter(
+                f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them first; "
+                f"got {betting.board}"
+            )
         self.view, self.betting = view, betting
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import ACTIONS
+from counterplay.holdem.betting import ACTIONS, LIMIT, BettingRules
 from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.rows import row_of
@@ -66,6 +66,7 @@ class TableBot(Bot):
     """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None for both."""
 
     player: int | None = None
+    betting: BettingRules = LIMIT  # whose nodes the rows are for
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
@@ -89,16 +90,21 @@ class TableBot(Bot):
 
 def strategy_table(strategy: Strategy) -> Table:
     """A strategy on a hold'em game as a table."""
+    form, slots = strategy.game.form, _rules(strategy).slots()
+    policy = np.where(slots >= 0, strategy.probabilities[slots], 0.0)
+    return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
+
+
+def _rules(strategy: Strategy) -> HoldemRules:
     rules = strategy.game.rules
     if not isinstance(rules, HoldemRules):
         raise BadStrategy(f"a strategy for {strategy.game.name} cannot play hold'em")
-    form, slots = strategy.game.form, rules.slots()
-    policy = np.where(slots >= 0, strategy.probabilities[slots], 0.0)
-    return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
+    return rules
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     """A strategy as a bot."""
     bot = TableBot(name or strategy.game.name, strategy_table(strategy))
     bot.player = strategy.player
+    bot.betting = _rules(strategy).betting
     return bot

@@ -114,10 +114,17 @@ def _fill_buckets(
         out[k] = bucket_of(cards, chance, found, 0, street[k])
 
 
+def check_limit(game: Game) -> None:
+    """Refuse a game whose betting is not that of hand files."""
+    if isinstance(game.rules, HoldemRules) and game.rules.betting != RULES:
+        raise BadParameter(f"hands are of the usual limit betting, and {game.name} has another")
+
+
 def buckets_of(seen: Observations, game: Game) -> np.ndarray:
     """int32[n]: the player's bucket in the abstraction of a hold'em game, or UNSEEN."""
     if not isinstance(game.rules, HoldemRules):
         raise BadParameter(f"models of hands are for hold'em, not for {game.name}")
+    check_limit(game)
     out = np.empty(len(seen.node), dtype=np.int32)
     street = game.form.nodes.street[seen.node].astype(np.int64)
     own, board = np.ascontiguousarray(seen.cards), np.ascontiguousarray(seen.board)

@@ -62,6 +62,7 @@ class Poki(Bot):
     """Plays one session against one opponent; `start` forgets him."""
 
     name = "poki"
+    betting = LIMIT
 
     def __init__(self, settings: PokiSettings | None = None) -> None:
         self.settings = settings or PokiSettings()
