@@ -19,7 +19,10 @@ SAMPLE = 200_000  # deals that shares of buckets are measured on
 
 
 class Buckets(NamedTuple):
-    """Buckets of every holding; on the river by way of an entry, which may be the bucket itself or a count of wins."""
+    """Buckets of every holding; on the river by way of an entry, which may be the bucket itself or a count of wins.
+
+    Where two suits have the same cards on a board, holdings that differ by a swap of them must be in the same bucket.
+    """
 
     preflop: np.ndarray  # uint16[1326]
     flop: np.ndarray  # uint16[1755, 1326]
