@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.arena.kernels import DECK, deal_cards, deal_state
-from counterplay.holdem.form import N_DEALT
+from counterplay.arena.kernels import deal_cards, deal_state
+from counterplay.holdem.betting import LIMIT, BettingRules
+from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import check_seed
 
@@ -22,6 +23,7 @@ class Session(NamedTuple):
     first: int
     cards: np.ndarray  # uint8[n, 9]: player 1's two cards, player 2's two, the board
     seeds: np.ndarray  # uint64[n, 4]: for the bots in each deal; see `start_seeds` and `deal_seeds`
+    betting: BettingRules = LIMIT
 
     @property
     def start_seeds(self) -> tuple[int, int]:
@@ -46,17 +48,19 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
     """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a block."""
     out = np.empty((n, N_DEALT), dtype=np.uint8)
-    deck, rng = np.zeros(DECK, dtype=np.int64), np.empty(4, dtype=np.uint64)
+    rng = np.empty(4, dtype=np.uint64)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
-        deal_cards(check_seed(seed), index(block), deck, rng, out)
+        deal_cards(check_seed(seed), index(block), new_deal(), rng, out)
     return out
 
 
-def session(seed: int, block: int, n: int, size: int = BLOCK) -> Session:
+def session(
+    seed: int, block: int, n: int, size: int = BLOCK, betting: BettingRules = LIMIT
+) -> Session:
     """The first n deals of a block; blocks have `size` deals."""
     seeds = np.empty((n, 4), dtype=np.uint64)
     _seed_many(check_seed(seed), index(block * size), np.empty(4, dtype=np.uint64), seeds)
-    return Session(block * size, deal_block(seed, block, n), seeds)
+    return Session(block * size, deal_block(seed, block, n), seeds, betting)
 
 
 def play_state(seed: int, deal: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import copy
 import time
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,6 @@ from counterplay.arena.crew import (
 )
 from counterplay.arena.deals import BLOCK, blocks, session
 from counterplay.arena.kernels import (
-    DECK,
     Blocks,
     Desk,
     Scratch,
@@ -38,7 +37,7 @@ from counterplay.arena.kernels import (
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, estimate
-from counterplay.arena.seats import check_no_memory, only_seat
+from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.processors import cores
@@ -48,13 +47,12 @@ from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import betting_tree
-from counterplay.holdem.form import HAND_SIZE, N_DEALT
-from counterplay.holdem.tables import board_links
+from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
+from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
-from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.bots.table import Table, TableBot
 
 MOST_HANDS = 10**9
 
@@ -77,6 +75,7 @@ class Plan:
     duplicate: bool
     keeping: bool
     seat: int | None = None  # the only one of `a` that counts
+    betting: BettingRules = LIMIT  # in hold'em
 
     def blocks(self, run: Run) -> Blocks:
         """A run as kernels take it."""
@@ -117,6 +116,8 @@ def play_match(
     if target is not None:
         if not game.abilities.hands:
             raise BadParameter("only hands of hold'em can be logged")
+        if game.rules.betting != LIMIT:
+            raise BadParameter("only hands with the usual limit betting can be logged")
         target.check()
     dealt = game.abilities.bots
     players = (as_bot(a, tell), as_bot(b, tell)) if dealt else (a, b)
@@ -129,11 +130,13 @@ def play_match(
         plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
     if dealt:
+        plan = replace(plan, betting=game.rules.betting)
+        check_betting(plan.betting, players)
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
         if not bots:
-            play: PlayRun[Part] = partial(_play_tables, _setting(players), plan)
+            play: PlayRun[Part] = partial(_play_tables, _setting(game.rules.tree, players), plan)
         if target is not None:
             target.check(names)
     else:
@@ -227,12 +230,12 @@ def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
     return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
-def _desk(run: Run, hand: np.ndarray) -> Desk:
-    """`hand`: what a form keeps of a game."""
+def _desk(run: Run, chance: Any) -> Desk:
+    """`chance`: what a form keeps of a game."""
     n = max(n for _, n in run)
     return Desk(
-        Scratch(hand, np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64)),
-        np.zeros(DECK, dtype=np.int64),
+        Scratch(chance, np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64)),
+        new_deal(),
         np.empty((n, N_DEALT), dtype=np.uint8),
         np.empty((n, 2)),
         np.empty((n, 2), dtype=np.int32),
@@ -256,16 +259,22 @@ def _play_policies(
     return _parts(run, desk)
 
 
-def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
+class Setting(NamedTuple):
     """What two tables need to play."""
-    return (betting_tree(), *board_links(), bots[0].table, bots[1].table)
+
+    nodes: PublicNodes
+    a: Table
+    b: Table
 
 
-def _play_tables(setting: tuple[Any, ...], plan: Plan, run: Run) -> list[Part]:
+def _setting(tree: BettingTree, bots: tuple[TableBot, TableBot]) -> Setting:
+    return Setting(tree.nodes, bots[0].table, bots[1].table)
+
+
+def _play_tables(setting: Setting, plan: Plan, run: Run) -> list[Part]:
     """A run is a single block where hands are kept."""
-    desk = _desk(run, np.zeros(HAND_SIZE, dtype=np.int64))
-    tree, flops, next_boards, a, b = setting
-    play_table_blocks(tree, flops, next_boards, a, b, plan.blocks(run), desk)
+    desk = _desk(run, new_deal())
+    play_table_blocks(*setting, plan.blocks(run), desk)
     parts = _parts(run, desk)
     if plan.keeping:
         parts[0].played.extend(_played(desk.cards, desk.won, desk.ends))
@@ -290,7 +299,7 @@ def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played
 def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> Part:
     """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
     number, n = block
-    deals = session(plan.seed, number, n)
+    deals = session(plan.seed, number, n, betting=plan.betting)
     played: list[Played] = []
     won = np.full((n, 2), np.nan)
     for swap in (False, True) if plan.duplicate else (False,):

@@ -36,7 +36,7 @@ from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.records import HandRecord, seen_by
 from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
+from counterplay.opponents.models.observe import check_limit, observe
 from counterplay.responses.algorithms import RESPONSES
 from counterplay.responses.confidence import confidence
 from counterplay.responses.solver import ResponseSolver, engines_of
@@ -87,6 +87,7 @@ class OnlineLearner:
     ) -> None:
         if not (game.abilities.bots and game.abilities.hands):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
+        check_limit(game)
         if engine not in engines():
             raise BadParameter(
                 "learning while playing needs an engine that samples "

@@ -33,9 +33,19 @@ def answer(question: str, form: type) -> Callable[..., Any]:
     return _ANSWERS[question, form]
 
 
+def chance_buffer(form: Any) -> Any:
+    """One array for what chance dealt in a game, as files keep it; called outside kernels."""
+    return _ANSWERS["chance_buffer", type(form)](form)
+
+
+def chance_on(form: Any, buffer: Any) -> Any:
+    """The scratch that kernels fill, `hand` below: a structure of the form's own over `buffer`, made ready for a first game."""
+    return _ANSWERS["chance_on", type(form)](form, buffer)
+
+
 def new_hand(form: Any) -> Any:
-    """Scratch for what chance dealt in one game; called outside kernels."""
-    return _ANSWERS["new_hand", type(form)](form)
+    """Scratch that no file keeps."""
+    return chance_on(form, chance_buffer(form))
 
 
 def start(form: Any, hand: Any, rng: Any) -> Any:

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import (
+    answers,
+    chance_buffer,
+    chance_on,
+    child,
+    infoset_at,
+    player_at,
+    start,
+    utility,
+)
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 
@@ -91,9 +100,14 @@ def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     return first + below
 
 
-@answers(new_hand, HistoryTree)
-def _new_hand(form: Any) -> Any:
+@answers(chance_buffer, HistoryTree)
+def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int32)
+
+
+@answers(chance_on, HistoryTree)
+def _chance_on(form: Any, buffer: Any) -> Any:
+    return buffer
 
 
 @answers(start, HistoryTree)

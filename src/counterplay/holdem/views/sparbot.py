@@ -1,4 +1,4 @@
-"""Six buckets a round: five by strength and one for weak hands with good prospects.
+"""Sparbot's six buckets a street: five by strength and one for weak hands with good prospects.
 
 Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes smaller, and one class of low
 strength and high potential. Chosen here: the numbers below; the same six classes of strength before the flop and on the
@@ -8,18 +8,26 @@ Strength is the exact EHS of `holdem/strength.py`.
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from counterplay.base import files
+from counterplay.base.errors import BadFile
+from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
-from counterplay.base.progress import TellShare, untold
+from counterplay.base.progress import Tell, TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
-from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.strength import RIVER_TOTAL
-from counterplay.holdem.tables import Strengths
-from counterplay.kernels.jit import jit
+from counterplay.holdem.tables import Strengths, strengths
+from counterplay.holdem.views.ehs import river_deals
+from counterplay.holdem.views.view import Buckets
+from counterplay.kernels.jit import cache_root, jit
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
@@ -38,13 +46,87 @@ STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
 LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
 
 
+#: Changes when the method does; a change of parameters is noticed without it.
+VERSION = 1
+KIND = "sparbot buckets"
+BOT_KIND = "sparbot"  # the bot's file, which has the buckets too
+SAVED = ("preflop", "flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class SparbotView:
+    """Sparbot's abstraction of the cards."""
+
+    counts: tuple[int, ...] = (N_BUCKETS,) * 4
+    arguments: str = "view=sparbot"
+
+    @property
+    def key(self) -> str:
+        return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
+
+    def buckets(self, tell: TellShare = untold) -> Buckets:
+        """From memory, from this view's file or the bot's, or built now and kept."""
+        return _kept.at(sparbot_folder() / "buckets.npz", lambda share, what: tell(share))
+
+
+def parameters() -> dict[str, Any]:
+    """Everything that was chosen."""
+    return {
+        "shares_six": list(SHARES_SIX),
+        "shares_five": list(SHARES_FIVE),
+        "weak_classes": WEAK_CLASSES,
+        "strong_share": STRONG_SHARE,
+        "least_outs": LEAST_OUTS,
+    }
+
+
+def sparbot_folder() -> Path:
+    return cache_root() / "holdem" / f"sparbot-{VERSION}"
+
+
+def read_buckets(path: Path, kind: str) -> Buckets | None:
+    """The buckets in a file if it is whole and of these parameters, otherwise None."""
+    try:
+        arrays, header = files.read_arrays(path, kind)
+        kept = header.get("parameters", {})
+        if any(kept.get(name) != value for name, value in parameters().items()):
+            return None
+        return loaded_buckets(arrays)
+    except (BadFile, KeyError, AttributeError):
+        return None
+
+
+def loaded_buckets(arrays: dict[str, np.ndarray]) -> Buckets:
+    """Buckets from the arrays of a file."""
+    found = {name: arrays[name].astype(np.uint16) for name in SAVED}
+    return Buckets(**found, river_entry=strengths().river)
+
+
+def saved_arrays(buckets: Buckets) -> dict[str, np.ndarray]:
+    """What files keep of the buckets."""
+    return {name: getattr(buckets, name).astype(np.uint8) for name in SAVED}
+
+
+def _read(path: Path) -> Buckets | None:
+    return read_buckets(path, KIND) or read_buckets(path.with_name("table.npz"), BOT_KIND)
+
+
+def _make(tell: Tell) -> tuple[Buckets, Write]:
+    found = sparbot_buckets(strengths(), lambda share: tell(share, "Sparbot's buckets"))
+    header = {"version": VERSION, "parameters": parameters()}
+    return found, lambda path: files.write_arrays(path, KIND, saved_arrays(found), header)
+
+
+_kept = Kept("Sparbot's buckets stay", _read, _make)
+
+
 def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
     """The buckets of every holding on every board (about 10 s on two cores)."""
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
     flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
-    river_values, river_deals = np.arange(RIVER_TOTAL + 1), _river_deals(strengths.river)
+    river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
     tell(0.1)
-    strong_river = _borders(river_values, river_deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
+    strong_river = _borders(river_values, deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
     turn_outs = count_outs(
         4, strengths.river, int(strong_river), lambda share: tell(0.1 + 0.7 * share)
     )
@@ -56,20 +138,11 @@ def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
         _by_strength(strengths.preflop, np.ones(N_HOLDINGS), SHARES_SIX),
         _with_potential(_by_strength(strengths.flop, flop_weight, SHARES_FIVE), flop_outs),
         _with_potential(_by_strength(strengths.turn, turn_weight, SHARES_FIVE), turn_outs),
-        _by_strength(river_values, river_deals, SHARES_SIX),
+        _by_strength(river_values, deals, SHARES_SIX),
         strengths.river,
     )
     tell(1.0)
     return found
-
-
-def _river_deals(river: np.ndarray) -> np.ndarray:
-    """float64[1981]: deals with each river count; impossible holdings, counted at 0, left out."""
-    deals = np.zeros(RIVER_TOTAL + 1)
-    for row, weight in zip(river, boards(5).weight, strict=True):
-        deals += weight * np.bincount(row, minlength=RIVER_TOTAL + 1)
-    deals[0] = 0.0
-    return deals
 
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
