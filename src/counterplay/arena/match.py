@@ -104,6 +104,7 @@ def play_match(
     other games both are strategies of that game. `log`: write the hands played there (.parquet, .phhs, or .log for ACPC), as
     `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the
     hands played so far (None if there are none), after these are logged. A response for one seat plays in that seat only.
+    `processes`: how many play at once, threads for tables and processes for bots; by default as many as there are cores.
     """
     check_hands(hands)
     if processes is not None and (

@@ -26,7 +26,7 @@ from counterplay.forms.access import (
 )
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, gradient, side_from_entries
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import sample_epsilon_greedy
+from counterplay.kernels.policy import sample_action
 from counterplay.kernels.rng import uniform
 
 
@@ -79,7 +79,7 @@ def _follow_model(form: Any, hand: Any, node: int, infoset: int, rng: np.ndarray
     """The node after the action that σ_fix draws at `node`."""
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
-    action, _ = sample_epsilon_greedy(form.fixed, first, count, 0.0, uniform(rng))
+    action = sample_action(form.fixed, first, count, uniform(rng))
     return child(form.inner, hand.inner, node, action, rng)
 
 

@@ -28,6 +28,20 @@ def regret_matching(
 
 
 @jit(inline=True)
+def sample_action(policy: np.ndarray, offset: int, count: int, u: float) -> int:
+    """Eq 8 without exploration, inverted at `u` in [0, 1): the action. No division, and the same bits."""
+    left = u
+    last = count - ONE
+    for a in range(last):
+        if left < policy[offset + a]:
+            return a
+        left -= policy[offset + a]
+    while policy[offset + last] <= 0.0 and last > ZERO:  # rounding, as below
+        last -= ONE
+    return last
+
+
+@jit(inline=True)
 def sample_epsilon_greedy(
     policy: np.ndarray, offset: int, count: int, epsilon: float, u: float
 ) -> tuple[int, float]:
