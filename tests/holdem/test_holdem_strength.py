@@ -166,5 +166,5 @@ def test_a_folder_that_cannot_be_written_leaves_them_in_memory(
         tables, "count_earlier", lambda size, *_: toy.turn if size == 4 else toy.flop
     )
     with pytest.warns(UserWarning, match="stay in memory"):
-        built = tables._build(tmp_path / "file" / "ehs", lambda share, what: None)
+        built = tables._kept.at(tmp_path / "file" / "ehs")
     assert np.array_equal(built.river, toy.river)

@@ -72,7 +72,11 @@ def _make(tell: Tell) -> tuple[Strengths, Write]:
     turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
     built = Strengths(count_preflop(flop), flop, turn, river, *make_links())
-    return built, lambda folder: mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
+    return built, lambda folder: _write(folder, built)
+
+
+def _write(folder: Path, built: Strengths) -> None:
+    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
 _kept = Kept("the hold'em tables stay", read_tables, _make)

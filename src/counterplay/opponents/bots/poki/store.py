@@ -53,7 +53,11 @@ def read_potentials(folder: Path) -> Potentials | None:
 
 def _make(tell: Tell) -> tuple[Potentials, Write]:
     built = count_potentials(cores(), tell)
-    return built, lambda folder: mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
+    return built, lambda folder: _write(folder, built)
+
+
+def _write(folder: Path, built: Potentials) -> None:
+    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
 
 
 _kept = Kept("the tables of Poki stay", read_potentials, _make)
