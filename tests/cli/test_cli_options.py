@@ -16,6 +16,7 @@ from support.hands import random_hands
 import counterplay as cp
 from counterplay.opponents.hands.parquet import write_hands
 from counterplay.responses import frontier as frontiers
+from counterplay.responses import within as searches
 
 KUHN = cp.load("kuhn")
 UNIFORM = cp.Strategy.uniform(KUHN)
@@ -220,7 +221,8 @@ def test_targets_that_hold_something(folder: Path) -> None:
 def test_no_frontier_where_nothing_can_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frontiers, "respond", None)  # never called
+    for module in (frontiers, searches):
+        monkeypatch.setattr(module, "answer", None)  # never called
     for words in (["frontier"], ["respond", "--max-exploitability", "0.1", "--out", "x"]):
         done = typed(tmp_path, *words, "always-call", "--game", "holdem(buckets=10)", "-a", "mcrnr")
         assert one_sentence(done), done

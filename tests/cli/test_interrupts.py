@@ -14,6 +14,7 @@ from support.command import Done, typed
 
 import counterplay as cp
 from counterplay.responses import frontier as frontiers
+from counterplay.responses import within as searches
 from counterplay.solvers import run as runs
 from counterplay.solvers.algorithms import ALGORITHMS
 
@@ -87,8 +88,8 @@ def test_ctrl_c_during_the_last_measurement(monkeypatch: Patch, tmp_path: Path) 
 
 def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
     """However far it was; and a moment between two runs counts as well."""
-    respond, whole = (
-        frontiers.respond,
+    answer, whole = (
+        frontiers.answer,
         cp.frontier(KUHN, UNIFORM, (0, 0.5, 1), player=0, engine="lp"),
     )
     for done in range(3):
@@ -97,9 +98,9 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
         def until(*given: Any, **named: Any) -> Any:
             if next(calls) == done:  # noqa: B023
                 raise KeyboardInterrupt
-            return respond(*given, **named)
+            return answer(*given, **named)
 
-        monkeypatch.setattr(frontiers, "respond", until)
+        monkeypatch.setattr(frontiers, "answer", until)
         part = stopped(lambda: cp.frontier(KUHN, UNIFORM, (0, 0.5, 1), player=0, engine="lp"))
         if done == 0:
             assert part is None
@@ -108,7 +109,7 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
 
 
 def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
-    respond = frontiers.respond
+    answer = searches.answer
     found = []
     for done in (0, 1, 2, 5, 9):
         calls = iter(range(99))
@@ -116,9 +117,9 @@ def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
         def until(*given: Any, **named: Any) -> Any:
             if next(calls) == done:  # noqa: B023
                 raise KeyboardInterrupt
-            return respond(*given, **named)
+            return answer(*given, **named)
 
-        monkeypatch.setattr(frontiers, "respond", until)
+        monkeypatch.setattr(searches, "answer", until)
         part = stopped(lambda: cp.respond(KUHN, UNIFORM, 0, engine="lp", max_exploitability=0.1))
         assert (part is None) == (done < 2)  # p = 1 is tried first, and risks too much
         if part is not None:
@@ -224,15 +225,15 @@ def test_the_search_command(
     press(1)
     said(typed(tmp_path, *words), "nothing was kept")
     assert not (tmp_path / "r").exists()
-    respond, calls = frontiers.respond, iter(range(99))
+    answer, calls = searches.answer, iter(range(99))
 
     def third_time(*given: Any, **named: Any) -> Any:
         if next(calls) == 2:  # p = 1 and p = 0 are done
             press(1)
-        return respond(*given, **named)
+        return answer(*given, **named)
 
     press(-1)
-    monkeypatch.setattr(frontiers, "respond", third_time)
+    monkeypatch.setattr(searches, "answer", third_time)
     done = typed(tmp_path, *words, "--json")
     said(done, "best response within the limit")
     assert json.loads(done.stdout)["exploitability, below the value of the game"] <= 0.1
