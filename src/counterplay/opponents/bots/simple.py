@@ -1,4 +1,5 @@
-"""Opponents without cards in their head: always-call, always-raise, always-fold, uniform and probe (call or raise, evenly)."""
+"""Opponents without cards in their head: always-call, always-raise, always-fold, uniform and
+probe (call or raise, evenly)."""
 
 from __future__ import annotations
 
