@@ -1,4 +1,5 @@
-"""Hold'em is betting × cards: other limits, other views, streets with numbers of buckets of their own."""
+"""Hold'em is betting × cards: other limits, other views, streets with numbers of buckets of
+their own."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ def by_links(cards: Cards, dealt: list[int]) -> list[list[int]]:
     ids=["limit", "kuhn", "leduc", "blinds only"],
 )
 def test_trees_of_other_limits(rules: BettingRules, decisions: int, ends: int, most: float) -> None:
-    """Known sizes. Leduc's: 6 decisions a street and 5 ways on; 4 folds a street and 5 showdowns after each."""
+    """Known sizes. Leduc's: 6 decisions a street and 5 ways on; 4 folds a street and 5 showdowns
+    after each."""
     tree = betting_tree(rules)
     assert len(tree.nodes.node) == decisions
     assert int((tree.nodes.player < 0).sum()) == ends
@@ -229,7 +231,8 @@ def test_models_are_learnt_on_any_view() -> None:
 
 
 def test_the_river_may_be_seen_in_any_way() -> None:
-    """Buckets of the river by the ranks of the holding alone: entries that no count of wins could give."""
+    """Buckets of the river by the ranks of the holding alone: entries that no count of wins
+    could give."""
     low, high = (HOLDING_CARDS.astype(np.uint16) // 4).T
     entry = np.broadcast_to(
         (3 * np.minimum(low, high) + np.maximum(low, high)) % 7, (134_459, N_HOLDINGS)
@@ -264,7 +267,8 @@ def test_sparbots_buckets_by_the_long_way() -> None:
 
 
 def test_a_deal_lies_in_one_array_as_files_keep_it() -> None:
-    """The places of 0.1.0: deck, buckets by street and player, winner, masks, board, renaming, holdings; then the coin."""
+    """The places of 0.1.0: deck, buckets by street and player, winner, masks, board, renaming,
+    holdings; then the coin."""
     game = cp.load("holdem")
     form = restricted_form(game.form, cp.Strategy.uniform(game).probabilities, 1, 0.5)
     buffer = chance_buffer(form)

@@ -1,4 +1,5 @@
-"""Who can meet, and in which seats a match is played. A response for one seat plays in that seat only: its other seat is the model."""
+"""Who can meet, and in which seats a match is played. A response for one seat plays in that seat
+only: its other seat is the model."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def only_seat(a: Any, b: Any) -> int | None:
 
 
 def check_no_memory(seat: int | None, players: tuple[Any, Any]) -> None:
-    """Refuse one seat against a bot that may remember: it would learn from hands that do not count."""
+    """Refuse one seat against a bot that may remember: it would learn from hands that do not
+    count."""
     thinking = [player for player in players if not isinstance(player, TableBot)]
     if seat is not None and thinking:
         name = getattr(thinking[0], "name", type(thinking[0]).__name__)

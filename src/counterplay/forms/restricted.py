@@ -75,57 +75,59 @@ def data_biased_form(
 
 
 @jit(inline=True)
-def _follow_model(form: Any, hand: Any, node: int, infoset: int, rng: np.ndarray) -> Any:
+def _follow_model(form: Any, chance: Any, node: int, infoset: int, rng: np.ndarray) -> Any:
     """The node after the action that σ_fix draws at `node`."""
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
     action = sample_action(form.fixed, first, count, uniform(rng))
-    return child(form.inner, hand.inner, node, action, rng)
+    return child(form.inner, chance.inner, node, action, rng)
 
 
 @jit(inline=True)
-def _settle_restricted(form: Any, hand: Any, node: int, rng: np.ndarray) -> int:
+def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
     """In the restricted subtree, pass over the model's nodes."""
-    if hand.coin[ZERO] == 1:
-        while player_at(form.inner, hand.inner, node) == form.restricted:
-            node = _follow_model(form, hand, node, infoset_at(form.inner, hand.inner, node), rng)
+    if chance.coin[ZERO] == 1:
+        while player_at(form.inner, chance.inner, node) == form.restricted:
+            node = _follow_model(
+                form, chance, node, infoset_at(form.inner, chance.inner, node), rng
+            )
     return node
 
 
 @jit(inline=True)
-def _settle_biased(form: Any, hand: Any, node: int, rng: np.ndarray) -> int:
+def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
     """Pass over the nodes where the coin is the model's."""
-    while player_at(form.inner, hand.inner, node) == form.restricted:
-        infoset = infoset_at(form.inner, hand.inner, node)
+    while player_at(form.inner, chance.inner, node) == form.restricted:
+        infoset = infoset_at(form.inner, chance.inner, node)
         if uniform(rng) >= form.confidence[infoset]:
             break
-        node = _follow_model(form, hand, node, infoset, rng)
+        node = _follow_model(form, chance, node, infoset, rng)
     return node
 
 
 @answers(start, RestrictedForm)
-def _start_restricted(form: Any, hand: Any, rng: Any) -> Any:
-    hand.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
-    node = start(form.inner, hand.inner, rng)
-    return _settle_restricted(form, hand, node, rng)
+def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
+    chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
+    node = start(form.inner, chance.inner, rng)
+    return _settle_restricted(form, chance, node, rng)
 
 
 @answers(child, RestrictedForm)
-def _child_restricted(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, hand.inner, node, action, rng)
-    return _settle_restricted(form, hand, below, rng)
+def _child_restricted(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = child(form.inner, chance.inner, node, action, rng)
+    return _settle_restricted(form, chance, below, rng)
 
 
 @answers(start, DataBiasedForm)
-def _start_biased(form: Any, hand: Any, rng: Any) -> Any:
-    node = start(form.inner, hand.inner, rng)
-    return _settle_biased(form, hand, node, rng)
+def _start_biased(form: Any, chance: Any, rng: Any) -> Any:
+    node = start(form.inner, chance.inner, rng)
+    return _settle_biased(form, chance, node, rng)
 
 
 @answers(child, DataBiasedForm)
-def _child_biased(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, hand.inner, node, action, rng)
-    return _settle_biased(form, hand, below, rng)
+def _child_biased(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = child(form.inner, chance.inner, node, action, rng)
+    return _settle_biased(form, chance, below, rng)
 
 
 def _chance_buffer(form: Any) -> Any:
@@ -137,16 +139,16 @@ def _chance_on(form: Any, buffer: Any) -> Any:
     return Coined(chance_on(form.inner, buffer[:-1]), buffer[-1:])
 
 
-def _player_at(form: Any, hand: Any, node: Any) -> Any:
-    return player_at(form.inner, hand.inner, node)
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
+    return player_at(form.inner, chance.inner, node)
 
 
-def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
-    return infoset_at(form.inner, hand.inner, node)
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
+    return infoset_at(form.inner, chance.inner, node)
 
 
-def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
-    return utility(form.inner, hand.inner, node, player)
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
+    return utility(form.inner, chance.inner, node, player)
 
 
 for _form in (RestrictedForm, DataBiasedForm):

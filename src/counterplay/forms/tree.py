@@ -111,7 +111,7 @@ def _chance_on(form: Any, buffer: Any) -> Any:
 
 
 @answers(start, HistoryTree)
-def _start(form: Any, hand: Any, rng: Any) -> Any:
+def _start(form: Any, chance: Any, rng: Any) -> Any:
     node = ZERO
     while form.player[node] == CHANCE:
         node = draw_chance(form, node, rng)
@@ -119,7 +119,7 @@ def _start(form: Any, hand: Any, rng: Any) -> Any:
 
 
 @answers(child, HistoryTree)
-def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = index(form.first_child[node]) + action
     while form.player[below] == CHANCE:
         below = draw_chance(form, below, rng)
@@ -127,15 +127,15 @@ def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
 
 
 @answers(player_at, HistoryTree)
-def _player_at(form: Any, hand: Any, node: Any) -> Any:
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.player[node]
 
 
 @answers(infoset_at, HistoryTree)
-def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return index(form.row[node])
 
 
 @answers(utility, HistoryTree)
-def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return form.payoff[index(form.row[node]), index(player)]

@@ -1,8 +1,8 @@
 """Two-player limit betting: `BettingRules` say how it goes, `BettingTree` is the public tree of it.
 
-`LIMIT` are the ACPC rules of limit hold'em: 6,378 decisions, 10,206 ends. Amounts are in small bets (a small bet is the
-big blind). Player 1 is the dealer: he has the small blind, acts first on the first street and last on those after it.
-Nobody folds without facing a bet.
+`LIMIT` are the ACPC rules of limit hold'em: 6,378 decisions, 10,206 ends. Amounts are in small bets
+(a small bet is the big blind). Player 1 is the dealer: he has the small blind, acts first on the
+first street and last on those after it. Nobody folds without facing a bet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ NO_FOLD = -1  # `folded` where nobody did
 
 @dataclass(frozen=True)
 class BettingRules:
-    """Blinds, and for each street what a bet adds, how many there may be and how many cards lie on the board."""
+    """Blinds, and for each street what a bet adds, how many there may be and how many cards lie
+    on the board."""
 
     blinds: tuple[float, float] = (0.5, 1.0)  # the dealer's and the other's; a larger one is a bet
     bets: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
@@ -36,8 +37,8 @@ class BettingRules:
         streets = len(self.bets)
         if not 1 <= streets <= len(STREETS) or {len(self.most_bets), len(self.board)} != {streets}:
             raise BadParameter(
-                f"betting has one to {len(STREETS)} streets, each with a bet, a number of bets and a board; "
-                f"got {streets}, {len(self.most_bets)} and {len(self.board)} of them"
+                f"betting has one to {len(STREETS)} streets, each with a bet, a number of bets and "
+                f"a board; got {streets}, {len(self.most_bets)} and {len(self.board)} of them"
             )
         if min(self.bets) <= 0 or not 0 < self.blinds[0] <= self.blinds[1]:
             raise BadParameter(

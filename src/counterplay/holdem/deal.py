@@ -1,7 +1,7 @@
 """The cards of one deal, and what was looked up about them: the scratch of chance in hold'em.
 
-All cards are dealt at the start. The class of the board is followed from street to street (`find_board`), and a bucket is
-looked up in a view where it is needed (`bucket_of`).
+All cards are dealt at the start. The class of the board is followed from street to street
+(`find_board`), and a bucket is looked up in a view where it is needed (`bucket_of`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def new_deal() -> Deal:
 
 @jit
 def draw(chance: Deal, rng: np.ndarray) -> None:
-    """Nine random cards to the front of the deck, whatever order the rest is in; nothing looked up yet."""
+    """Nine random cards to the front of the deck, whatever order the rest is in; nothing looked
+    up yet."""
     for k in range(index(N_DEALT)):
         left = index(N_CARDS) - k
         other = k + min(index(uniform(rng) * left), left - ONE)
@@ -95,7 +96,8 @@ def pair_of(chance: Deal, player: int, renamed: bool) -> int:
 
 @jit
 def find_board(cards: Any, chance: Deal, street: int) -> int:
-    """Class of the board of a street; the streets before it come first. Before the flop there is none: 0."""
+    """Class of the board of a street; the streets before it come first. Before the flop there is
+    none: 0."""
     if street == 0:
         return 0
     if street == 1:

@@ -1,7 +1,7 @@
 """`BettingGame`: hold'em as a form for sampling kernels, a betting tree and a view of the cards.
 
-All cards are dealt at the start; buckets are looked up when a street is reached. An information set is a decision of the
-betting tree and the acting player's bucket: a row (`rows.py`).
+All cards are dealt at the start; buckets are looked up when a street is reached. An information set
+is a decision of the betting tree and the acting player's bucket: a row (`rows.py`).
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _chance_on(form: Any, buffer: Any) -> Any:
 
 @jit
 def _look_up(cards: Any, chance: Deal, street: Any) -> None:
-    """Fill both players' buckets of a street, and start loading those of the next: memory is slow, betting is not."""
+    """Fill both players' buckets of a street, and start loading those of the next: memory is
+    slow, betting is not."""
     board = chance.board[ZERO]
     for player in range(index(2)):
         pair = pair_of(chance, player, False) if street == 0 else chance.pair[player]
@@ -107,37 +108,37 @@ def _look_up(cards: Any, chance: Deal, street: Any) -> None:
 
 
 @answers(start, BettingGame)
-def _start(form: Any, hand: Any, rng: Any) -> Any:
-    draw(hand, rng)
+def _start(form: Any, chance: Any, rng: Any) -> Any:
+    draw(chance, rng)
     return ZERO
 
 
 @answers(child, BettingGame)
-def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return index(form.nodes.first_child[node]) + action
 
 
 @answers(player_at, BettingGame)
-def _player_at(form: Any, hand: Any, node: Any) -> Any:
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.nodes.player[node]
 
 
 @answers(infoset_at, BettingGame)
-def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
-    if hand.bucket[index(street), player] == UNKNOWN:
-        _look_up(form.cards, hand, street)
-    return index(row_of(form.first_row, node, hand.bucket[index(street), player]))
+    if chance.bucket[index(street), player] == UNKNOWN:
+        _look_up(form.cards, chance, street)
+    return index(row_of(form.first_row, node, chance.bucket[index(street), player]))
 
 
 @answers(utility, BettingGame)
-def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     stake = form.nodes.stake[node]
     folded = form.nodes.folded[node]
     if folded != NO_FOLD:
         won = -1 if folded == player else 1
     else:
-        if hand.winner[ZERO] == UNKNOWN:
-            compare(hand)
-        won = hand.winner[ZERO] if player == 0 else -hand.winner[ZERO]
+        if chance.winner[ZERO] == UNKNOWN:
+            compare(chance)
+        won = chance.winner[ZERO] if player == 0 else -chance.winner[ZERO]
     return stake * won

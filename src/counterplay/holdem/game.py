@@ -1,7 +1,9 @@
-"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a bucket.
+"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a
+bucket.
 
-Hold'em is betting (`betting.py`: ACPC limit rules) times a view of the cards (`views/`: buckets by effective hand strength, or
-others); only the current bucket counts, so there is no perfect recall. Payoffs are in small bets.
+Hold'em is betting (`betting.py`: ACPC limit rules) times a view of the cards (`views/`: buckets by
+effective hand strength, or others); only the current bucket counts, so there is no perfect recall.
+Payoffs are in small bets.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class HoldemRules:
     def __init__(self, view: View, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:
             raise BadParameter(
-                f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them first; "
-                f"got {betting.board}"
+                f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them "
+                f"first; got {betting.board}"
             )
         self.view, self.betting = view, betting
 
@@ -84,7 +86,8 @@ class HoldemRules:
 
 @lru_cache(maxsize=3)
 def _made(view: View, betting: BettingRules, folder: Path) -> tuple[Buckets, BettingGame]:
-    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and they are large."""
+    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
+    they are large."""
     buckets = view.buckets()
     return buckets, betting_game(betting_tree(betting), cards_of(buckets), view.counts)
 

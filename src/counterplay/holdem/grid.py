@@ -1,4 +1,5 @@
-"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal, suited hands above it."""
+"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal,
+suited hands above it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def grid_label(row: int, column: int) -> str:
 
 
 def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
-    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or cr), aces first."""
+    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or
+    cr), aces first."""
     rules, form = strategy.game.rules, strategy.game.form
     if not strategy.game.abilities.grid:
         raise BadParameter(

@@ -1,7 +1,7 @@
 """Rows of a strategy: one for each decision of the betting tree and bucket of its street.
 
-Rows are numbered decision by decision, bucket by bucket; they are the information sets of the form. `row_of` is the one
-place where a row is worked out, in kernels and outside of them.
+Rows are numbered decision by decision, bucket by bucket; they are the information sets of the form.
+`row_of` is the one place where a row is worked out, in kernels and outside of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from counterplay.holdem.betting import BettingTree
 
 
 def row_of(first_row: Any, node: Any, bucket: Any) -> Any:
-    """The row of a bucket at a node; numbers in a kernel, numbers or arrays of them outside. `bucket` is signed."""
+    """The row of a bucket at a node; numbers in a kernel, numbers or arrays of them outside.
+    `bucket` is signed."""
     return first_row[node] + bucket
 
 
@@ -45,7 +46,8 @@ def nodes_and_buckets(tree: BettingTree, counts: tuple[int, ...]) -> tuple[np.nd
 
 
 def slots_of(tree: BettingTree, counts: tuple[int, ...], first: np.ndarray) -> np.ndarray:
-    """int64[m, 3]: slot of each of `ACTIONS` in every row, -1 where it is illegal. `first`: of the form."""
+    """int64[m, 3]: slot of each of `ACTIONS` in every row, -1 where it is illegal. `first`: of
+    the form."""
     legal = tree.legal[nodes_and_buckets(tree, counts)[0]]
     place = np.cumsum(legal, axis=1) - 1
     slots: np.ndarray = np.where(legal, first[:-1, None] + place, -1)

@@ -1,7 +1,7 @@
 """Buckets by effective hand strength (Section 3.1, 3.3.2).
 
-Equal width, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole numbers, so a border is where it
-should be. Equal frequency: each bucket holds the same share of all deals.
+Equal width, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole numbers,
+so a border is where it should be. Equal frequency: each bucket holds the same share of all deals.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def _by_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
 
 
 def _by_frequency(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
-    """Borders where the cumulated weight passes k / n; entries of no strength (a card on the board) do not count."""
+    """Borders where the cumulated weight passes k / n; entries of no strength (a card on the
+    board) do not count."""
     values = np.asarray(counts)
     if values.max() > 10**8:  # pre-flop: few entries, large numbers
         _, place = np.unique(values, return_inverse=True)
@@ -105,7 +106,8 @@ def _count_rivers(river_count: np.ndarray, weight: np.ndarray, out: np.ndarray) 
 def river_deals(river_count: np.ndarray) -> np.ndarray:
     """float64[1981]: how many deals have each river count.
 
-    Impossible holdings are counted at 0 and left out; the few hands that lose to everything stay in the first bucket.
+    Impossible holdings are counted at 0 and left out; the few hands that lose to everything stay in
+    the first bucket.
     """
     deals = np.zeros(RIVER_TOTAL + 1)
     _count_rivers(river_count, boards(5).weight, deals)

@@ -28,7 +28,8 @@ def _ehs(asked: Asked, kind: str) -> View:
 def _sparbot(asked: Asked, kind: str) -> View:
     if kind != KINDS[0] or any(number is not None for number in asked.values()):
         raise BadParameter(
-            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; leave out numbers and kind"
+            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
+            "leave out numbers and kind"
         )
     return SparbotView()
 

@@ -1,9 +1,10 @@
 """Sparbot's six buckets a street: five by strength and one for weak hands with good prospects.
 
-Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes smaller, and one class of low
-strength and high potential. Chosen here: the numbers below; the same six classes of strength before the flop and on the
-river, where potential means nothing; and potential as outs, the next cards that make the hand a strong one.
-Strength is the exact EHS of `holdem/strength.py`.
+Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes
+smaller, and one class of low strength and high potential. Chosen here: the numbers below; the same
+six classes of strength before the flop and on the river, where potential means nothing; and
+potential as outs, the next cards that make the hand a strong one. Strength is the exact EHS of
+`holdem/strength.py`.
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
 
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """The least count of every class but the first. Entries of no strength (a card on the board) do not count."""
+    """The least count of every class but the first. Entries of no strength (a card on the board)
+    do not count."""
     flat = np.asarray(counts).reshape(-1)
     order = np.argsort(flat, kind="stable")
     share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
@@ -176,7 +178,8 @@ def _count_outs(
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards' masks; `scratch`: int64[2, 4]."""
+    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards'
+    masks; `scratch`: int64[2, 4]."""
     masks, suit_to = scratch[0], scratch[1]
     for k in range(len(shorter)):
         out[k] = 0
@@ -200,7 +203,8 @@ def _count_outs(
 
 
 def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = untold) -> np.ndarray:
-    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card more."""
+    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card
+    more."""
     shorter, longer = boards(size).masks, boards(size + 1)
     out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
     piece = max(1, len(out) // 64)

@@ -1,7 +1,9 @@
-"""A view of the cards: which bucket a holding has on a board, street by street. Only the current one counts.
+"""A view of the cards: which bucket a holding has on a board, street by street. Only the current
+one counts.
 
-A view is a small value that says how many buckets each street has and can work out which they are. What it works out are
-`Buckets`; kernels read them as `Cards`, together with the links from board to board.
+A view is a small value that says how many buckets each street has and can work out which they are.
+What it works out are `Buckets`; kernels read them as `Cards`, together with the links from board to
+board.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ SAMPLE = 200_000  # deals that shares of buckets are measured on
 
 
 class Buckets(NamedTuple):
-    """Buckets of every holding; on the river by way of an entry, which may be the bucket itself or a count of wins.
+    """Buckets of every holding; on the river by way of an entry, which may be the bucket itself or
+    a count of wins.
 
-    Where two suits have the same cards on a board, holdings that differ by a swap of them must be in the same bucket.
+    Where two suits have the same cards on a board, holdings that differ by a swap of them must be
+    in the same bucket.
     """
 
     preflop: np.ndarray  # uint16[1326]
@@ -32,7 +36,8 @@ class Buckets(NamedTuple):
 
 
 class View(Protocol):
-    """A way to see the cards. Equal views are the same value, so that their tables are made once."""
+    """A way to see the cards. Equal views are the same value, so that their tables are made
+    once."""
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -53,7 +58,8 @@ class View(Protocol):
 
 
 class Cards(NamedTuple):
-    """A view as kernels read it: one byte a bucket where 256 suffice, because most of the time goes into memory."""
+    """A view as kernels read it: one byte a bucket where 256 suffice, because most of the time
+    goes into memory."""
 
     preflop: np.ndarray  # uint8[1326]
     early: np.ndarray  # uint8[18187, 1326]: flops, then turns
@@ -77,7 +83,8 @@ def cards_of(buckets: Buckets) -> Cards:
 
 
 def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]:
-    """float64[counts[k]] for street k: how often a bucket is dealt, by a sample of deals with a fixed seed."""
+    """float64[counts[k]] for street k: how often a bucket is dealt, by a sample of deals with a
+    fixed seed."""
     rng = np.random.default_rng(1)
     shares = [np.bincount(buckets.preflop, minlength=counts[0]) / len(buckets.preflop)]
     later = ((3, buckets.flop), (4, buckets.turn), (5, buckets.river_entry))

@@ -1,6 +1,8 @@
-"""Bots that are tables: a row of probabilities for each public node and what the player remembers of his buckets.
+"""Bots that are tables: a row of probabilities for each public node and what the player remembers
+of his buckets.
 
-A saved strategy, the simple bots and Sparbot are of this kind. Two of them play each other inside one kernel.
+A saved strategy, the simple bots and Sparbot are of this kind. Two of them play each other inside
+one kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from counterplay.opponents.bots.bot import Bot, View
 
 
 class Table(NamedTuple):
-    """n public nodes, r rows. At the start of a street code = code · carry[street] + bucket; the row is that of the code."""
+    """n public nodes, r rows. At the start of a street code = code · carry[street] + bucket; the
+    row is that of the code."""
 
     cards: Cards
     first_row: np.ndarray  # int32[n]: see `row_of`
@@ -63,7 +66,8 @@ def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
 
 
 class TableBot(Bot):
-    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None for both."""
+    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None
+    for both."""
 
     player: int | None = None
     betting: BettingRules = LIMIT  # whose nodes the rows are for
