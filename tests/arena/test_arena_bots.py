@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.arena import Caller, Counter, Says, Slow, holdem, strategy
+from support.holdem import TREE
 
 import counterplay as cp
 from counterplay.arena import match as match_module
 from counterplay.arena.deals import blocks, deal_block, session
 from counterplay.arena.referee import play_session
 from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import NO_FOLD, betting_histories
+from counterplay.holdem.betting import NO_FOLD
 from counterplay.opponents.bots.bot import View
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.parquet import read_any, read_hands
@@ -127,7 +128,7 @@ def test_what_bots_see(random10: cp.Strategy) -> None:
         for view in bot.views:
             assert view.betting.player() == view.seat
             assert len(view.board) == BOARD_SEEN[view.betting.round]
-            assert view.betting.history == betting_histories()[view.node]
+            assert view.betting.history == TREE.histories[view.node]
 
 
 def test_a_saved_strategy_plays_from_its_path(

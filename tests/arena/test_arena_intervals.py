@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.arena import Seeded, by_kernel, holdem, strategy
+from support.holdem import TREE
 
 import counterplay as cp
 from counterplay.arena import match as match_module
@@ -70,7 +71,7 @@ class Matches:
 
 def _all(matches: int, hands: int, orders: int) -> Iterator[tuple[str, Matches]]:
     def tables(a: str, b: str) -> Callable[[Plan], Any]:
-        setting = match_module._setting((_player(a), _player(b)))
+        setting = match_module._setting(TREE, (_player(a), _player(b)))
         return lambda plan: partial(match_module._play_tables, setting, plan)
 
     for k, pair in enumerate(PAIRS):

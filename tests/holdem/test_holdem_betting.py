@@ -4,42 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.holdem import TREE
 
 from counterplay.forms.tree import TERMINAL
-from counterplay.holdem.betting import (
-    CALL,
-    FOLD,
-    NO_FOLD,
-    RAISE,
-    Betting,
-    betting_actions,
-    betting_histories,
-    betting_tree,
-)
+from counterplay.holdem.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
 
 
 def test_published_sizes() -> None:
     """facts/02: decision sequences 8 / 70 / 630 / 5670 by round, 16,583 sequence-actions, 10,206 ends."""
-    tree = betting_tree()
+    tree = TREE.nodes
     decisions = tree.player >= 0
-    assert [int(np.sum(decisions & (tree.round == k))) for k in range(4)] == [8, 62 + 8, 630, 5670]
+    assert [int(np.sum(decisions & (tree.street == k))) for k in range(4)] == [8, 62 + 8, 630, 5670]
     assert int(decisions.sum()) == 6378
     assert int((tree.player == TERMINAL).sum()) == 10_206
     assert int(tree.action_count.sum()) == 16_583
     ends = tree.player == TERMINAL
-    assert [int(np.sum(ends & (tree.round == k))) for k in range(4)] == [7, 56, 504, 9639]
+    assert [int(np.sum(ends & (tree.street == k))) for k in range(4)] == [7, 56, 504, 9639]
 
 
 def test_numbering() -> None:
-    tree = betting_tree()
+    tree = TREE.nodes
     assert np.array_equal(np.sort(tree.decision[tree.player >= 0]), np.arange(6378))
     owner = tree.player[tree.node]
     assert np.all(np.diff(owner) >= 0)
-    assert len(set(betting_histories())) == len(tree.player)
+    assert len(set(TREE.histories)) == len(tree.player)
     for k in (0, 1, 100, 6000):
         children = range(tree.first_child[k], tree.first_child[k + 1])
-        for child, action in zip(children, betting_actions()[k], strict=True):
-            assert betting_histories()[child].startswith(betting_histories()[k] + action[0])
+        for child, action in zip(children, TREE.actions[k], strict=True):
+            assert TREE.histories[child].startswith(TREE.histories[k] + action[0])
 
 
 def test_blinds_and_folding() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.holdem import ehs
+from support.holdem import TREE, ehs
 
 from counterplay.forms.access import child, infoset_at, new_hand, player_at, start, utility
 from counterplay.forms.tree import TERMINAL
-from counterplay.holdem.betting import CALL, FOLD, Betting, betting_histories, betting_tree
-from counterplay.holdem.buckets import make_buckets
+from counterplay.holdem.betting import CALL, FOLD, Betting
+from counterplay.holdem.deal import draw, new_deal
 from counterplay.holdem.evaluator import strength
-from counterplay.holdem.form import BettingGame, betting_game, deal
+from counterplay.holdem.form import BettingGame, betting_game
 from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.holdem.tables import strengths
+from counterplay.holdem.views.ehs import EhsView
+from counterplay.holdem.views.view import cards_of
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.mccfr import Tables, new_path, outcome_sampling
@@ -23,7 +25,7 @@ TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
 @pytest.fixture(scope="module")
 def form() -> BettingGame:
-    return betting_game(betting_tree(), make_buckets(strengths(), 10, "width"), 10)
+    return betting_game(TREE, cards_of(EhsView((10,) * 4).buckets()), (10,) * 4)
 
 
 def test_sizes(form: BettingGame) -> None:
@@ -32,12 +34,13 @@ def test_sizes(form: BettingGame) -> None:
 
 
 def test_deals_are_nine_different_cards_and_uniform() -> None:
-    hand, rng = np.arange(69), new_state(4)
+    chance, rng = new_deal(), new_state(4)
+    deck = chance.deck
     seen = np.zeros((9, 52))
     for _ in range(20_000):
-        deal(hand, rng)
-        assert len(set(hand[:9].tolist())) == 9
-        seen[np.arange(9), hand[:9]] += 1
+        draw(chance, rng)
+        assert len(set(deck[:9].tolist())) == 9
+        seen[np.arange(9), deck[:9]] += 1
     expected = 20_000 / 52
     assert np.abs(seen - expected).max() < 6 * expected**0.5  # six standard deviations, 468 places
 
@@ -52,10 +55,10 @@ def _bucket(own: list[int], board: list[int]) -> int:
 def test_random_games_against_a_plain_referee(form: BettingGame) -> None:
     rng, choice = new_state(8), np.random.default_rng(8)
     hand = new_hand(form)
-    tree = betting_tree()
+    tree = TREE.nodes
     for _ in range(150):
         node, state = start(form, hand, rng), Betting()
-        cards = hand[:9].tolist()
+        cards = hand.deck[:9].tolist()
         while player_at(form, hand, node) != TERMINAL:
             player = state.player()
             assert player_at(form, hand, node) == player
@@ -64,7 +67,7 @@ def test_random_games_against_a_plain_referee(form: BettingGame) -> None:
                 cards[2 * player : 2 * player + 2], board
             )
             assert infoset_at(form, hand, node) == expected
-            assert betting_histories()[int(node)] == state.history
+            assert TREE.histories[int(node)] == state.history
             actions = state.actions()
             weights = [
                 0.1 if action == FOLD else 0.6 if action == CALL else 0.3 for action in actions

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.holdem import NAME, bucket, class_of, random_deals, seldom_folding
+from support.holdem import NAME, TREE, bucket, class_of, random_deals, seldom_folding
 
 import counterplay as cp
 from counterplay.base.errors import BadFile, BadGame, BadParameter, BadStrategy
 from counterplay.forms.access import child, infoset_at, new_hand, player_at, start
-from counterplay.holdem.betting import betting_histories, betting_tree
 from counterplay.holdem.boards import SIZES, flop_number, rename
 from counterplay.holdem.cards import card_text, cards
-from counterplay.holdem.form import BOARD, HAND_SIZE, RENAMING, bucket_of, find_board
+from counterplay.holdem.deal import bucket_of, find_board, new_deal
 from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.grid import grid_label, plot_grid, preflop_grid
 from counterplay.kernels.jit import index
@@ -60,14 +59,14 @@ def test_sizes_and_properties(game: cp.Game) -> None:
     assert game.name == NAME
     assert cp.load("holdem").name == cp.load("holdem(10)").name == NAME
     assert (game.n_infosets, game.n_slots) == (63_780, 165_830)
-    assert game.n_infosets == 10 * int((betting_tree().player >= 0).sum()) == 10 * 6_378
+    assert game.n_infosets == 10 * int((TREE.nodes.player >= 0).sum()) == 10 * 6_378
     assert (game.n_players, game.max_actions) == (2, 3)
     assert game.zero_sum
     assert not game.perfect_recall
     assert not game.has_tree
     owners = game.form.owner
     assert (int((owners == 0).sum()), int((owners == 1).sum())) == tuple(
-        10 * int((betting_tree().player == player).sum()) for player in (0, 1)
+        10 * int((TREE.nodes.player == player).sum()) for player in (0, 1)
     )
     assert (game.slots(0).start, game.slots(0).stop, game.slots(1).stop) == (
         0,
@@ -78,7 +77,7 @@ def test_sizes_and_properties(game: cp.Game) -> None:
 
 def test_depth_is_the_longest_hand(game: cp.Game) -> None:
     """c r r r c before the flop, c r r r r c in each later round."""
-    lengths = [len(letters.replace("/", "")) for letters in betting_histories()]
+    lengths = [len(letters.replace("/", "")) for letters in TREE.histories]
     assert game.depth == max(lengths) == 23
 
 
@@ -94,8 +93,8 @@ def test_labels_name_betting_and_bucket(game: cp.Game) -> None:
     assert rows.at("rrr bucket 0") == {"fold": 0.5, "call": 0.5}
     for name in ("rc/cr bucket 9", "crrrc/rrrrc/cc/c bucket 0"):
         infoset = game.infoset_by_name[name]
-        node = betting_histories().index(name.split()[0])
-        assert infoset == int(betting_tree().decision[node]) * 10 + int(name.split()[-1])
+        node = TREE.histories.index(name.split()[0])
+        assert infoset == int(TREE.nodes.decision[node]) * 10 + int(name.split()[-1])
     strategy = cp.Strategy.from_table(game, {"start bucket 8": {"raise": 1.0}})
     assert strategy.at("start bucket 8") == {"fold": 0.0, "call": 0.0, "raise": 1.0}
     with pytest.raises(BadStrategy, match="no action 'bet'"):
@@ -215,14 +214,14 @@ def test_links_follow_the_class_of_the_whole_board(game: cp.Game) -> None:
     """
     form = game.form
     offsets = {3: 0, 4: SIZES[3], 5: SIZES[3] + SIZES[4]}
-    hand = np.zeros(HAND_SIZE, dtype=np.int64)
+    chance = new_deal()
     for dealt in random_deals(1, 4_000).tolist():
-        hand[:9] = dealt
-        for rounds, size in ((1, 3), (2, 4), (3, 5)):
-            found = find_board(form.flops, form.next_boards, hand, rounds)
+        chance.deck[:9] = dealt
+        for street, size in ((1, 3), (2, 4), (3, 5)):
+            found = find_board(form.cards, chance, street)
             row, suit_to = class_of(dealt[4 : 4 + size])
-            assert found == hand[BOARD] == offsets[size] + row
-            names = [rename(suit, int(hand[RENAMING])) for suit in range(4)]
+            assert found == chance.board[0] == offsets[size] + row
+            names = [rename(suit, int(chance.renaming[0])) for suit in range(4)]
             assert sorted(names) == [0, 1, 2, 3]
             ours = sorted(c // 4 * 4 + names[c % 4] for c in dealt[4 : 4 + size])
             assert ours == sorted(c // 4 * 4 + suit_to[c % 4] for c in dealt[4 : 4 + size])
@@ -231,15 +230,15 @@ def test_links_follow_the_class_of_the_whole_board(game: cp.Game) -> None:
 @pytest.mark.parametrize("n", [10, 100, 300])
 def test_buckets_by_links_are_those_of_whole_boards(n: int) -> None:
     form = cp.load(f"holdem(buckets={n})").form
-    hand = np.zeros(HAND_SIZE, dtype=np.int64)
+    chance = new_deal()
     for dealt in random_deals(2, 1_500).tolist():
-        hand[:9] = dealt
-        for rounds in range(4):
-            board = find_board(form.flops, form.next_boards, hand, rounds) if rounds else 0
+        chance.deck[:9] = dealt
+        for street in range(4):
+            board = find_board(form.cards, chance, street)
             for player in (0, 1):
                 own = dealt[2 * player : 2 * player + 2]
-                ours = int(bucket_of(form, hand, board, player, rounds))
-                assert ours == bucket(own, dealt[4 : (4, 7, 8, 9)[rounds]], n)
+                ours = int(bucket_of(form.cards, chance, board, player, street))
+                assert ours == bucket(own, dealt[4 : (4, 7, 8, 9)[street]], n)
 
 
 def test_flops_are_numbered_without_gaps() -> None:
@@ -253,16 +252,16 @@ def test_flops_are_numbered_without_gaps() -> None:
 def test_information_sets_of_random_hands(n: int) -> None:
     """Imperfect recall: the betting and the bucket of now, nothing else. Rounds may be skipped over only in order."""
     form = cp.load(f"holdem(buckets={n})").form
-    tree, rng, choice = betting_tree(), new_state(5), np.random.default_rng(5)
+    tree, rng, choice = TREE.nodes, new_state(5), np.random.default_rng(5)
     hand = new_hand(form)
     reached = set()
     for _ in range(200):
         node = start(form, hand, rng)
-        dealt = hand[:9].tolist()
+        dealt = hand.deck[:9].tolist()
         while (player := int(player_at(form, hand, node))) >= 0:
-            rounds = int(tree.round[int(node)])
-            reached.add(rounds)
-            own, board = dealt[2 * player : 2 * player + 2], dealt[4 : (4, 7, 8, 9)[rounds]]
+            street = int(tree.street[int(node)])
+            reached.add(street)
+            own, board = dealt[2 * player : 2 * player + 2], dealt[4 : (4, 7, 8, 9)[street]]
             expected = int(tree.decision[int(node)]) * n + bucket(own, board, n)
             assert infoset_at(form, hand, node) == expected
             assert infoset_at(form, hand, node) == expected  # asking twice changes nothing
@@ -294,13 +293,13 @@ def test_equal_frequency() -> None:
                 )
     assert grid == {"AA": 4, "32o": 0}
     form = frequent.form
-    hand = np.zeros(HAND_SIZE, dtype=np.int64)
+    chance = new_deal()
     counts = np.zeros((4, 5))
     for dealt in random_deals(3, 4_000).tolist():
-        hand[:9] = dealt
-        for rounds in range(4):
-            board = find_board(form.flops, form.next_boards, hand, rounds) if rounds else 0
-            counts[rounds, int(bucket_of(form, hand, board, 0, rounds))] += 1
+        chance.deck[:9] = dealt
+        for street in range(4):
+            board = find_board(form.cards, chance, street)
+            counts[street, int(bucket_of(form.cards, chance, board, 0, street))] += 1
     # 4,000 deals: a share of 0.2 has a standard deviation of 0.0063; six of them, and 0.02 for hands of equal strength
     assert np.abs(counts / 4_000 - 0.2).max() < 0.06
     run = cp.solve(frequent, "mccfr", iterations=500, seed=1)

@@ -11,11 +11,11 @@ from support.holdem import ehs
 
 from counterplay.holdem import tables
 from counterplay.holdem.boards import boards
-from counterplay.holdem.buckets import make_buckets
 from counterplay.holdem.cards import HOLDING_CARDS, cards, holding
 from counterplay.holdem.evaluator import strength
 from counterplay.holdem.strength import PREFLOP_TOTAL, RIVER_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
+from counterplay.holdem.views.ehs import make_buckets
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_flops_are_averages_of_turns(table: Strengths) -> None:
 
 
 def test_buckets_of_equal_width(table: Strengths) -> None:
-    buckets = make_buckets(table, 10, "width")
+    buckets = make_buckets(table, (10,) * 4, "width")
     equity = table.preflop.astype(np.float64) / PREFLOP_TOTAL
     assert np.array_equal(buckets.preflop, np.floor(10 * equity))
     assert set(buckets.preflop.tolist()) == {
@@ -115,7 +115,7 @@ def test_buckets_of_equal_width(table: Strengths) -> None:
 
 
 def test_buckets_of_equal_frequency(table: Strengths) -> None:
-    buckets = make_buckets(table, 5, "frequency")
+    buckets = make_buckets(table, (5,) * 4, "frequency")
     possible = table.flop > 0
     weight = np.repeat(boards(3).weight, len(HOLDING_CARDS)).reshape(table.flop.shape)[possible]
     share = np.bincount(buckets.flop[possible], weights=weight, minlength=5) / weight.sum()

@@ -12,13 +12,12 @@ from reference.referee import play_hand
 import counterplay as cp
 from counterplay.arena.deals import play_state
 from counterplay.arena.kernels import Deals, Scratch, play_tables
-from counterplay.holdem.betting import betting_tree
-from counterplay.holdem.form import HAND_SIZE
+from counterplay.holdem.deal import new_deal
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import uniform
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
-from support.holdem import seldom_folding
+from support.holdem import TREE, seldom_folding
 
 
 @cache
@@ -106,17 +105,10 @@ def by_kernel(
 ) -> np.ndarray:
     """float64[deals, 2]: what `a` wins of deals `first`, `first` + 1, ... as the dealer and as the big blind."""
     won, ends = np.empty((len(cards), 2)), np.empty((len(cards), 2), dtype=np.int32)
-    form = a.game.form
-    scratch = Scratch(
-        np.zeros(HAND_SIZE, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.empty(4, dtype=np.uint64),
-    )
+    scratch = Scratch(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     tables = strategy_bot(a).table, strategy_bot(b).table
     deals = Deals(index(seed), index(first), duplicate)
-    play_tables(
-        betting_tree(), form.flops, form.next_boards, *tables, deals, cards, scratch, won, ends
-    )
+    play_tables(TREE.nodes, *tables, deals, cards, scratch, won, ends)
     return won
 
 

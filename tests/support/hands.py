@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from counterplay.base.errors import BadFile
-from counterplay.holdem.betting import BOARD_CARDS, Betting
+from counterplay.holdem.betting import Betting
 from counterplay.holdem.cards import N_CARDS
 from counterplay.opponents.hands.records import HandRecord, Hands, settle
+from support.holdem import TREE
 
 
 def random_hand(rng: np.random.Generator, number: int = 0) -> HandRecord:
@@ -24,7 +25,7 @@ def random_hand(rng: np.random.Generator, number: int = 0) -> HandRecord:
     dealer, blind, board = (
         (deal[0], deal[1]),
         (deal[2], deal[3]),
-        tuple(deal[4 : 4 + BOARD_CARDS[state.round]]),
+        tuple(deal[4 : 4 + TREE.rules.board[state.round]]),
     )
     names = ("Ann", 'Bób "x"')[:: 1 if number % 2 else -1]
     won = settle(state.history, board, dealer, blind)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 import counterplay as cp
-from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
+from counterplay.holdem.betting import LIMIT, betting_tree
 from counterplay.holdem.boards import boards, find_class
 from counterplay.holdem.cards import holding
 from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
 
 NAME = "holdem(buckets=10)"
+TREE = betting_tree(LIMIT)
 TOTAL = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
 
@@ -46,8 +47,8 @@ def policy_of(
     strategy: cp.Strategy, n: int
 ) -> Callable[[str, list[int], list[int]], tuple[float, float, float]]:
     """A strategy of n buckets of equal width as a function of what a player sees."""
-    tree, actions = betting_tree(), betting_actions()
-    nodes = {letters: node for node, letters in enumerate(betting_histories())}
+    tree, actions = TREE.nodes, TREE.actions
+    nodes = {letters: node for node, letters in enumerate(TREE.histories)}
     first = strategy.game.form.first
 
     def shares(letters: str, own: list[int], board: list[int]) -> tuple[float, float, float]:

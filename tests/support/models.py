@@ -10,13 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import counterplay as cp
-from counterplay.holdem.betting import (
-    BOARD_CARDS,
-    Betting,
-    betting_actions,
-    betting_histories,
-    betting_tree,
-)
+from counterplay.holdem.betting import Betting
 from counterplay.holdem.cards import N_CARDS, N_HOLDINGS
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.parquet import read_hands
@@ -24,10 +18,10 @@ from counterplay.opponents.hands.records import HandRecord
 from counterplay.opponents.models.model import OpponentModel, learn_model
 from counterplay.opponents.models.observe import ACTIONS, Observations, buckets_of, observe
 from support.holdem import NAME as GAME
-from support.holdem import bucket
+from support.holdem import TREE, bucket
 
 NAME = "weak"
-NODE = {letters: node for node, letters in enumerate(betting_histories())}
+NODE = {letters: node for node, letters in enumerate(TREE.histories)}
 
 
 def weak_shares(facing: bool, hand: int) -> dict[str, float]:
@@ -47,8 +41,8 @@ def weak_strategy(
     game: cp.Game, shares_of: Callable[[bool, int], dict[str, float]] = weak_shares
 ) -> cp.Strategy:
     """A rule by "does he face a bet" and ten buckets as a strategy; a raise that is not allowed is a call."""
-    actions, rows = betting_actions(), []
-    for node in betting_tree().node.tolist():
+    actions, rows = TREE.actions, []
+    for node in TREE.nodes.node.tolist():
         for k in range(10):
             shares = dict(shares_of("fold" in actions[node], k))
             if "raise" not in actions[node]:
@@ -94,8 +88,8 @@ def long_way(record: HandRecord, player: str) -> list[tuple[str, str]]:
 def naive_slot(game: cp.Game, letters: str, hand: int, action: str) -> int:
     """Slot of an action by its name, ten buckets."""
     node = NODE[letters]
-    infoset = int(betting_tree().decision[node]) * 10 + hand
-    return int(game.form.first[infoset]) + betting_actions()[node].index(action)
+    infoset = int(TREE.nodes.decision[node]) * 10 + hand
+    return int(game.form.first[infoset]) + TREE.actions[node].index(action)
 
 
 def naive_expectation(
@@ -119,11 +113,11 @@ def naive_expectation(
                 continue
             seen = {
                 n: bucket(list(pair), list(record.board[:n]), 10)
-                for n in BOARD_CARDS
+                for n in TREE.rules.board
                 if n <= len(record.board)
             }
             slots = [
-                naive_slot(game, text, seen[BOARD_CARDS[text.count("/")]], action)
+                naive_slot(game, text, seen[TREE.rules.board[text.count("/")]], action)
                 for text, action in decisions
             ]
             joint.append(
@@ -147,8 +141,8 @@ def frequencies(counts: np.ndarray, game: cp.Game) -> np.ndarray:
 
 def seen_likelihood(seen: Observations, game: cp.Game, policy: np.ndarray) -> float:
     """Log likelihood of the decisions whose cards were shown."""
-    tree, buckets, total = betting_tree(), buckets_of(seen, game), 0.0
-    names = betting_actions()
+    tree, buckets, total = TREE.nodes, buckets_of(seen, game), 0.0
+    names = TREE.actions
     for node, action, hand in zip(
         seen.node.tolist(), seen.action.tolist(), buckets.tolist(), strict=True
     ):
@@ -164,7 +158,7 @@ def distance(
     """Total variation between two policies, averaged over the chosen decisions; every card must be known."""
     first = game.form.first
     infoset = (
-        betting_tree().decision[seen.node[chosen]].astype(np.int64) * 10
+        TREE.nodes.decision[seen.node[chosen]].astype(np.int64) * 10
         + buckets_of(seen, game)[chosen]
     )
     apart = np.add.reduceat(np.abs(one - two), first[:-1]) / 2

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.arena.kernels import deal_state
-from counterplay.holdem.form import N_DEALT, deal
+from counterplay.holdem.betting import LIMIT, BettingRules
+from counterplay.holdem.deal import N_DEALT, Deal, draw, new_deal
 from counterplay.kernels.jit import index, jit
 from counterplay.kernels.rng import check_seed, new_state
 
 #: Deals of one seed come in blocks, so that blocks can be played in any order.
 BLOCK = 5_000
-DECK = 52 + 16  # a deck with room for what `deal` clears
 _1 = np.uint64(1)
 
 
@@ -23,6 +23,7 @@ class Session(NamedTuple):
     first: int
     cards: np.ndarray  # uint8[n, 9]: player 1's two cards, player 2's two, the board
     seeds: np.ndarray  # uint64[n, 4]: for the bots in each deal; see `start_seeds` and `deal_seeds`
+    betting: BettingRules = LIMIT
 
     @property
     def start_seeds(self) -> tuple[int, int]:
@@ -37,11 +38,11 @@ class Session(NamedTuple):
 
 
 @jit
-def _deal_many(hand: np.ndarray, rng: np.ndarray, out: np.ndarray) -> None:
+def _deal_many(chance: Deal, rng: np.ndarray, out: np.ndarray) -> None:
     for k in range(len(out)):
-        deal(hand, rng)
+        draw(chance, rng)
         for j in range(index(N_DEALT)):
-            out[index(k), j] = hand[j]
+            out[index(k), j] = chance.deck[j]
 
 
 @jit
@@ -54,18 +55,18 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
 
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
     """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a block."""
-    hand = np.zeros(DECK, dtype=np.int64)
-    hand[:52] = np.arange(52)
     out = np.empty((n, N_DEALT), dtype=np.uint8)
-    _deal_many(hand, new_state(seed, 2 * block), out)
+    _deal_many(new_deal(), new_state(seed, 2 * block), out)
     return out
 
 
-def session(seed: int, block: int, n: int, size: int = BLOCK) -> Session:
+def session(
+    seed: int, block: int, n: int, size: int = BLOCK, betting: BettingRules = LIMIT
+) -> Session:
     """The first n deals of a block; blocks have `size` deals."""
     seeds = np.empty((n, 4), dtype=np.uint64)
     _seed_many(check_seed(seed), index(block * size), np.empty(4, dtype=np.uint64), seeds)
-    return Session(block * size, deal_block(seed, block, n), seeds)
+    return Session(block * size, deal_block(seed, block, n), seeds, betting)
 
 
 def play_state(seed: int, deal: int) -> np.ndarray:

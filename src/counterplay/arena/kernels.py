@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.access import child, infoset_at, player_at, start, utility
-from counterplay.holdem.betting import NO_FOLD, BettingTree
-from counterplay.holdem.form import N_DEALT, SHOWDOWN, bucket_of, compare, find_board
+from counterplay.holdem.betting import NO_FOLD, PublicNodes
+from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, find_board
+from counterplay.holdem.rows import row_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
@@ -24,7 +25,7 @@ _TWO, _THREE = index(2), index(3)
 class Scratch(NamedTuple):
     """What one thread plays with."""
 
-    hand: np.ndarray  # int64: the cards, or whatever a form keeps of a game
+    chance: Any  # the deal, or whatever a form keeps of a game
     code: np.ndarray  # int64[2]: what each player remembers of his buckets
     rng: np.ndarray  # uint64[4]
 
@@ -44,12 +45,12 @@ def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
 
 
 @jit(inline=True)
-def _reach_round(
-    table: Table, hand: np.ndarray, board: int, player: int, rounds: int, code: np.ndarray
+def _reach_street(
+    table: Table, chance: Deal, board: int, player: int, street: int, code: np.ndarray
 ) -> None:
     """Update what a player remembers of his buckets."""
-    bucket = np.int64(bucket_of(table, hand, board, player, rounds))
-    code[player] = code[player] * table.carry[rounds] + bucket
+    bucket = np.int64(bucket_of(table.cards, chance, board, player, street))
+    code[player] = code[player] * table.carry[street] + bucket
 
 
 @jit
@@ -65,45 +66,41 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
 
 @jit
 def _play_hand(
-    tree: BettingTree,
-    flops: np.ndarray,
-    next_boards: np.ndarray,
+    nodes: PublicNodes,
     one: Table,
     two: Table,
-    hand: np.ndarray,
+    chance: Deal,
     code: np.ndarray,
     rng: np.ndarray,
 ) -> tuple[float, int]:
-    """One hand with the cards in `hand`; what player 1 wins, and the node where it ends."""
+    """One hand with the cards of `chance`; what player 1 wins, and the node where it ends."""
     code[0] = code[1] = 0
-    rounds = -1
+    street = -1
     node = ZERO
-    player = tree.player[node]
+    player = nodes.player[node]
     while player >= 0:
-        if tree.round[node] != rounds:
-            rounds = int(tree.round[node])
-            board = find_board(flops, next_boards, hand, rounds) if rounds > 0 else 0
-            _reach_round(one, hand, board, 0, rounds, code)
-            _reach_round(two, hand, board, 1, rounds, code)
-        facing = tree.passive[index(tree.decision[node])] == 1
+        if nodes.street[node] != street:
+            street = int(nodes.street[node])
+            board = find_board(one.cards, chance, street)
+            _reach_street(one, chance, board, 0, street, code)
+            _reach_street(two, chance, board, 1, street, code)
+        facing = nodes.passive[index(nodes.decision[node])] == 1
         if player == 0:
-            action = _draw(one, one.first_row[node] + code[0], facing, rng)
+            action = _draw(one, row_of(one.first_row, node, code[0]), facing, rng)
         else:
-            action = _draw(two, two.first_row[node] + code[1], facing, rng)
-        node = index(tree.first_child[node]) + index(action)
-        player = tree.player[node]
-    folded = tree.folded[node]
+            action = _draw(two, row_of(two.first_row, node, code[1]), facing, rng)
+        node = index(nodes.first_child[node]) + index(action)
+        player = nodes.player[node]
+    folded = nodes.folded[node]
     if folded != NO_FOLD:
-        return float(tree.stake[node] * (-1 if folded == 0 else 1)), node
-    compare(hand)
-    return float(tree.stake[node] * hand[index(SHOWDOWN)]), node
+        return float(nodes.stake[node] * (-1 if folded == 0 else 1)), node
+    compare(chance)
+    return float(nodes.stake[node] * chance.winner[ZERO]), node
 
 
 @jit
 def play_tables(
-    tree: BettingTree,
-    flops: np.ndarray,
-    next_boards: np.ndarray,
+    nodes: PublicNodes,
     a: Table,
     b: Table,
     deals: Deals,
@@ -114,42 +111,38 @@ def play_tables(
 ) -> None:
     """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as player 1 and as player 2, NaN
     where it is not played; and `ends` (int32[n, 2]): the nodes where the hands end. Without duplicates the seats alternate."""
-    hand, code, rng = scratch.hand, scratch.code, scratch.rng
+    chance, code, rng = scratch.chance, scratch.code, scratch.rng
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
-            hand[j] = cards[k, j]
+            chance.deck[j] = cards[k, j]
         deal = deals.first + k
         even = deal & ONE == ZERO
         won[k, ZERO] = won[k, ONE] = np.nan
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            won[k, ZERO], ends[k, ZERO] = _play_hand(
-                tree, flops, next_boards, a, b, hand, code, rng
-            )
+            won[k, ZERO], ends[k, ZERO] = _play_hand(nodes, a, b, chance, code, rng)
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            lost, ends[k, ONE] = _play_hand(tree, flops, next_boards, b, a, hand, code, rng)
+            lost, ends[k, ONE] = _play_hand(nodes, b, a, chance, code, rng)
             won[k, ONE] = -lost
 
 
 @jit(inline=True)
-def _play_once(
-    form: Any, hand: np.ndarray, one: np.ndarray, two: np.ndarray, rng: np.ndarray
-) -> Any:
+def _play_once(form: Any, chance: Any, one: np.ndarray, two: np.ndarray, rng: np.ndarray) -> Any:
     """One game of any two-player form; where it ends."""
-    node = start(form, hand, rng)
-    player = player_at(form, hand, node)
+    node = start(form, chance, rng)
+    player = player_at(form, chance, node)
     while player >= 0:
-        infoset = infoset_at(form, hand, node)
+        infoset = infoset_at(form, chance, node)
         first = index(form.first[infoset])
         count = index(form.first[infoset + ONE]) - first
         if player == 0:
             action, _ = sample_epsilon_greedy(one, first, count, 0.0, uniform(rng))
         else:
             action, _ = sample_epsilon_greedy(two, first, count, 0.0, uniform(rng))
-        node = child(form, hand, node, action, rng)
-        player = player_at(form, hand, node)
+        node = child(form, chance, node, action, rng)
+        player = player_at(form, chance, node)
     return node
 
 
@@ -158,7 +151,7 @@ def play_policies(
     form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray
 ) -> None:
     """As `play_tables`, for two policies of one game; chance is drawn while playing."""
-    hand, rng = scratch.hand, scratch.rng
+    chance, rng = scratch.chance, scratch.rng
     for k in range(index(len(won))):
         deal = deals.first + k
         even = deal & ONE == ZERO
@@ -166,7 +159,7 @@ def play_policies(
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            won[k, ZERO] = utility(form, hand, _play_once(form, hand, a, b, rng), 0)
+            won[k, ZERO] = utility(form, chance, _play_once(form, chance, a, b, rng), 0)
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            won[k, ONE] = utility(form, hand, _play_once(form, hand, b, a, rng), 1)
+            won[k, ONE] = utility(form, chance, _play_once(form, chance, b, a, rng), 1)

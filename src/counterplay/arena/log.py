@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from counterplay.arena.referee import Played
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.holdem.betting import BOARD_CARDS, betting_histories, betting_tree
+from counterplay.holdem.betting import betting_tree
 from counterplay.opponents.hands.acpc import write_acpc
 from counterplay.opponents.hands.parquet import write_hands
 from counterplay.opponents.hands.phh import write_phh
-from counterplay.opponents.hands.records import HandRecord, seen_by
+from counterplay.opponents.hands.records import RULES, HandRecord, seen_by
 
 LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
     ".parquet": write_hands,
@@ -72,14 +72,14 @@ def new_log(path: str | Path | None, observer: str | None) -> Log | None:
 
 def records(names: tuple[str, str], played: list[Played], first: int = 0) -> list[HandRecord]:
     """Hands played as records, numbered from `first` on."""
-    histories, rounds = betting_histories(), betting_tree().round
+    states = betting_tree(RULES).states
     return [
         HandRecord(
             first + k,
             names[hand.dealer],
             names[1 - hand.dealer],
-            histories[hand.end],
-            hand.cards[4 : 4 + BOARD_CARDS[rounds[hand.end]]],
+            states[hand.end].history,
+            hand.cards[4 : 4 + states[hand.end].on_board],
             _pair(hand.cards, 0),
             _pair(hand.cards, 2),
             hand.won,

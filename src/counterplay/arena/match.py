@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from counterplay.arena.kernels import Deals, Scratch, play_policies, play_tables
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, Tally, estimate, tally
-from counterplay.arena.seats import check_no_memory, only_seat
+from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
@@ -31,14 +31,13 @@ from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import betting_tree
-from counterplay.holdem.form import HAND_SIZE
+from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
+from counterplay.holdem.deal import new_deal
 from counterplay.holdem.game import HoldemRules
-from counterplay.holdem.tables import board_links
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
-from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.bots.table import Table, TableBot
 
 MOST_HANDS = 10**9
 
@@ -61,6 +60,7 @@ class Plan:
     duplicate: bool
     keeping: bool
     seat: int | None = None  # the only one of `a` that counts
+    betting: BettingRules = LIMIT  # in hold'em
 
     def numbers(self, block: int) -> Deals:
         return Deals(check_seed(self.seed), index(block * BLOCK), self.duplicate)
@@ -103,6 +103,8 @@ def play_match(
     if target is not None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter("only hands of hold'em can be logged")
+        if game.rules.betting != LIMIT:
+            raise BadParameter("only hands with the usual limit betting can be logged")
         target.check()
     holdem = isinstance(game.rules, HoldemRules)
     players = (as_bot(a, tell), as_bot(b, tell)) if holdem else (a, b)
@@ -114,14 +116,16 @@ def play_match(
     else:
         plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
-    if holdem:
+    if isinstance(game.rules, HoldemRules):
+        plan = replace(plan, betting=game.rules.betting)
+        check_betting(plan.betting, players)
         check_no_memory(seat, players)
         names = _names(players)
         bots = not all(isinstance(player, TableBot) for player in players)
         play: Play[Part] = (
             partial(_play_bots, _apart(players), plan)
             if bots
-            else partial(_play_tables, _setting(players), plan)
+            else partial(_play_tables, _setting(game.rules.tree, players), plan)
         )
         if target is not None:
             target.check(names)
@@ -228,22 +232,24 @@ def _play_policies(
     return Part(number, n, tally(plan.counted(won)), [])
 
 
-def _setting(bots: tuple[TableBot, TableBot]) -> tuple[Any, ...]:
+class Setting(NamedTuple):
     """What two tables need to play."""
-    return (betting_tree(), *board_links(), bots[0].table, bots[1].table)
+
+    nodes: PublicNodes
+    a: Table
+    b: Table
 
 
-def _play_tables(setting: tuple[Any, ...], plan: Plan, block: Block, stop: Asked) -> Part:
+def _setting(tree: BettingTree, bots: tuple[TableBot, TableBot]) -> Setting:
+    return Setting(tree.nodes, bots[0].table, bots[1].table)
+
+
+def _play_tables(setting: Setting, plan: Plan, block: Block, stop: Asked) -> Part:
     number, n = block
     won, ends = np.empty((n, 2)), np.empty((n, 2), dtype=np.int32)
     cards = deal_block(plan.seed, number, n)
-    scratch = Scratch(
-        np.zeros(HAND_SIZE, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.empty(4, dtype=np.uint64),
-    )
-    tree, flops, next_boards, a, b = setting
-    play_tables(tree, flops, next_boards, a, b, plan.numbers(number), cards, scratch, won, ends)
+    scratch = Scratch(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
+    play_tables(*setting, plan.numbers(number), cards, scratch, won, ends)
     won = plan.counted(won)
     return Part(number, n, tally(won), _played(cards, won, ends) if plan.keeping else [])
 
@@ -266,7 +272,7 @@ def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played
 def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> Part:
     """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
     number, n = block
-    deals = session(plan.seed, number, n)
+    deals = session(plan.seed, number, n, betting=plan.betting)
     played: list[Played] = []
     won = np.full((n, 2), np.nan)
     for swap in (False, True) if plan.duplicate else (False,):

@@ -37,7 +37,7 @@ from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.records import HandRecord, seen_by
 from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
+from counterplay.opponents.models.observe import check_limit, observe
 from counterplay.responses.confidence import confidence
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.sampling import SamplingSolver
@@ -83,6 +83,7 @@ class OnlineLearner:
     ) -> None:
         if not isinstance(game.rules, HoldemRules):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
+        check_limit(game)
         if engine not in ENGINES:
             raise BadParameter(
                 f"learning while playing needs an engine that samples ({', '.join(ENGINES)}), not {engine!r}"

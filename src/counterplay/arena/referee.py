@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.arena.deals import Session
 from counterplay.base.errors import CounterplayError
-from counterplay.holdem.betting import (
-    BOARD_CARDS,
-    NO_FOLD,
-    betting_actions,
-    betting_states,
-    betting_tree,
-)
-from counterplay.holdem.form import HAND_SIZE, N_DEALT, SHOWDOWN, compare
+from counterplay.holdem.betting import NO_FOLD, BettingTree, betting_tree
+from counterplay.holdem.deal import N_DEALT, compare, new_deal
 from counterplay.opponents.bots.bot import Ending, View
 
 
@@ -32,16 +25,6 @@ class Played(NamedTuple):
 
 Keep = Callable[[Played], None]
 Stop = Callable[[], bool]  # whether to stop before the next hand
-
-
-@cache
-def _moves() -> list[dict[str, int]]:
-    """Per node: where each action leads."""
-    first = betting_tree().first_child.tolist()
-    return [
-        {action: first[node] + k for k, action in enumerate(actions)}
-        for node, actions in enumerate(betting_actions())
-    ]
 
 
 def play_session(
@@ -74,7 +57,7 @@ def play_hands(
     stop: Stop = lambda: False,
 ) -> np.ndarray:
     """Go on playing: as `play_session`, with bots that were started before."""
-    won = np.empty(len(session.cards))
+    won, tree = np.empty(len(session.cards)), betting_tree(session.betting)
     for k, (cards, seeds) in enumerate(
         zip(session.cards.tolist(), session.deal_seeds, strict=True)
     ):
@@ -83,24 +66,25 @@ def play_hands(
         dealer = ((session.first + k) & 1) ^ int(swap)
         for seat, seed in enumerate(seeds):
             _tell(bots[dealer ^ seat], "seed", seed)
-        result, end = _play_hand(bots[dealer], bots[1 - dealer], tuple(cards))
+        result, end = _play_hand(tree, (bots[dealer], bots[1 - dealer]), tuple(cards))
         won[k] = result if dealer == 0 else -result
         if keep is not None:
             keep(Played(dealer, tuple(cards), end, result))
     return won
 
 
-def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, int]:
-    """What the dealer wins, and the node where the hand ends."""
-    states, moves = betting_states(), _moves()
-    bots = (dealer, other)
+def _play_hand(
+    tree: BettingTree, bots: tuple[Any, Any], cards: tuple[int, ...]
+) -> tuple[float, int]:
+    """What the dealer, who is the first of the bots, wins, and the node where the hand ends."""
+    states, moves = tree.states, tree.moves
     own = ((cards[0], cards[1]), (cards[2], cards[3]))
     for seat in (0, 1):
         _tell(bots[seat], "new_hand", seat)
     node, state = 0, states[0]
     while not state.over:
         seat = state.player()
-        view = View(seat, own[seat], cards[4 : 4 + BOARD_CARDS[state.round]], state, node)
+        view = View(seat, own[seat], cards[4 : 4 + state.on_board], state, node)
         action = bots[seat].act(view)
         after = moves[node].get(action)
         if after is None:
@@ -111,13 +95,13 @@ def _play_hand(dealer: Any, other: Any, cards: tuple[int, ...]) -> tuple[float, 
         node, state = after, states[after]
     stake = min(state.paid)
     if state.folded == NO_FOLD:
-        hand = np.zeros(HAND_SIZE, dtype=np.int64)
-        hand[:N_DEALT] = cards
-        compare(hand)
-        won = stake * float(hand[SHOWDOWN])
+        chance = new_deal()
+        chance.deck[:N_DEALT] = cards
+        compare(chance)
+        won = stake * float(chance.winner[0])
     else:
         won = -stake if state.folded == 0 else stake
-    board = cards[4 : 4 + BOARD_CARDS[state.round]]
+    board = cards[4 : 4 + state.on_board]
     for seat in (0, 1):
         shown = own[1 - seat] if state.folded == NO_FOLD else None
         _tell(

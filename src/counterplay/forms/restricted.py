@@ -14,15 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import (
+    answers,
+    chance_buffer,
+    chance_on,
+    child,
+    infoset_at,
+    player_at,
+    start,
+    utility,
+)
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, gradient, side_from_entries
-from counterplay.kernels.jit import ONE, index, jit
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
 
 
 class RestrictedForm(NamedTuple):
-    """RNR on any form: s slots, m information sets. The last place of `hand` holds the coin of the current history."""
+    """RNR on any form: s slots, m information sets."""
 
     inner: Any  # HistoryTree or BettingGame
     first: np.ndarray  # int32[m + 1]: of the inner form
@@ -43,6 +52,13 @@ class DataBiasedForm(NamedTuple):
     confidence: np.ndarray  # float64[m]: Pconf(I)
 
 
+class Coined(NamedTuple):
+    """The scratch of chance: the inner form's, and the coin of the current history."""
+
+    inner: Any
+    coin: np.ndarray  # [1]: whether the model plays; the last place of the buffer
+
+
 def restricted_form(form: Any, fixed: np.ndarray, restricted: int, p: float) -> RestrictedForm:
     return RestrictedForm(
         form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), float(p)
@@ -59,78 +75,85 @@ def data_biased_form(
 
 
 @jit(inline=True)
-def _follow_model(form: Any, hand: np.ndarray, node: int, infoset: int, rng: np.ndarray) -> Any:
+def _follow_model(form: Any, chance: Any, node: int, infoset: int, rng: np.ndarray) -> Any:
     """The node after the action that σ_fix draws at `node`."""
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
     action, _ = sample_epsilon_greedy(form.fixed, first, count, 0.0, uniform(rng))
-    return child(form.inner, hand, node, action, rng)
+    return child(form.inner, chance.inner, node, action, rng)
 
 
 @jit(inline=True)
-def _settle_restricted(form: Any, hand: np.ndarray, node: int, rng: np.ndarray) -> int:
+def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
     """In the restricted subtree, pass over the model's nodes."""
-    if hand[index(len(hand)) - ONE] == 1:
-        while player_at(form.inner, hand, node) == form.restricted:
-            node = _follow_model(form, hand, node, infoset_at(form.inner, hand, node), rng)
+    if chance.coin[ZERO] == 1:
+        while player_at(form.inner, chance.inner, node) == form.restricted:
+            node = _follow_model(
+                form, chance, node, infoset_at(form.inner, chance.inner, node), rng
+            )
     return node
 
 
 @jit(inline=True)
-def _settle_biased(form: Any, hand: np.ndarray, node: int, rng: np.ndarray) -> int:
+def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
     """Pass over the nodes where the coin is the model's."""
-    while player_at(form.inner, hand, node) == form.restricted:
-        infoset = infoset_at(form.inner, hand, node)
+    while player_at(form.inner, chance.inner, node) == form.restricted:
+        infoset = infoset_at(form.inner, chance.inner, node)
         if uniform(rng) >= form.confidence[infoset]:
             break
-        node = _follow_model(form, hand, node, infoset, rng)
+        node = _follow_model(form, chance, node, infoset, rng)
     return node
 
 
 @answers(start, RestrictedForm)
-def _start_restricted(form: Any, hand: Any, rng: Any) -> Any:
-    hand[index(len(hand)) - ONE] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
-    node = start(form.inner, hand, rng)
-    return _settle_restricted(form, hand, node, rng)
+def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
+    chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
+    node = start(form.inner, chance.inner, rng)
+    return _settle_restricted(form, chance, node, rng)
 
 
 @answers(child, RestrictedForm)
-def _child_restricted(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, hand, node, action, rng)
-    return _settle_restricted(form, hand, below, rng)
+def _child_restricted(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = child(form.inner, chance.inner, node, action, rng)
+    return _settle_restricted(form, chance, below, rng)
 
 
 @answers(start, DataBiasedForm)
-def _start_biased(form: Any, hand: Any, rng: Any) -> Any:
-    node = start(form.inner, hand, rng)
-    return _settle_biased(form, hand, node, rng)
+def _start_biased(form: Any, chance: Any, rng: Any) -> Any:
+    node = start(form.inner, chance.inner, rng)
+    return _settle_biased(form, chance, node, rng)
 
 
 @answers(child, DataBiasedForm)
-def _child_biased(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, hand, node, action, rng)
-    return _settle_biased(form, hand, below, rng)
+def _child_biased(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = child(form.inner, chance.inner, node, action, rng)
+    return _settle_biased(form, chance, below, rng)
 
 
-def _new_hand(form: Any) -> Any:
-    inner = new_hand(form.inner)
+def _chance_buffer(form: Any) -> Any:
+    inner = chance_buffer(form.inner)
     return np.concatenate([inner, np.zeros(1, dtype=inner.dtype)])
 
 
-def _player_at(form: Any, hand: Any, node: Any) -> Any:
-    return player_at(form.inner, hand, node)
+def _chance_on(form: Any, buffer: Any) -> Any:
+    return Coined(chance_on(form.inner, buffer[:-1]), buffer[-1:])
 
 
-def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
-    return infoset_at(form.inner, hand, node)
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
+    return player_at(form.inner, chance.inner, node)
 
 
-def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
-    return utility(form.inner, hand, node, player)
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
+    return infoset_at(form.inner, chance.inner, node)
+
+
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
+    return utility(form.inner, chance.inner, node, player)
 
 
 for _form in (RestrictedForm, DataBiasedForm):
-    answers(new_hand, _form)(_new_hand)
+    answers(chance_buffer, _form)(_chance_buffer)
+    answers(chance_on, _form)(_chance_on)
     answers(player_at, _form)(_player_at)
     answers(infoset_at, _form)(_infoset_at)
     answers(utility, _form)(_utility)

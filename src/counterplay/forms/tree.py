@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import answers, child, infoset_at, new_hand, player_at, start, utility
+from counterplay.forms.access import (
+    answers,
+    chance_buffer,
+    chance_on,
+    child,
+    infoset_at,
+    player_at,
+    start,
+    utility,
+)
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 
@@ -91,13 +100,18 @@ def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     return first + below
 
 
-@answers(new_hand, HistoryTree)
-def _new_hand(form: Any) -> Any:
+@answers(chance_buffer, HistoryTree)
+def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int32)
 
 
+@answers(chance_on, HistoryTree)
+def _chance_on(form: Any, buffer: Any) -> Any:
+    return buffer
+
+
 @answers(start, HistoryTree)
-def _start(form: Any, hand: Any, rng: Any) -> Any:
+def _start(form: Any, chance: Any, rng: Any) -> Any:
     node = ZERO
     while form.player[node] == CHANCE:
         node = draw_chance(form, node, rng)
@@ -105,7 +119,7 @@ def _start(form: Any, hand: Any, rng: Any) -> Any:
 
 
 @answers(child, HistoryTree)
-def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = index(form.first_child[node]) + action
     while form.player[below] == CHANCE:
         below = draw_chance(form, below, rng)
@@ -113,15 +127,15 @@ def _child(form: Any, hand: Any, node: Any, action: Any, rng: Any) -> Any:
 
 
 @answers(player_at, HistoryTree)
-def _player_at(form: Any, hand: Any, node: Any) -> Any:
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.player[node]
 
 
 @answers(infoset_at, HistoryTree)
-def _infoset_at(form: Any, hand: Any, node: Any) -> Any:
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return index(form.row[node])
 
 
 @answers(utility, HistoryTree)
-def _utility(form: Any, hand: Any, node: Any, player: Any) -> Any:
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return form.payoff[index(form.row[node]), index(player)]

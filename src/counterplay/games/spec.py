@@ -18,7 +18,9 @@ class GameSpec:
     make: Callable[..., Any]
     summary: str
     examples: tuple[str, ...]
-    always_named: tuple[str, ...] = ()  # parameters that stand in the name even at their default
+    arguments: Callable[[Any], str] | None = (
+        None  # of the canonical name, where they follow from the rules
+    )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Canonical name and rules for given arguments."""
@@ -31,12 +33,14 @@ class GameSpec:
             ) from None
         bound.apply_defaults()
         rules = self.make(*bound.args, **bound.kwargs)
+        if self.arguments is not None:
+            return f"{self.name}({self.arguments(rules)})", rules
         parts = []
         for name, value in bound.arguments.items():
             default = signature.parameters[name].default
             if default is inspect.Parameter.empty:
                 parts.append(f"{value}")
-            elif value != default or name in self.always_named:
+            elif value != default:
                 parts.append(f"{name}={value}")
         canonical = f"{self.name}({','.join(parts)})" if parts else self.name
         return canonical, rules

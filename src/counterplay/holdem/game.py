@@ -1,7 +1,9 @@
-"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a bucket.
+"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a
+bucket.
 
-ACPC limit rules (`betting.py`). Buckets by effective hand strength (`buckets.py`), equal width as in the paper or equal
-frequency; only the current one counts, so there is no perfect recall. Payoffs are in small bets.
+Hold'em is betting (`betting.py`: ACPC limit rules) times a view of the cards (`views/`: buckets by
+effective hand strength, or others); only the current bucket counts, so there is no perfect recall.
+Payoffs are in small bets.
 """
 
 from __future__ import annotations
@@ -13,69 +15,100 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.games.spec import GameSpec, whole_number
-from counterplay.holdem import tables
-from counterplay.holdem.betting import betting_actions, betting_histories, betting_tree
-from counterplay.holdem.buckets import KINDS, Buckets, bucket_shares, make_buckets
+from counterplay.games.spec import GameSpec
+from counterplay.holdem import rows, tables
+from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, betting_tree
 from counterplay.holdem.form import BettingGame, betting_game
-
-MOST_BUCKETS = 1000
+from counterplay.holdem.views.registry import make_view
+from counterplay.holdem.views.view import Buckets, View, bucket_shares, cards_of
 
 
 class HoldemRules:
-    """Rules with a form of their own; the tables are loaded, or built, on first use."""
+    """Rules with a form of their own; the tables are loaded, or built, on first use.
+
+    Betting may have fewer streets than there are; at a showdown the board is dealt out.
+    """
 
     n_players = 2
     zero_sum = True
-    depth = 23  # decisions in the longest hand: five before the flop, six in each later round
 
-    def __init__(self, buckets: int = 10, kind: str = "width") -> None:
-        self.n_buckets = whole_number(buckets, 1, MOST_BUCKETS, "buckets")
-        if kind not in KINDS:
-            raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-        self.kind = kind
+    def __init__(self, view: View, betting: BettingRules = LIMIT) -> None:
+        if betting.board != LIMIT.board[: betting.n_streets]:
+            raise BadParameter(
+                f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them "
+                f"first; got {betting.board}"
+            )
+        self.view, self.betting = view, betting
+
+    @property
+    def tree(self) -> BettingTree:
+        return betting_tree(self.betting)
+
+    @property
+    def depth(self) -> int:
+        return self.tree.depth
 
     @property
     def buckets(self) -> Buckets:
-        return _made(self.n_buckets, self.kind, tables.table_folder())[0]
+        return _made(self.view, self.betting, tables.table_folder())[0]
 
     def bucket_shares(self) -> list[np.ndarray]:
-        """How often each bucket is dealt, by round: float64[buckets] each."""
-        return bucket_shares(self.buckets, self.n_buckets)
+        """How often each bucket is dealt, by street: float64[buckets] each."""
+        return bucket_shares(self.buckets, self.view.counts)
 
     def form(self) -> BettingGame:
-        return _made(self.n_buckets, self.kind, tables.table_folder())[1]
+        return _made(self.view, self.betting, tables.table_folder())[1]
+
+    def slots(self) -> np.ndarray:
+        """int64[information sets, 3]: slot of fold, call and raise, -1 where it is illegal."""
+        return rows.slots_of(self.tree, self.view.counts, self.form().first)
 
     def labels(self) -> tuple[list[str], list[str]]:
-        histories, actions = betting_histories(), betting_actions()
         infosets: list[str] = []
         slots: list[str] = []
-        for node in betting_tree().node.tolist():
-            infosets += [
-                f"{histories[node] or 'start'} bucket {bucket}" for bucket in range(self.n_buckets)
-            ]
-            slots += actions[node] * self.n_buckets
+        tree = self.tree
+        counts = rows.buckets_at(tree, self.view.counts).tolist()
+        for node, n in zip(tree.nodes.node.tolist(), counts, strict=True):
+            history = tree.histories[node] or "start"
+            infosets += [f"{history} bucket {bucket}" for bucket in range(n)]
+            slots += tree.actions[node] * n
         return infosets, slots
 
     def key(self) -> bytes:
-        return f"holdem {self.n_buckets} {self.kind} ehs {tables.VERSION}".encode()
+        betting = "" if self.betting == LIMIT else f" {self.betting}"
+        return f"holdem {self.view.key} ehs {tables.VERSION}{betting}".encode()
 
 
 @lru_cache(maxsize=3)
-def _made(n: int, kind: str, folder: Path) -> tuple[Buckets, BettingGame]:
-    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and they are large."""
-    buckets = make_buckets(tables.strengths(), n, kind)
-    return buckets, betting_game(betting_tree(), buckets, n)
+def _made(view: View, betting: BettingRules, folder: Path) -> tuple[Buckets, BettingGame]:
+    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
+    they are large."""
+    buckets = view.buckets()
+    return buckets, betting_game(betting_tree(betting), cards_of(buckets), view.counts)
 
 
-def _make(buckets: int = 10, kind: str = "width") -> Any:
-    return HoldemRules(buckets, kind)
+def _make(
+    buckets: int | None = None,
+    kind: str = "width",
+    view: str = "ehs",
+    preflop: int | None = None,
+    flop: int | None = None,
+    turn: int | None = None,
+    river: int | None = None,
+) -> Any:
+    numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": turn, "river": river}
+    return HoldemRules(make_view(view, numbers, kind))
 
 
 GAME = GameSpec(
     "holdem",
     _make,
     "two-player limit Texas Hold'em, real cards seen through EHS buckets (the paper's: 10 and 100)",
-    ("holdem(buckets=10)", "holdem(buckets=100,kind=frequency)"),
-    always_named=("buckets",),
+    (
+        "holdem(buckets=10)",
+        "holdem(buckets=100,kind=frequency)",
+        "holdem(preflop=50,flop=20,turn=20,river=10)",
+        "holdem(view=sparbot)",
+    ),
+    arguments=lambda rules: rules.view.arguments,
 )

@@ -1,4 +1,5 @@
-"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal, suited hands above it."""
+"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal,
+suited hands above it."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import ACTIONS, betting_actions, betting_histories, betting_tree
+from counterplay.holdem.betting import ACTIONS
 from counterplay.holdem.cards import RANKS, holding
 from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.rows import row_of
 
 #: Light, middle and dark, so that shares can be told apart in grey as well.
 SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
@@ -25,41 +27,35 @@ def grid_label(row: int, column: int) -> str:
 
 
 def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
-    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or cr), aces first."""
-    rules = strategy.game.rules
+    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or
+    cr), aces first."""
+    rules, form = strategy.game.rules, strategy.game.form
     if not isinstance(rules, HoldemRules):
         raise BadParameter(
             f"the grid of starting hands is for hold'em, and this is a strategy for {strategy.game.name}"
         )
-    tree, histories = betting_tree(), betting_histories()
-    choices = [histories[node] for node in tree.node if tree.round[node] == 0]
+    tree = rules.tree
+    choices = [tree.histories[k] for k in tree.nodes.node if tree.nodes.street[k] == 0]
     if betting not in choices:
         raise BadParameter(
             f"no decision before the flop after {betting!r}; there are {', '.join(repr(c) for c in choices)}"
         )
-    node = histories.index(betting)
-    actions, first = betting_actions()[node], strategy.game.form.first
+    node, preflop = tree.histories.index(betting), rules.buckets.preflop
     grid = np.zeros((13, 13, 3))
     for row in range(13):
         for column in range(13):
             high, low = 12 - min(row, column), 12 - max(row, column)
             cards = (4 * high, 4 * low) if row < column else (4 * high, 4 * low + 1)
-            infoset = int(tree.decision[node]) * rules.n_buckets + int(
-                rules.buckets.preflop[holding(cards)]
-            )
-            for k, action in enumerate(actions):
-                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[
-                    first[infoset] + k
-                ]
+            slot = form.first[row_of(form.first_row, node, int(preflop[holding(cards)]))]
+            for k, action in enumerate(tree.actions[node]):
+                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[slot + k]
     return grid
 
 
 def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: str = "") -> None:
     """Save the grid as a picture; each cell is filled from the left by fold, call and raise."""
     grid = preflop_grid(strategy, betting)
-    seat = (
-        "dealer" if betting_tree().player[betting_histories().index(betting)] == 0 else "big blind"
-    )
+    seat = "dealer" if len(betting) % 2 == 0 else "big blind"
     figure, axes = new_figure(1, 1, 7.2, 7.8)
     axis = axes[0, 0]
     axis.grid(False)

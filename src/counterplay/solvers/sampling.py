@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.forms.access import new_hand
+from counterplay.forms.access import chance_buffer, chance_on
 from counterplay.forms.game import Game
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
@@ -38,10 +38,12 @@ class SamplingSolver(Solver):
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
+        buffers = [chance_buffer(self._form) for _ in range(threads)]
         workers = [
             Worker(
                 tables if k == 0 else _copy(tables),
-                new_hand(self._form),
+                buffers[k],
+                chance_on(self._form, buffers[k]),
                 self._new_scratch(),
                 self.rng if k == 0 else new_state(seed, k),
                 np.zeros(BLOCK),
@@ -85,8 +87,8 @@ class SamplingSolver(Solver):
             if k > 0:  # what the first has is called without a number
                 found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
                 found[f"rng.{k}"] = worker.rng
-            if len(worker.hand):  # the deck as the last hand left it
-                found[f"hand.{k}"] = worker.hand
+            if len(worker.buffer):  # the deck as the last hand left it
+                found[f"hand.{k}"] = worker.buffer
         return found | self._team.arrays()
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:

@@ -40,7 +40,8 @@ class Worker(NamedTuple):
     """What one thread works with."""
 
     tables: Any
-    hand: np.ndarray
+    buffer: np.ndarray  # what `hand` lies on, for files
+    hand: Any  # scratch of chance
     scratch: Any
     rng: np.ndarray
     block: np.ndarray  # float64[BLOCK]: for putting tables together

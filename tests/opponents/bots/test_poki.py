@@ -6,9 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from support.holdem import TREE
 
 from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import Betting, betting_actions, betting_states, betting_tree
+from counterplay.holdem.betting import Betting
 from counterplay.holdem.cards import N_HOLDINGS, RANKS, card, holding
 from counterplay.holdem.evaluator import strength
 from counterplay.opponents.bots.bot import Bot, Ending, View
@@ -251,7 +252,7 @@ class Always(Bot):
 
 def play(bots: tuple[Bot, Bot], dealt: list[int]) -> tuple[str, float]:
     """One hand: the history and what seat 0 wins."""
-    states, tree, actions = betting_states(), betting_tree(), betting_actions()
+    states, tree, actions = TREE.states, TREE.nodes, TREE.actions
     hole, board, node = ((dealt[0], dealt[1]), (dealt[2], dealt[3])), tuple(dealt[4:9]), 0
     for seat, bot in enumerate(bots):
         bot.new_hand(seat)

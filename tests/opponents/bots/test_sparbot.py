@@ -4,30 +4,23 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.holdem import TREE
 
 from counterplay.forms.sequence import plan_from_policy, side_from_entries
-from counterplay.holdem.betting import (
-    BET,
-    MAX_BETS,
-    NO_FOLD,
-    Betting,
-    betting_actions,
-    betting_states,
-    betting_tree,
-)
+from counterplay.holdem.betting import NO_FOLD, Betting
 from counterplay.holdem.boards import boards
-from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.cards import HOLDING_CARDS, cards, holding
 from counterplay.holdem.strength import TURN_TOTAL
 from counterplay.holdem.tables import strengths
-from counterplay.opponents.bots.sparbot import build, model
-from counterplay.opponents.bots.sparbot.buckets import (
+from counterplay.holdem.views.sparbot import (
     POTENTIAL,
     _borders,
     _by_strength,
     _count_outs,
     _with_potential,
 )
+from counterplay.holdem.views.view import Buckets
+from counterplay.opponents.bots.sparbot import build, model
 from counterplay.opponents.bots.sparbot.chance import Chance, chance_from_counts, count_deals
 from counterplay.opponents.bots.sparbot.model import make_model, model_actions, payoffs
 from counterplay.opponents.bots.sparbot.solve import exploitability, solve
@@ -157,7 +150,9 @@ def test_leaves_of_the_preflop_model_can_carry_bets(monkeypatch):
     more = make_model(Betting(), chance.first, chance)
     for before, after in zip(plain.ends, more.ends, strict=True):
         rolled_out = len(before.stake) == 49 * 7
-        np.testing.assert_allclose(after.stake - before.stake, BET[3] if rolled_out else 0.0)
+        np.testing.assert_allclose(
+            after.stake - before.stake, TREE.rules.bets[3] if rolled_out else 0.0
+        )
 
 
 def test_solution_agrees_with_the_linear_program():
@@ -257,10 +252,10 @@ def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
 
 def check_rows(first_row, policy, n):
     """Legal at every node, no fold before the flop, the fourth bet called and never made."""
-    tree = betting_tree()
+    tree = TREE.nodes
     np.testing.assert_allclose(policy.sum(axis=1), 1.0, atol=1e-9)
     assert (policy >= 0.0).all()
-    for node, (state, actions) in enumerate(zip(betting_states(), betting_actions(), strict=True)):
+    for node, (state, actions) in enumerate(zip(TREE.states, TREE.actions, strict=True)):
         if tree.decision[node] < 0:
             continue
         paths = n if state.round == 0 else n**state.round
@@ -270,9 +265,9 @@ def check_rows(first_row, policy, n):
         assert not rows[:, illegal].any(), state.history
         if state.round == 0:
             assert not rows[:, 0].any()
-        elif state.bets == MAX_BETS:
+        elif state.bets == TREE.rules.most_bets[0]:
             assert (rows[:, 1] == 1.0).all()
-        elif state.bets == MAX_BETS - 1:
+        elif state.bets == TREE.rules.most_bets[0] - 1:
             assert not rows[:, 2].any()
 
 
@@ -299,7 +294,7 @@ def fake_build(monkeypatch, tmp_path):
     def quick(tell):
         calls.append(1)
         policy = np.tile([0.0, 1.0, 0.0], (216, 1))
-        return (np.zeros(len(betting_tree().player), dtype=np.int64), policy), two_buckets(), []
+        return (np.zeros(len(TREE.nodes.player), dtype=np.int64), policy), two_buckets(), []
 
     monkeypatch.setattr(build, "build_sparbot", quick)
     monkeypatch.setattr(build, "sparbot_path", lambda: path)
@@ -315,7 +310,7 @@ def test_saved_once_and_read_again(fake_build, monkeypatch):
     read = build.sparbot_table()
     assert len(calls) == 1
     assert told[-1] == 1.0
-    for one, other in zip(built, read, strict=True):
+    for one, other in zip((*built.cards, *built[1:]), (*read.cards, *read[1:]), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one[:1000], other[:1000])
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.hands import random_hands, read_or_refusal
+from support.holdem import TREE
 
 from counterplay.base.errors import BadFile, BadParameter
-from counterplay.holdem.betting import BOARD_CARDS, betting_states
 from counterplay.holdem.cards import N_CARDS, cards
 from counterplay.opponents.hands import parquet as hand_files
 from counterplay.opponents.hands.acpc import read_acpc, write_acpc
@@ -59,10 +59,10 @@ def test_every_end_of_the_betting_tree_is_a_record() -> None:
     rng = np.random.default_rng(0)
     deal = tuple(int(card) for card in rng.permutation(N_CARDS)[:9])
     holes = (deal[0], deal[1]), (deal[2], deal[3])
-    ends = [state for state in betting_states() if state.over]
+    ends = [state for state in TREE.states if state.over]
     assert len(ends) == 10_206
     for state in ends:
-        board = deal[4 : 4 + BOARD_CARDS[state.round]]
+        board = deal[4 : 4 + TREE.rules.board[state.round]]
         won = settle(state.history, board, *holes)
         assert won is not None
         record = HandRecord(0, "A", "B", state.history, board, *holes, won)
@@ -126,7 +126,7 @@ def test_seen_by_hides_what_was_folded() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_round_trips(tmp_path: Path, seed: int) -> None:
     hands = random_hands(seed)
-    assert {len(hand.board) for hand in hands} == set(BOARD_CARDS)
+    assert {len(hand.board) for hand in hands} == set(TREE.rules.board)
     mixed = [
         seen_by(hand, hand.dealer if hand.number % 3 else hand.big_blind)
         if hand.number % 2

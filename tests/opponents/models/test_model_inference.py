@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.hands import random_hands
 from support.holdem import NAME as GAME
-from support.holdem import bucket, seldom_folding
+from support.holdem import TREE, bucket, seldom_folding
 from support.models import (
     NAME,
     NODE,
@@ -23,7 +23,6 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import BOARD_CARDS, betting_actions, betting_histories, betting_tree
 from counterplay.holdem.cards import N_HOLDINGS, cards
 from counterplay.opponents.hands.records import HandRecord, parse_holding, seen_by
 from counterplay.opponents.models.infer import infer_counts
@@ -35,7 +34,6 @@ from counterplay.opponents.models.observe import (
     UNSEEN,
     Observations,
     buckets_of,
-    legal,
     node_features,
     observe,
 )
@@ -54,7 +52,7 @@ def game() -> cp.Game:
 
 def listed(seen: Observations) -> list[tuple[str, str]]:
     return [
-        (betting_histories()[node], ACTIONS[action])
+        (TREE.histories[node], ACTIONS[action])
         for node, action in zip(seen.node, seen.action, strict=True)
     ]
 
@@ -142,7 +140,7 @@ def test_observe_is_a_walk_through_the_rules() -> None:
     ],
 )
 def test_features_by_hand(letters: str, seat: int, bets: int, in_phase: int, own: int) -> None:
-    assert node_features()[NODE[letters]].tolist() == [seat, bets, in_phase, own]
+    assert node_features(TREE)[NODE[letters]].tolist() == [seat, bets, in_phase, own]
 
 
 def test_legal_actions() -> None:
@@ -154,16 +152,16 @@ def test_legal_actions() -> None:
         "cc/r": "fcr",
         "cc/rrrr": "fc",
     }.items():
-        assert legal()[NODE[letters]].tolist() == [action[0] in allowed for action in ACTIONS]
-    assert [int(n) for n in legal().sum(axis=1)] == [len(actions) for actions in betting_actions()]
+        assert TREE.legal[NODE[letters]].tolist() == [action[0] in allowed for action in ACTIONS]
+    assert [int(n) for n in TREE.legal.sum(axis=1)] == [len(actions) for actions in TREE.actions]
 
 
 def test_buckets_are_the_naive_ones_in_all_rounds(game: cp.Game) -> None:
     seen = observe(random_hands(8, 150), "Ann")
-    rounds = betting_tree().round[seen.node]
+    rounds = TREE.nodes.street[seen.node]
     assert set(rounds.tolist()) == {0, 1, 2, 3}
     expected = [
-        bucket(own, board[: BOARD_CARDS[r]], 10)
+        bucket(own, board[: TREE.rules.board[r]], 10)
         for own, board, r in zip(seen.cards.tolist(), seen.board.tolist(), rounds, strict=True)
     ]
     assert buckets_of(seen, game).tolist() == expected
@@ -180,12 +178,12 @@ def test_buckets_are_the_naive_ones_in_all_rounds(game: cp.Game) -> None:
 def test_slots_are_those_of_the_labels(game: cp.Game) -> None:
     table = slots_of(game)
     for letters in ("", "c", "rrr", "cc/", "cc/cr", "rrrc/rrrrc/rrrrc/rrrr"):
-        first = int(betting_tree().decision[NODE[letters]]) * 10
+        first = int(TREE.nodes.decision[NODE[letters]]) * 10
         for k in (0, 9):
             for a, action in enumerate(ACTIONS):
                 wanted = (
                     naive_slot(game, letters, k, action)
-                    if action in betting_actions()[NODE[letters]]
+                    if action in TREE.actions[NODE[letters]]
                     else -1
                 )
                 assert table[first + k, a] == wanted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.holdem import NAME as GAME
+from support.holdem import TREE
 from support.models import (
     NAME,
     distance,
@@ -17,7 +18,6 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import betting_histories, betting_tree
 from counterplay.holdem.cards import cards
 from counterplay.opponents.hands.records import HandRecord, parse_holding
 from counterplay.opponents.models.model import (
@@ -31,7 +31,7 @@ from counterplay.opponents.models.model import (
     slots_of,
     split,
 )
-from counterplay.opponents.models.observe import ACTIONS, UNSEEN, buckets_of, legal, observe
+from counterplay.opponents.models.observe import ACTIONS, UNSEEN, buckets_of, observe
 
 BOARD = tuple(cards("2c7d9hJsQc"))
 ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
@@ -52,7 +52,7 @@ def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
     """J48's missing values assume that cards are missing at random; they are missing when somebody folds."""
     truth = weak_strategy(game).probabilities
     played = observe(weak_hands(20_000, 3, None), NAME)  # the same hands with all cards
-    rounds = betting_tree().round[played.node]
+    rounds = TREE.nodes.street[played.node]
     for chosen, limit in ((played.node == 0, 0.1), (rounds == 0, 0.08), (rounds == 1, 0.05)):
         near, far = (
             distance(learnt(kind, way).strategy.probabilities, truth, game, played, chosen)
@@ -115,7 +115,7 @@ def test_without_unseen_cards_frequencies_are_plain_counts(game: cp.Game) -> Non
     seen = observe(weak_hands(2_000, 5, None), NAME)
     model = learn_model(seen, game, NAME, "frequency")
     plain = np.zeros(game.n_slots)
-    first = betting_tree().decision[seen.node].astype(np.int64) * 10 + buckets_of(seen, game)
+    first = TREE.nodes.decision[seen.node].astype(np.int64) * 10 + buckets_of(seen, game)
     np.add.at(plain, slots_of(game)[first, seen.action], 1.0)
     assert np.array_equal(model.counts, plain)
     was = np.repeat(model.observed > 0, np.diff(game.form.first))
@@ -173,15 +173,15 @@ def test_predictions_by_hand(game: cp.Game) -> None:
     model, buckets = true_model(game), buckets_of(seen, game)
     shares = predict(model, seen)
     assert np.allclose(shares.sum(axis=1), 1.0)
-    assert np.all(shares[~legal()[seen.node]] == 0.0)
-    assert np.all(shares[legal()[seen.node]] > 0.0)
+    assert np.all(shares[~TREE.legal[seen.node]] == 0.0)
+    assert np.all(shares[TREE.legal[seen.node]] > 0.0)
     rng, dealt = np.random.default_rng(1), game.rules.bucket_shares()
     for k in rng.choice(len(seen.node), 200, replace=False):
-        letters = betting_histories()[seen.node[k]]
+        letters = TREE.histories[seen.node[k]]
         weights = dealt[letters.count("/")] if buckets[k] == UNSEEN else np.eye(10)[buckets[k]]
         raw = np.zeros(3)
         for a, action in enumerate(ACTIONS):
-            if legal()[seen.node[k], a]:
+            if TREE.legal[seen.node[k], a]:
                 own = [
                     model.strategy.probabilities[naive_slot(game, letters, hand, action)]
                     for hand in range(10)
@@ -191,7 +191,7 @@ def test_predictions_by_hand(game: cp.Game) -> None:
     for kind in KINDS:
         of_learnt = predict(learnt(kind, "inferred"), seen)
         assert np.allclose(of_learnt.sum(axis=1), 1.0)
-        assert np.all((of_learnt > 0.0) == legal()[seen.node])
+        assert np.all((of_learnt > 0.0) == TREE.legal[seen.node])
 
 
 def test_the_baseline_by_hand(game: cp.Game) -> None:

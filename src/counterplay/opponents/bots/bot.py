@@ -17,7 +17,7 @@ class View(NamedTuple):
     cards: tuple[int, int]  # his own; a card is 4 · rank + suit
     board: tuple[int, ...]  # 0, 3, 4 or 5 cards
     betting: Betting  # public state: round, bets, what each has paid, history; `betting.actions()` are the legal ones
-    node: int  # the same as a number, a node of `betting_tree()`
+    node: int  # the same as a number, a node of the `BettingTree`
 
 
 class Ending(NamedTuple):

@@ -1,4 +1,5 @@
-"""Opponents without cards in their head: always-call, always-raise, always-fold, uniform and probe (call or raise, evenly)."""
+"""Opponents without cards in their head: always-call, always-raise, always-fold, uniform and
+probe (call or raise, evenly)."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import CALL, FOLD, RAISE, betting_actions, betting_tree
+from counterplay.games.registry import load
+from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE
 from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.rows import nodes_and_buckets
 from counterplay.opponents.bots.table import TableBot, strategy_table
 
 Shares = Callable[[list[str]], dict[str, float]]
@@ -33,20 +36,19 @@ SIMPLE: dict[str, Shares] = {
 
 @cache
 def _blind_game() -> Game:
-    return Game("holdem(buckets=1)", HoldemRules(1))
+    return load("holdem(buckets=1)")
 
 
 def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
     assert isinstance(game.rules, HoldemRules)
-    actions = betting_actions()
-    rows = []
-    for node in betting_tree().node.tolist():
-        shares = SIMPLE[name](actions[node])
-        rows.append(
-            np.tile([shares.get(action, 0.0) for action in actions[node]], game.rules.n_buckets)
-        )
-    return Strategy(game, np.concatenate(rows))
+    tree, slots = game.rules.tree, game.rules.slots()
+    shares = np.zeros((len(tree.actions), len(ACTIONS)))
+    for node in tree.nodes.node.tolist():
+        wanted = SIMPLE[name](tree.actions[node])
+        shares[node] = [wanted.get(action, 0.0) for action in ACTIONS]
+    node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    return Strategy(game, shares[node_of][slots >= 0])
 
 
 def simple_bot(name: str) -> TableBot:

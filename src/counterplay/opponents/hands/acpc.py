@@ -16,8 +16,8 @@ from pathlib import Path
 
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.files import write_text
-from counterplay.holdem.betting import BOARD_CARDS
 from counterplay.opponents.hands.records import (
+    RULES,
     HandRecord,
     Hands,
     Holding,
@@ -171,7 +171,7 @@ def _line(hand: HandRecord, chips: float) -> str:
                 f"hand {hand.number}: the ACPC format has no room for |, : or outer spaces in the name {name!r}"
             )
     holes = "|".join(cards_text(hole or ()) for hole in (hand.big_blind_cards, hand.dealer_cards))
-    ends = [size for size in BOARD_CARDS if size <= len(hand.board)]
+    ends = [size for size in RULES.board if size <= len(hand.board)]
     streets = ["/" + cards_text(hand.board[low:high]) for low, high in pairwise(ends)]
     values = "|".join(_chips(won * chips) for won in (-hand.dealer_won, hand.dealer_won))
     return f"STATE:{hand.number}:{hand.betting}:{holes}{''.join(streets)}:{values}:{hand.big_blind}|{hand.dealer}"

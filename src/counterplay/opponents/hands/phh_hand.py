@@ -15,7 +15,7 @@ from math import inf, isfinite
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.holdem.betting import BOARD_CARDS, CALL, FOLD, RAISE, Betting
+from counterplay.holdem.betting import CALL, FOLD, LIMIT, RAISE
 from counterplay.opponents.hands import records as rules
 from counterplay.opponents.hands.records import (
     DEALER,
@@ -159,7 +159,7 @@ class _Play:
     def __init__(self, unit: float) -> None:
         self.unit, self.state, self.street = (
             unit,
-            Betting(),
+            LIMIT.start(),
             0.0,
         )  # what each had paid when this street began
         self.button = -1  # the player with the dealer's seat, known when he acts
@@ -188,9 +188,9 @@ class _Play:
         if state.over:
             raise BadParameter("the hand is over")
         self.button = player if self.button < 0 else self.button
-        if len(self.board) != BOARD_CARDS[state.round]:
+        if len(self.board) != state.on_board:
             raise BadParameter(
-                f"{len(self.board)} cards on the board, this round has {BOARD_CARDS[state.round]}"
+                f"{len(self.board)} cards on the board, this round has {state.on_board}"
             )
         seat = (player + self.button) % 2
         if seat != state.player():
@@ -251,7 +251,7 @@ def _actions(hand: HandRecord) -> list[str]:
     lines = [
         f"d dh {player} {cards_text(hole) if hole else '????'}" for player, hole in holes.items()
     ]
-    state, street, first = Betting(), 0.0, "p1"
+    state, street, first = LIMIT.start(), 0.0, "p1"
     for letter in hand.betting.replace("/", ""):
         action, seat = {"f": FOLD, "c": CALL, "r": RAISE}[letter], state.player()
         player = "p2" if seat == DEALER else "p1"
@@ -264,9 +264,7 @@ def _actions(hand: HandRecord) -> list[str]:
         lines.append(f"{player} {verb}")
         first = player if action == RAISE else first
         if child.round > state.round:
-            lines.append(
-                f"d db {cards_text(hand.board[BOARD_CARDS[state.round] : BOARD_CARDS[child.round]])}"
-            )
+            lines.append(f"d db {cards_text(hand.board[state.on_board : child.on_board])}")
             street, first = child.paid[0], "p1"
         state = child
     if hand.showdown:  # the last to bet shows first

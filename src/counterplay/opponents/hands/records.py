@@ -14,11 +14,12 @@ from typing import Any
 
 from counterplay.base.disk import read_bytes
 from counterplay.base.errors import BadFile, BadParameter
-from counterplay.holdem.betting import BOARD_CARDS, NO_FOLD, Betting, betting_states
+from counterplay.holdem.betting import LIMIT, NO_FOLD, Betting, betting_tree
 from counterplay.holdem.cards import N_CARDS, card_text, cards
 from counterplay.holdem.evaluator import strength
 
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
+RULES = LIMIT  # of the betting in hand files
 TOLERANCE = 1e-6  # of amounts read from text, in small bets
 MAX_NUMBER = 2**63 - 1
 MOST_BYTES = 1 << 31  # of a file: some ten million hands
@@ -37,7 +38,7 @@ class HandRecord:
     number: int
     dealer: str  # name of the one with the small blind, who acts first before the flop
     big_blind: str  # name of the other
-    betting: str  # as in `betting_histories()`: letters f, c, r, with / between rounds
+    betting: str  # as in `BettingTree.histories`: letters f, c, r, with / between rounds
     board: tuple[int, ...]  # 0, 3, 4 or 5 cards: those that were dealt
     dealer_cards: Holding | None
     big_blind_cards: Holding | None
@@ -104,7 +105,7 @@ def settle(
 @cache
 def _ends() -> dict[str, Betting]:
     """The public state at each of the 10,206 ends, by its letters."""
-    return {state.history: state for state in betting_states() if state.over}
+    return {state.history: state for state in betting_tree(RULES).states if state.over}
 
 
 def end_of(betting: str) -> Betting:
@@ -117,7 +118,7 @@ def end_of(betting: str) -> Betting:
 
 def _what_is_wrong(betting: str) -> str:
     shown = repr(betting if len(betting) <= 40 else betting[:40] + "...")
-    state = Betting()
+    state = RULES.start()
     for k, letter in enumerate(betting):
         if len(state.history) > k:  # `child` has closed a round
             if letter != "/":
@@ -151,9 +152,9 @@ def _check_cards(hand: HandRecord, end: Betting) -> None:
     groups = (hand.board, hand.dealer_cards, hand.big_blind_cards)
     if not all(group is None or isinstance(group, tuple) for group in groups):
         raise BadParameter("cards are tuples of card numbers, or None if not known")
-    if hand.board is None or len(hand.board) != BOARD_CARDS[end.round]:
+    if hand.board is None or len(hand.board) != end.on_board:
         raise BadParameter(
-            f"board of {len(hand.board or ())} cards; betting {hand.betting!r} needs {BOARD_CARDS[end.round]}"
+            f"board of {len(hand.board or ())} cards; betting {hand.betting!r} needs {end.on_board}"
         )
     if not all(group is None or len(group) == 2 for group in groups[1:]):
         raise BadParameter("each player holds two cards")

@@ -14,7 +14,7 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
-from counterplay.holdem.betting import ACTIONS, ROUNDS
+from counterplay.holdem.betting import ACTIONS, STREETS
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.c45.learn import Tree
 from counterplay.opponents.models.model import KINDS, OpponentModel, model_strategy
@@ -70,7 +70,7 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         counts = _counts(content["counts"], game)
         trees = tuple(_tree(tree) for tree in content["trees"])
         if content["kind"] not in KINDS or len(trees) != (
-            len(ROUNDS) if content["kind"] == "tree" else 0
+            len(STREETS) if content["kind"] == "tree" else 0
         ):
             raise BadFile(f"{path}: damaged (kind {content['kind']!r} with {len(trees)} trees)")
         strategy = model_strategy(trees, counts, game)

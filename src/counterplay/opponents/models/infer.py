@@ -9,16 +9,16 @@ those expected counts. Repeated, this is EM. Between steps `learn_model` smooths
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.base.processors import cores
 from counterplay.forms.game import Game
-from counterplay.holdem.betting import betting_tree
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
-from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
-from counterplay.holdem.tables import board_links
+from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
+from counterplay.holdem.rows import row_of
+from counterplay.holdem.views.view import Cards
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.models.observe import Observations
 
@@ -32,7 +32,7 @@ class Inference(NamedTuple):
     start: np.ndarray  # int64[h + 1]: the decisions of a hand
     first: np.ndarray  # int64[n]: first information set of the decision
     action: np.ndarray  # int64[n]
-    round: np.ndarray  # int64[n]
+    street: np.ndarray  # int64[n]
     cards: np.ndarray  # int64[n, 2]
     board: np.ndarray  # int64[n, 5]
     slot_of: np.ndarray  # int64[m, 3]
@@ -41,19 +41,18 @@ class Inference(NamedTuple):
 class Scratch(NamedTuple):
     weight: np.ndarray  # float64[1326]
     bucket: np.ndarray  # int64[4, 1326]
-    hand: np.ndarray  # int64[HAND_SIZE]
+    chance: Deal
     holdings: np.ndarray  # int64[1326, 2]
 
 
 def prepare(seen: Observations, game: Game, slot_of: np.ndarray) -> Inference:
-    tree = betting_tree()
-    n = game.n_infosets // len(tree.node)
+    form = game.form
     hands = np.flatnonzero(np.diff(seen.hand, prepend=-1))
     return Inference(
         np.append(hands, len(seen.node)).astype(np.int64),
-        tree.decision[seen.node].astype(np.int64) * n,
+        row_of(form.first_row, seen.node, 0).astype(np.int64),
         seen.action.astype(np.int64),
-        tree.round[seen.node].astype(np.int64),
+        form.nodes.street[seen.node].astype(np.int64),
         seen.cards.astype(np.int64),
         seen.board.astype(np.int64),
         np.ascontiguousarray(slot_of),
@@ -64,7 +63,7 @@ def new_scratch() -> Scratch:
     return Scratch(
         np.zeros(N_HOLDINGS),
         np.zeros((4, N_HOLDINGS), dtype=np.int64),
-        np.zeros(HAND_SIZE, dtype=np.int64),
+        new_deal(),
         HOLDING_CARDS.astype(np.int64),
     )
 
@@ -82,7 +81,7 @@ def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Sc
                 weight = 0.0
         for k in range(index(low), index(high)):
             if weight > 0.0:
-                infoset = data.first[k] + scratch.bucket[index(data.round[k]), h]
+                infoset = row_of(data.first, k, scratch.bucket[index(data.street[k]), h])
                 weight *= policy[index(data.slot_of[index(infoset), index(data.action[k])])]
         scratch.weight[h] = weight
         total += weight
@@ -91,28 +90,26 @@ def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Sc
 
 @jit
 def expected_counts(
-    form: Any,
-    flops: np.ndarray,
-    next_boards: np.ndarray,
+    cards: Cards,
     data: Inference,
     policy: np.ndarray,
     scratch: Scratch,
     counts: np.ndarray,
 ) -> float:
     """Add every decision to `counts`, unseen hands spread over their holdings; the log likelihood of the unseen ones."""
-    likelihood = 0.0
+    likelihood, deck = 0.0, scratch.chance.deck
     for g in range(index(len(data.start) - 1)):
         low, high = data.start[g], data.start[g + index(1)]
-        last = data.round[index(high - 1)]
+        last = data.street[index(high - 1)]
         seen = data.cards[index(low), index(0)] >= 0
         for j in range(index(5)):
-            scratch.hand[index(4) + j] = data.board[index(low), j]
+            deck[index(FIRST_OF_BOARD) + j] = data.board[index(low), j]
         for r in range(last + 1):
-            board = find_board(flops, next_boards, scratch.hand, r) if r > 0 else 0
+            board = find_board(cards, scratch.chance, r)
             for h in range(index(1 if seen else N_HOLDINGS)):
                 for j in range(index(2)):
-                    scratch.hand[j] = data.cards[index(low), j] if seen else scratch.holdings[h, j]
-                scratch.bucket[index(r), h] = bucket_of(form, scratch.hand, board, 0, r)
+                    deck[j] = data.cards[index(low), j] if seen else scratch.holdings[h, j]
+                scratch.bucket[index(r), h] = bucket_of(cards, scratch.chance, board, 0, r)
         total = 1.0 if seen else _weigh(data, low, high, policy, scratch)
         if seen:
             scratch.weight[index(0)] = 1.0
@@ -124,7 +121,7 @@ def expected_counts(
             share = scratch.weight[h] / total
             if share > 0.0:
                 for k in range(index(low), index(high)):
-                    infoset = data.first[k] + scratch.bucket[index(data.round[k]), h]
+                    infoset = row_of(data.first, k, scratch.bucket[index(data.street[k]), h])
                     counts[index(data.slot_of[index(infoset), index(data.action[k])])] += share
     return likelihood
 
@@ -133,16 +130,14 @@ def infer_counts(
     seen: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """float64[slots]: expected observations of each action under `policy`, and the log likelihood of the unseen hands."""
-    data, links = prepare(seen, game, slot_of), board_links()
+    data, cards = prepare(seen, game, slot_of), game.form.cards
     hands = len(data.start) - 1
     borders = [hands * k // PIECES for k in range(PIECES + 1)]
 
     def piece(k: int) -> tuple[np.ndarray, float]:
         counts = np.zeros(game.n_slots)
         part = data._replace(start=data.start[borders[k] : borders[k + 1] + 1])
-        return counts, float(
-            expected_counts(game.form, *links, part, policy, new_scratch(), counts)
-        )
+        return counts, float(expected_counts(cards, part, policy, new_scratch(), counts))
 
     with ThreadPoolExecutor(cores()) as pool:
         found = list(pool.map(piece, range(PIECES)))

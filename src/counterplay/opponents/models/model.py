@@ -19,8 +19,9 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import ACTIONS, ROUNDS, betting_tree
+from counterplay.holdem.betting import ACTIONS, STREETS, BettingTree
 from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.rows import nodes_and_buckets, row_of
 from counterplay.opponents.c45.learn import Attribute, Tree, learn
 from counterplay.opponents.models.infer import infer_counts
 from counterplay.opponents.models.observe import (
@@ -28,7 +29,6 @@ from counterplay.opponents.models.observe import (
     UNSEEN,
     Observations,
     buckets_of,
-    legal,
     node_features,
 )
 
@@ -68,7 +68,7 @@ class OpponentModel:
         if not self.trees:
             return f"counts of {self.decisions:,} decisions"
         return "\n\n".join(
-            f"{name}\n{tree.text()}" for name, tree in zip(ROUNDS, self.trees, strict=True)
+            f"{name}\n{tree.text()}" for name, tree in zip(STREETS, self.trees, strict=False)
         )
 
 
@@ -88,13 +88,12 @@ def learn_model(
         raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
     if not len(seen.node):
         raise BadParameter(f"no decision of {player!r} to learn from")
-    buckets = buckets_of(seen, game)
+    buckets, tree = buckets_of(seen, game), _rules(game).tree
     counts = _counts(seen, buckets, game)
     trees: tuple[Tree, ...] = ()
     if kind == "tree" and unseen == "fractional":
-        trees = _grow(
-            _matrix(seen.node, buckets), betting_tree().round[seen.node], seen.action, None, laplace
-        )
+        x = _matrix(tree, seen.node, buckets)
+        trees = _grow(tree, x, seen.node, seen.action, None, laplace)
     elif unseen == "inferred":
         for _ in range(EM_ROUNDS):
             counts, _ = infer_counts(seen, game, slots_of(game), _smooth(counts, game))
@@ -122,13 +121,18 @@ def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> S
 
 
 def _grow(
-    x: np.ndarray, rounds: np.ndarray, action: np.ndarray, weights: np.ndarray | None, laplace: bool
+    public: BettingTree,
+    x: np.ndarray,
+    node: np.ndarray,
+    action: np.ndarray,
+    weights: np.ndarray | None,
+    laplace: bool,
 ) -> tuple[Tree, ...]:
     """One tree per phase from rows of features and what was done."""
     attributes = [Attribute(name, "numeric") for name in FEATURES]
     trees = []
-    for phase in range(len(ROUNDS)):
-        rows = rounds == phase
+    for phase in range(public.rules.n_streets):
+        rows = public.nodes.street[node] == phase
         if not rows.any():  # never got there: a call, as good a guess as any
             trees.append(learn(attributes, np.zeros((1, len(FEATURES))), np.array([CALL]), ACTIONS))
             continue
@@ -148,15 +152,16 @@ def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tre
     weight = counts[slot_of[infoset, action]]
     kept = weight > LEAST_WEIGHT
     node, bucket = _rows(game)
-    x = _matrix(node[infoset[kept]], bucket[infoset[kept]])
-    return _grow(x, betting_tree().round[node[infoset[kept]]], action[kept], weight[kept], laplace)
+    tree, node = _rules(game).tree, node[infoset[kept]]
+    x = _matrix(tree, node, bucket[infoset[kept]])
+    return _grow(tree, x, node, action[kept], weight[kept], laplace)
 
 
 def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     """Frequencies drawn a little to those of all decisions of the same phase, legal actions and bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
     table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
-    group = _kind(node) * _rules(game).n_buckets + bucket
+    group = _kind(_rules(game).tree, node) * max(_rules(game).view.counts) + bucket
     pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
@@ -166,9 +171,10 @@ def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     return policy
 
 
-def _matrix(node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
+def _matrix(tree: BettingTree, node: np.ndarray, buckets: np.ndarray) -> np.ndarray:
     """float64[n, 5] in the order of FEATURES; NaN for a bucket that was not seen."""
-    return np.column_stack([node_features()[node], np.where(buckets == UNSEEN, np.nan, buckets)])
+    seen = np.where(buckets == UNSEEN, np.nan, buckets)
+    return np.column_stack([node_features(tree)[node], seen])
 
 
 def _rules(game: Game) -> HoldemRules:
@@ -178,45 +184,45 @@ def _rules(game: Game) -> HoldemRules:
 
 def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Node and bucket of every information set."""
-    tree, n = betting_tree(), _rules(game).n_buckets
-    return np.repeat(tree.node, n), np.tile(np.arange(n), len(tree.node))
+    return nodes_and_buckets(_rules(game).tree, _rules(game).view.counts)
 
 
 def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:
     """float64[information sets, 3]."""
-    node, bucket = _rows(game)
+    return _predicted(trees, _rules(game).tree, *_rows(game))
+
+
+def _predicted(
+    trees: tuple[Tree, ...], public: BettingTree, node: np.ndarray, bucket: np.ndarray
+) -> np.ndarray:
+    """float64[n, 3]: what the tree of each phase says at these nodes."""
     shares = np.empty((len(node), len(ACTIONS)))
-    rounds = betting_tree().round[node]
     for phase, tree in enumerate(trees):
-        rows = rounds == phase
-        shares[rows] = tree.predict(_matrix(node[rows], bucket[rows]))
+        rows = public.nodes.street[node] == phase
+        shares[rows] = tree.predict(_matrix(public, node[rows], bucket[rows]))
     return shares
 
 
 def slots_of(game: Game) -> np.ndarray:
     """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
-    allowed = legal()[_rows(game)[0]]
-    place = np.cumsum(allowed, axis=1) - 1
-    slots: np.ndarray = np.where(allowed, game.form.first[:-1, None] + place, -1)
-    return slots
+    return _rules(game).slots()
 
 
 def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets as they are dealt."""
-    n = _rules(game).n_buckets
-    tree, slot_of = betting_tree(), slots_of(game)
-    first = tree.decision[seen.node].astype(np.int64) * n
+    form, slot_of = game.form, slots_of(game)
     counts = np.zeros(game.n_slots)
     known = buckets != UNSEEN
-    np.add.at(counts, slot_of[first[known] + buckets[known], seen.action[known]], 1.0)
+    rows = row_of(form.first_row, seen.node[known], buckets[known])
+    np.add.at(counts, slot_of[rows, seen.action[known]], 1.0)
     dealt = _rules(game).bucket_shares()
     unseen, times = np.unique(
-        np.column_stack([first[~known], seen.action[~known], tree.round[seen.node][~known]]),
-        axis=0,
-        return_counts=True,
+        np.column_stack([seen.node[~known], seen.action[~known]]), axis=0, return_counts=True
     )
-    for (low, action, phase), many in zip(unseen, times, strict=True):
-        counts[slot_of[low : low + n, action]] += many * dealt[phase]
+    for (node, action), many in zip(unseen, times, strict=True):
+        shares = dealt[form.nodes.street[node]]
+        rows = row_of(form.first_row, node, np.arange(len(shares)))
+        counts[slot_of[rows, action]] += many * shares
     return counts
 
 
@@ -256,26 +262,21 @@ class Quality:
 
 def predict(model: OpponentModel, seen: Observations) -> np.ndarray:
     """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal actions taken out."""
-    buckets = buckets_of(seen, model.game)
+    buckets, tree = buckets_of(seen, model.game), _rules(model.game).tree
     if model.trees:
-        shares = np.empty((len(seen.node), len(ACTIONS)))
-        rounds = betting_tree().round[seen.node]
-        for phase, tree in enumerate(model.trees):
-            rows = rounds == phase
-            shares[rows] = tree.predict(_matrix(seen.node[rows], buckets[rows]))
+        shares = _predicted(model.trees, tree, seen.node, buckets)
     else:
-        n, public = _rules(model.game).n_buckets, betting_tree()
-        table = _count_shares(model.counts, model.game)
-        first = public.decision[seen.node].astype(np.int64) * n
-        shares = table[first + np.maximum(buckets, 0)]
-        dealt = np.array(_rules(model.game).bucket_shares())
+        form, table = model.game.form, _count_shares(model.counts, model.game)
+        shares = table[row_of(form.first_row, seen.node, np.maximum(buckets, 0))]
+        dealt = _rules(model.game).bucket_shares()
         for k in np.flatnonzero(buckets == UNSEEN):
-            shares[k] = dealt[public.round[seen.node[k]]] @ table[first[k] : first[k] + n]
-    return _clean(shares, seen.node)
+            often = dealt[tree.nodes.street[seen.node[k]]]
+            shares[k] = often @ table[row_of(form.first_row, seen.node[k], np.arange(len(often)))]
+    return _clean(tree, shares, seen.node)
 
 
-def _clean(shares: np.ndarray, node: np.ndarray) -> np.ndarray:
-    allowed = legal()[node]
+def _clean(tree: BettingTree, shares: np.ndarray, node: np.ndarray) -> np.ndarray:
+    allowed = tree.legal[node]
     shares = np.where(allowed, np.maximum(shares, LEAST_SHARE), 0.0)
     cleaned: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
     return cleaned
@@ -287,24 +288,23 @@ def assess(model: OpponentModel, trained_on: Observations, held_out: Observation
         raise BadParameter(
             "too few decisions to learn from some and hold some out; give more hands"
         )
-    rows = np.arange(len(held_out.node))
+    rows, tree = np.arange(len(held_out.node)), _rules(model.game).tree
     shares = predict(model, held_out)
     loss = -np.log(shares[rows, held_out.action]).mean()
-    kinds = _kind(trained_on.node), _kind(held_out.node)
+    kinds = _kind(tree, trained_on.node), _kind(tree, held_out.node)
     plain = np.zeros((int(max(kinds[0].max(), kinds[1].max())) + 1, len(ACTIONS)))
     np.add.at(plain, (kinds[0], trained_on.action), 1.0)
-    base = _clean(
-        (plain / np.maximum(plain.sum(axis=1, keepdims=True), 1.0))[kinds[1]], held_out.node
-    )
+    plain /= np.maximum(plain.sum(axis=1, keepdims=True), 1.0)
+    base = _clean(tree, plain[kinds[1]], held_out.node)
     baseline = -np.log(base[rows, held_out.action]).mean()
     accuracy = float((shares.argmax(axis=1) == held_out.action).mean())
     return Quality(len(rows), float(loss), float(baseline), accuracy)
 
 
-def _kind(node: np.ndarray) -> Any:
+def _kind(tree: BettingTree, node: np.ndarray) -> Any:
     """Phase and legal actions as one number."""
-    allowed = legal()[node]
-    return betting_tree().round[node].astype(np.int64) * 4 + allowed[:, 0] * 2 + allowed[:, 2]
+    allowed = tree.legal[node]
+    return tree.nodes.street[node].astype(np.int64) * 4 + allowed[:, 0] * 2 + allowed[:, 2]
 
 
 def split(seen: Observations, every: int = 5) -> tuple[Observations, Observations]:

@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.holdem.betting import (
-    ACTIONS,
-    Betting,
-    betting_actions,
-    betting_states,
-    betting_tree,
-)
-from counterplay.holdem.form import HAND_SIZE, bucket_of, find_board
+from counterplay.holdem.betting import ACTIONS, LETTER, Betting, BettingTree, betting_tree
+from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.holdem.game import HoldemRules
-from counterplay.holdem.tables import board_links
+from counterplay.holdem.views.view import Cards
 from counterplay.kernels.jit import index, jit
-from counterplay.opponents.hands.records import HandRecord
+from counterplay.opponents.hands.records import RULES, HandRecord
 
 FEATURES = ("seat", "bets", "bets_in_phase", "own_bets", "bucket")
 UNSEEN = -1
@@ -59,13 +53,13 @@ def _who(names: set[str], played: int) -> str:
 @cache
 def _path(betting: str, seat: int) -> tuple[tuple[int, int], ...]:
     """(node, action) of every decision of a seat on the way to the end `betting`."""
-    tree, states, names = betting_tree(), betting_states(), betting_actions()
+    tree = betting_tree(RULES)
     found, node = [], 0
     for letter in betting.replace("/", ""):
-        action = {"f": "fold", "c": "call", "r": "raise"}[letter]
-        if states[node].player() == seat:
+        action = LETTER[letter]
+        if tree.nodes.player[node] == seat:
             found.append((node, ACTIONS.index(action)))
-        node = int(tree.first_child[node]) + names[node].index(action)
+        node = tree.moves[node][action]
     return tuple(found)
 
 
@@ -99,56 +93,55 @@ def observe(hands: Iterable[HandRecord], player: str) -> Observations:
 
 @jit
 def _fill_buckets(
-    look_up: Any,
-    flops: np.ndarray,
-    next_boards: np.ndarray,
-    cards: np.ndarray,
+    cards: Cards,
+    own: np.ndarray,
     board: np.ndarray,
-    rounds: np.ndarray,
-    hand: np.ndarray,
+    street: np.ndarray,
+    chance: Deal,
     out: np.ndarray,
 ) -> None:
-    for k in range(index(len(rounds))):
-        if cards[k, index(0)] < 0:
+    deck = chance.deck
+    for k in range(index(len(street))):
+        if own[k, index(0)] < 0:
             out[k] = UNSEEN
             continue
-        hand[index(0)], hand[index(1)] = cards[k, index(0)], cards[k, index(1)]
+        deck[index(0)], deck[index(1)] = own[k, index(0)], own[k, index(1)]
         for j in range(index(5)):
-            hand[index(4) + j] = board[k, j]
+            deck[index(FIRST_OF_BOARD) + j] = board[k, j]
         found = 0
-        for r in range(1, rounds[k] + 1):
-            found = find_board(flops, next_boards, hand, r)
-        out[k] = bucket_of(look_up, hand, found, 0, rounds[k])
+        for s in range(street[k] + 1):
+            found = find_board(cards, chance, s)
+        out[k] = bucket_of(cards, chance, found, 0, street[k])
+
+
+def check_limit(game: Game) -> None:
+    """Refuse a game whose betting is not that of hand files."""
+    if isinstance(game.rules, HoldemRules) and game.rules.betting != RULES:
+        raise BadParameter(f"hands are of the usual limit betting, and {game.name} has another")
 
 
 def buckets_of(seen: Observations, game: Game) -> np.ndarray:
     """int32[n]: the player's bucket in the abstraction of a hold'em game, or UNSEEN."""
     if not isinstance(game.rules, HoldemRules):
         raise BadParameter(f"models of hands are for hold'em, not for {game.name}")
+    check_limit(game)
     out = np.empty(len(seen.node), dtype=np.int32)
-    rounds = betting_tree().round[seen.node].astype(np.int64)
-    hand = np.zeros(HAND_SIZE, dtype=np.int64)
-    cards, board = np.ascontiguousarray(seen.cards), np.ascontiguousarray(seen.board)
-    _fill_buckets(game.form, *board_links(), cards, board, rounds, hand, out)
+    street = game.form.nodes.street[seen.node].astype(np.int64)
+    own, board = np.ascontiguousarray(seen.cards), np.ascontiguousarray(seen.board)
+    _fill_buckets(game.form.cards, own, board, street, new_deal(), out)
     return out
 
 
 @cache
-def node_features() -> np.ndarray:
+def node_features(tree: BettingTree) -> np.ndarray:
     """float64[nodes, 4]: the features of a public node for the player who acts there."""
-    return np.array([_features(state) for state in betting_states()])
+    return np.array([_features(state) for state in tree.states])
 
 
 def _features(state: Betting) -> tuple[int, int, int, int]:
     seat, own = max(state.player(), 0), 0
-    walk = Betting()
+    walk = state.rules.start()
     for letter in state.history.replace("/", ""):
         own += letter == "r" and walk.player() == seat
-        walk = walk.child({"f": "fold", "c": "call", "r": "raise"}[letter])
+        walk = walk.child(LETTER[letter])
     return seat, state.history.count("r"), state.history.rsplit("/", 1)[-1].count("r"), own
-
-
-@cache
-def legal() -> np.ndarray:
-    """bool[nodes, 3]: which of `ACTIONS` are legal."""
-    return np.array([[action in names for action in ACTIONS] for names in betting_actions()])

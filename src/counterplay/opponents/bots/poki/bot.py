@@ -14,15 +14,12 @@ from functools import cache
 import numpy as np
 
 from counterplay.holdem.betting import (
-    BET,
-    BOARD_CARDS,
     CALL,
     FOLD,
-    MAX_BETS,
+    LETTER,
+    LIMIT,
     RAISE,
     Betting,
-    betting_actions,
-    betting_states,
     betting_tree,
 )
 from counterplay.holdem.boards import SIZES, boards, fill_hash
@@ -50,7 +47,6 @@ from counterplay.opponents.bots.poki.triples import Spot, allows_semi_bluff, tri
 from counterplay.opponents.bots.poki.weights import Rates, new_rating, rate, reweight
 
 LETTERS = {"f": 0, "c": 1, "r": 2}
-NAMES = {"f": FOLD, "c": CALL, "r": RAISE}
 NOTHING = -1
 STREAM = 0x506F6B69  # of random numbers, apart from those of whoever deals with the same seed
 
@@ -66,6 +62,7 @@ class Poki(Bot):
     """Plays one session against one opponent; `start` forgets him."""
 
     name = "poki"
+    betting = LIMIT
 
     def __init__(self, settings: PokiSettings | None = None) -> None:
         self.settings = settings or PokiSettings()
@@ -132,7 +129,7 @@ class Poki(Bot):
         spot = Spot(
             betting.round,
             faced,
-            BET[betting.round],
+            betting.rules.bets[betting.round],
             to_call,
             sum(betting.paid),
             self._flag,
@@ -151,23 +148,19 @@ class Poki(Bot):
 
     def _follow(self, history: str, board: tuple[int, ...], weigh_too: bool) -> None:
         """Read the history on from where it was left; the opponent's actions change frequencies and weights."""
-        states, first_child, actions = (
-            betting_states(),
-            betting_tree().first_child,
-            betting_actions(),
-        )
+        tree = betting_tree(LIMIT)
         for letter in history[self._read :]:
             self._read += 1
             if letter == "/":
                 continue
-            state = states[self._node]
+            state = tree.states[self._node]
             if state.player() != self._seat:
                 self._see(state, LETTERS[letter], board, weigh_too)
-            self._node = int(first_child[self._node]) + actions[self._node].index(NAMES[letter])
+            self._node = tree.moves[self._node][LETTER[letter]]
 
     def _see(self, state: Betting, action: int, board: tuple[int, ...], weigh_too: bool) -> None:
         """One action of the opponent: weights by the frequencies known before it, then the frequencies."""
-        settings, capped = self.settings, state.bets >= MAX_BETS
+        settings, capped = self.settings, state.capped
         to_call = state.paid[self._seat] - state.paid[1 - self._seat]
         faced = bets_faced(to_call, state.bets)
         if weigh_too:
@@ -175,7 +168,7 @@ class Poki(Bot):
                 rate(
                     _rates(),
                     _padded(board, state.round),
-                    BOARD_CARDS[state.round],
+                    state.on_board,
                     self._own,
                     HOLDING_CARDS,
                     self._rating,
@@ -207,5 +200,5 @@ class Poki(Bot):
 
 def _padded(board: tuple[int, ...], round: int) -> np.ndarray:
     """int64[5]: the board of a round, -1 for cards to come."""
-    size = BOARD_CARDS[round]
+    size = LIMIT.board[round]
     return np.array([*board[:size], *[-1] * (5 - size)], dtype=np.int64)

@@ -22,24 +22,26 @@ from counterplay.base.errors import BadFile
 from counterplay.base.mapped import saved
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
-from counterplay.holdem.betting import MAX_BETS, Betting, betting_states, betting_tree
-from counterplay.holdem.buckets import Buckets
+from counterplay.holdem.betting import LIMIT, Betting, betting_tree
 from counterplay.holdem.tables import strengths
-from counterplay.kernels.jit import cache_root
-from counterplay.opponents.bots.sparbot import buckets as bucket_rules
+from counterplay.holdem.views import sparbot as view_rules
+from counterplay.holdem.views.sparbot import (
+    BOT_KIND,
+    N_BUCKETS,
+    loaded_buckets,
+    saved_arrays,
+    sparbot_buckets,
+    sparbot_folder,
+)
+from counterplay.holdem.views.view import Buckets
 from counterplay.opponents.bots.sparbot import chance as chance_rules
 from counterplay.opponents.bots.sparbot import model as model_rules
 from counterplay.opponents.bots.sparbot import solve as solve_rules
-from counterplay.opponents.bots.sparbot.buckets import N_BUCKETS, sparbot_buckets
 from counterplay.opponents.bots.sparbot.chance import Chance, sparbot_chance
 from counterplay.opponents.bots.sparbot.model import COLUMN, Model, make_model, policy_rows
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
 from counterplay.opponents.bots.table import Table, new_table
 
-#: Changes when the method does; a change of parameters is noticed without it.
-VERSION = 1
-KIND = "sparbot"
-SAVED_BUCKETS = ("preflop", "flop", "turn", "river")
 TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
 CARRY = (
     0,
@@ -64,11 +66,7 @@ class Played(NamedTuple):
 def parameters() -> dict[str, Any]:
     """Everything that was chosen."""
     return {
-        "shares_six": list(bucket_rules.SHARES_SIX),
-        "shares_five": list(bucket_rules.SHARES_FIVE),
-        "weak_classes": bucket_rules.WEAK_CLASSES,
-        "strong_share": bucket_rules.STRONG_SHARE,
-        "least_outs": bucket_rules.LEAST_OUTS,
+        **view_rules.parameters(),
         "deals": chance_rules.N_DEALS,
         "seed": chance_rules.SEED,
         "leaf_bets": model_rules.LEAF_BETS,
@@ -78,7 +76,7 @@ def parameters() -> dict[str, Any]:
 
 
 def sparbot_path() -> Path:
-    return cache_root() / "holdem" / f"sparbot-{VERSION}" / "table.npz"
+    return sparbot_folder() / "table.npz"
 
 
 def sparbot_table(tell: Tell = untold) -> Table:
@@ -92,11 +90,10 @@ def sparbot_table(tell: Tell = untold) -> Table:
 def read_sparbot(path: Path) -> Table | None:
     """The table of a file if it is whole and of these parameters, otherwise None."""
     try:
-        arrays, header = files.read_arrays(path, KIND)
+        arrays, header = files.read_arrays(path, BOT_KIND)
         if header.get("parameters") != parameters():
             return None
-        found = {name: arrays[name].astype(np.uint16) for name in SAVED_BUCKETS}
-        buckets = Buckets(**found, river_count=strengths().river)
+        buckets = loaded_buckets(arrays)
         return new_table(buckets, arrays["first_row"], np.array(CARRY), arrays["policy"])
     except (BadFile, KeyError):
         return None
@@ -105,15 +102,14 @@ def read_sparbot(path: Path) -> Table | None:
 def _build_and_save(path: Path, tell: Tell) -> Table:
     table_rows, buckets, played = build_sparbot(tell)
     first_row, policy = table_rows
-    arrays = {name: getattr(buckets, name).astype(np.uint8) for name in SAVED_BUCKETS}
     header = {
-        "version": VERSION,
+        "version": view_rules.VERSION,
         "parameters": parameters(),
         "models": [row._asdict() for row in played],
     }
     tell(0.99, "saving")
-    arrays |= {"first_row": first_row, "policy": policy}
-    saved(lambda: files.write_arrays(path, KIND, arrays, header), "sparbot stays")
+    arrays = saved_arrays(buckets) | {"first_row": first_row, "policy": policy}
+    saved(lambda: files.write_arrays(path, BOT_KIND, arrays, header), "sparbot stays")
     tell(1.0, "done")
     return new_table(buckets, first_row, np.array(CARRY), policy)
 
@@ -131,7 +127,7 @@ def build_sparbot(
 
 def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[Played]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
-    model = make_model(Betting(), chance.first, chance)
+    model = make_model(LIMIT.start(), chance.first, chance)
     answer = solve(model, tell=lambda share: tell(share / 8, "pre-flop model"))
     policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
     played = [_record(model, answer)]
@@ -151,7 +147,7 @@ def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[Pl
 
 def flop_starts() -> list[Betting]:
     """The seven ways to come to the flop."""
-    return [state for state in betting_states() if state.round == 1 and state.acted == 0]
+    return [state for state in betting_tree(LIMIT).states if state.round == 1 and state.acted == 0]
 
 
 def never_fold(rows: np.ndarray) -> np.ndarray:
@@ -167,7 +163,7 @@ def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
     """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both players following the policies."""
     n = len(chance.first)
     reach = np.ones((2, n))
-    state = Betting()
+    state = LIMIT.start()
     for letter in history.rstrip("/"):
         action = next(a for a in state.actions() if a[0] == letter)
         reach[state.player()] *= policies[state.history][:, COLUMN[action]]
@@ -187,10 +183,11 @@ def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarra
         starts[history] = filled
         rows.append(block)
         filled += len(block)
-    first_row = np.zeros(len(betting_tree().player), dtype=np.int64)
-    for node, state in enumerate(betting_states()):
+    states = betting_tree(LIMIT).states
+    first_row = np.zeros(len(states), dtype=np.int64)
+    for node, state in enumerate(states):
         if not state.over:
-            fourth = state.round > 0 and state.bets == MAX_BETS
+            fourth = state.round > 0 and state.capped
             first_row[node] = starts[
                 "fourth bet" if fourth else state.history.replace("rrrr", "rrr")
             ]

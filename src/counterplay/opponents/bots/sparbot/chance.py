@@ -14,13 +14,11 @@ import numpy as np
 
 from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
-from counterplay.holdem.buckets import Buckets
-from counterplay.holdem.cards import N_CARDS
-from counterplay.holdem.form import HAND_SIZE, SHOWDOWN, bucket_of, compare, deal, find_board
-from counterplay.holdem.tables import board_links
+from counterplay.holdem.deal import Deal, bucket_of, compare, draw, find_board, new_deal
+from counterplay.holdem.views.sparbot import N_BUCKETS
+from counterplay.holdem.views.view import Buckets, Cards, cards_of
 from counterplay.kernels.jit import ZERO, index, jit
 from counterplay.kernels.rng import new_state
-from counterplay.opponents.bots.sparbot.buckets import N_BUCKETS
 
 N_DEALS = 8_000_000
 PIECES = (
@@ -41,15 +39,6 @@ class Chance(NamedTuple):
     ]  # float64[n, n] for each round: wins minus losses of the first seat at a showdown
 
 
-class _Tables(NamedTuple):
-    """What `bucket_of` looks into."""
-
-    preflop: np.ndarray
-    early: np.ndarray
-    river: np.ndarray
-    river_count: np.ndarray
-
-
 class Counts(NamedTuple):
     """s = n² pairs of buckets."""
 
@@ -60,54 +49,45 @@ class Counts(NamedTuple):
 
 @jit
 def _count_deals(
-    tables: _Tables,
-    key: np.ndarray,
-    row: np.ndarray,
+    cards: Cards,
     n: int,
     n_buckets: int,
     rng: np.ndarray,
-    hand: np.ndarray,
+    chance: Deal,
     counts: Counts,
 ) -> None:
-    """Add n deals to `counts`; `hand` is scratch."""
+    """Add n deals to `counts`; `chance` is scratch."""
     for _ in range(n):
-        deal(hand, rng)
-        compare(hand)
-        won = hand[index(SHOWDOWN)]
+        draw(chance, rng)
+        compare(chance)
+        won = chance.winner[ZERO]
         pair, swapped = ZERO, ZERO
-        for rounds in range(4):
-            board = find_board(key, row, hand, rounds) if rounds > 0 else 0
-            one = index(bucket_of(tables, hand, board, 0, rounds))
-            two = index(bucket_of(tables, hand, board, 1, rounds))
+        for street in range(4):
+            board = find_board(cards, chance, street)
+            one = index(bucket_of(cards, chance, board, 0, street))
+            two = index(bucket_of(cards, chance, board, 1, street))
             pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
-            if rounds == 0:
+            if street == 0:
                 counts.first[pair_now] += 1
                 counts.first[swapped_now] += 1
             else:
-                counts.step[rounds - 1, pair, pair_now] += 1
-                counts.step[rounds - 1, swapped, swapped_now] += 1
-            counts.won[rounds, pair_now] += won
-            counts.won[rounds, swapped_now] -= won
+                counts.step[street - 1, pair, pair_now] += 1
+                counts.step[street - 1, swapped, swapped_now] += 1
+            counts.won[street, pair_now] += won
+            counts.won[street, swapped_now] -= won
             pair, swapped = pair_now, swapped_now
 
 
 def count_deals(buckets: Buckets, n: int, n_buckets: int, tell: TellShare = untold) -> Counts:
     """Counts over n sampled deals, the same for the same n."""
-    tables = _Tables(
-        buckets.preflop,
-        np.concatenate([buckets.flop, buckets.turn]),
-        buckets.river,
-        buckets.river_count,
-    )
+    cards = cards_of(buckets)
     pairs = n_buckets**2
     total = _no_counts(pairs)
 
     def work(piece: int) -> Counts:
         counts = _no_counts(pairs)
-        hand = np.zeros(HAND_SIZE, dtype=np.int64)
-        hand[:N_CARDS] = np.arange(N_CARDS)
         share = n * (piece + 1) // PIECES - n * piece // PIECES
-        _count_deals(tables, *board_links(), share, n_buckets, new_state(SEED, piece), hand, counts)
+        _count_deals(cards, share, n_buckets, new_state(SEED, piece), new_deal(), counts)
         return counts
 
     with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock

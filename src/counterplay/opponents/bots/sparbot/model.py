@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import Treeplex
-from counterplay.holdem.betting import BET, CALL, FOLD, NO_FOLD, RAISE, Betting
+from counterplay.holdem.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.opponents.bots.sparbot.chance import Chance
 
@@ -92,7 +92,7 @@ class _Builder:
             self.ends.setdefault((depth, False), []).append((sign * min(state.paid), *sequence))
             return
         if state.over or depth == MODEL_ROUNDS:
-            bets = 0.0 if state.over else LEAF_BETS * BET[state.round]
+            bets = 0.0 if state.over else LEAF_BETS * state.rules.bets[state.round]
             self.ends.setdefault((MODEL_ROUNDS - 1, True), []).append(
                 (state.paid[0] + bets, *sequence)
             )

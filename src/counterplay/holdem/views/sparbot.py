@@ -1,25 +1,34 @@
-"""Six buckets a round: five by strength and one for weak hands with good prospects.
+"""Sparbot's six buckets a street: five by strength and one for weak hands with good prospects.
 
-Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes smaller, and one class of low
-strength and high potential. Chosen here: the numbers below; the same six classes of strength before the flop and on the
-river, where potential means nothing; and potential as outs, the next cards that make the hand a strong one.
-Strength is the exact EHS of `holdem/strength.py`.
+Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes
+smaller, and one class of low strength and high potential. Chosen here: the numbers below; the same
+six classes of strength before the flop and on the river, where potential means nothing; and
+potential as outs, the next cards that make the hand a strong one. Strength is the exact EHS of
+`holdem/strength.py`.
 """
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from counterplay.base import files
+from counterplay.base.errors import BadFile
+from counterplay.base.mapped import saved
 from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
-from counterplay.holdem.buckets import Buckets
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.strength import RIVER_TOTAL
-from counterplay.holdem.tables import Strengths
-from counterplay.kernels.jit import jit
+from counterplay.holdem.tables import Strengths, strengths
+from counterplay.holdem.views.ehs import river_deals
+from counterplay.holdem.views.view import Buckets
+from counterplay.kernels.jit import cache_root, jit
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
@@ -38,13 +47,84 @@ STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
 LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
 
 
+#: Changes when the method does; a change of parameters is noticed without it.
+VERSION = 1
+KIND = "sparbot buckets"
+BOT_KIND = "sparbot"  # the bot's file, which has the buckets too
+SAVED = ("preflop", "flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class SparbotView:
+    """Sparbot's abstraction of the cards."""
+
+    counts: tuple[int, ...] = (N_BUCKETS,) * 4
+    arguments: str = "view=sparbot"
+
+    @property
+    def key(self) -> str:
+        return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
+
+    def buckets(self, tell: TellShare = untold) -> Buckets:
+        """From this view's file, from the bot's, or built now and kept."""
+        own = sparbot_folder() / "buckets.npz"
+        bots = sparbot_folder() / "table.npz"
+        found = read_buckets(own, KIND) or read_buckets(bots, BOT_KIND)
+        return found or _build_and_save(own, tell)
+
+
+def parameters() -> dict[str, Any]:
+    """Everything that was chosen."""
+    return {
+        "shares_six": list(SHARES_SIX),
+        "shares_five": list(SHARES_FIVE),
+        "weak_classes": WEAK_CLASSES,
+        "strong_share": STRONG_SHARE,
+        "least_outs": LEAST_OUTS,
+    }
+
+
+def sparbot_folder() -> Path:
+    return cache_root() / "holdem" / f"sparbot-{VERSION}"
+
+
+def read_buckets(path: Path, kind: str) -> Buckets | None:
+    """The buckets in a file if it is whole and of these parameters, otherwise None."""
+    try:
+        arrays, header = files.read_arrays(path, kind)
+        kept = header.get("parameters", {})
+        if any(kept.get(name) != value for name, value in parameters().items()):
+            return None
+        return loaded_buckets(arrays)
+    except (BadFile, KeyError, AttributeError):
+        return None
+
+
+def loaded_buckets(arrays: dict[str, np.ndarray]) -> Buckets:
+    """Buckets from the arrays of a file."""
+    found = {name: arrays[name].astype(np.uint16) for name in SAVED}
+    return Buckets(**found, river_entry=strengths().river)
+
+
+def saved_arrays(buckets: Buckets) -> dict[str, np.ndarray]:
+    """What files keep of the buckets."""
+    return {name: getattr(buckets, name).astype(np.uint8) for name in SAVED}
+
+
+def _build_and_save(path: Path, tell: TellShare) -> Buckets:
+    found = sparbot_buckets(strengths(), tell)
+    header = {"version": VERSION, "parameters": parameters()}
+    saved(lambda: files.write_arrays(path, KIND, saved_arrays(found), header), "the buckets stay")
+    return found
+
+
 def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
     """The buckets of every holding on every board (about 10 s on two cores)."""
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
     flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
-    river_values, river_deals = np.arange(RIVER_TOTAL + 1), _river_deals(strengths.river)
+    river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
     tell(0.1)
-    strong_river = _borders(river_values, river_deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
+    strong_river = _borders(river_values, deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
     turn_outs = count_outs(
         4, strengths.river, int(strong_river), lambda share: tell(0.1 + 0.7 * share)
     )
@@ -56,24 +136,16 @@ def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
         _by_strength(strengths.preflop, np.ones(N_HOLDINGS), SHARES_SIX),
         _with_potential(_by_strength(strengths.flop, flop_weight, SHARES_FIVE), flop_outs),
         _with_potential(_by_strength(strengths.turn, turn_weight, SHARES_FIVE), turn_outs),
-        _by_strength(river_values, river_deals, SHARES_SIX),
+        _by_strength(river_values, deals, SHARES_SIX),
         strengths.river,
     )
     tell(1.0)
     return found
 
 
-def _river_deals(river: np.ndarray) -> np.ndarray:
-    """float64[1981]: deals with each river count; impossible holdings, counted at 0, left out."""
-    deals = np.zeros(RIVER_TOTAL + 1)
-    for row, weight in zip(river, boards(5).weight, strict=True):
-        deals += weight * np.bincount(row, minlength=RIVER_TOTAL + 1)
-    deals[0] = 0.0
-    return deals
-
-
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """The least count of every class but the first. Entries of no strength (a card on the board) do not count."""
+    """The least count of every class but the first. Entries of no strength (a card on the board)
+    do not count."""
     flat = np.asarray(counts).reshape(-1)
     order = np.argsort(flat, kind="stable")
     share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
@@ -103,7 +175,8 @@ def _count_outs(
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards' masks; `scratch`: int64[2, 4]."""
+    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards'
+    masks; `scratch`: int64[2, 4]."""
     masks, suit_to = scratch[0], scratch[1]
     for k in range(len(shorter)):
         out[k] = 0
@@ -127,7 +200,8 @@ def _count_outs(
 
 
 def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = untold) -> np.ndarray:
-    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card more."""
+    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card
+    more."""
     shorter, longer = boards(size).masks, boards(size + 1)
     out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
     piece = max(1, len(out) // 64)

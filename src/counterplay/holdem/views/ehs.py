@@ -1,0 +1,115 @@
+"""Buckets by effective hand strength (Section 3.1, 3.3.2).
+
+Equal width, as in the paper: EHS from 0 to 1/N is bucket 0, and so on; computed in whole numbers,
+so a border is where it should be. Equal frequency: each bucket holds the same share of all deals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+from counterplay.base.progress import TellShare, untold
+from counterplay.holdem.betting import STREETS
+from counterplay.holdem.boards import boards
+from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
+from counterplay.holdem.tables import Strengths, strengths
+from counterplay.holdem.views.view import Buckets
+from counterplay.kernels.jit import index, jit
+
+KINDS = ("width", "frequency")
+
+
+@dataclass(frozen=True)
+class EhsView:
+    """So many buckets of EHS on each street."""
+
+    counts: tuple[int, ...]
+    kind: str = "width"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+
+    @property
+    def even(self) -> bool:
+        """Whether all streets have the same number of buckets."""
+        return len(set(self.counts)) == 1
+
+    @property
+    def arguments(self) -> str:
+        named = zip(STREETS, self.counts, strict=True)
+        numbers = (
+            f"buckets={self.counts[0]}" if self.even else ",".join(f"{k}={n}" for k, n in named)
+        )
+        return numbers if self.kind == KINDS[0] else f"{numbers},kind={self.kind}"
+
+    @property
+    def key(self) -> str:
+        numbers = str(self.counts[0]) if self.even else "/".join(str(n) for n in self.counts)
+        return f"{numbers} {self.kind}"
+
+    def buckets(self, tell: TellShare = untold) -> Buckets:
+        return make_buckets(strengths(), self.counts, self.kind)
+
+
+def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Buckets:
+    """Buckets of each street from its strengths."""
+    river_counts = np.arange(RIVER_TOTAL + 1)
+    strength = (tables.preflop, tables.flop, tables.turn, river_counts)
+    if kind == "width":
+        totals = (PREFLOP_TOTAL, FLOP_TOTAL, TURN_TOTAL, RIVER_TOTAL)
+        found = [_by_width(*street) for street in zip(strength, counts, totals, strict=True)]
+    else:
+        weight = (
+            np.ones(len(tables.preflop)),
+            np.repeat(boards(3).weight, tables.flop.shape[1]),
+            np.repeat(boards(4).weight, tables.turn.shape[1]),
+            river_deals(tables.river),
+        )
+        found = [_by_frequency(*street) for street in zip(strength, weight, counts, strict=True)]
+    preflop, flop, turn, river = found
+    return Buckets(preflop, flop, turn, river, tables.river)
+
+
+def _by_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
+    """floor(n · count / total), the best hand in the last bucket."""
+    wide = np.asarray(counts, dtype=np.float64 if total * n >= 2**63 else np.int64)
+    return np.minimum(wide * n // total, n - 1).astype(np.uint16)
+
+
+def _by_frequency(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
+    """Borders where the cumulated weight passes k / n; entries of no strength (a card on the
+    board) do not count."""
+    values = np.asarray(counts)
+    if values.max() > 10**8:  # pre-flop: few entries, large numbers
+        _, place = np.unique(values, return_inverse=True)
+        return _by_frequency(place + 1, weight, n)
+    share = np.bincount(values.reshape(-1), weights=weight.reshape(-1))
+    share[0] = 0.0
+    before = (np.cumsum(share) - share) / share.sum()  # share of weaker hands
+    bucket = np.minimum((before * n + 1e-12).astype(np.int64), n - 1).astype(np.uint16)
+    chosen: np.ndarray = bucket[values]
+    return chosen
+
+
+@jit
+def _count_rivers(river_count: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """Add the weight of every board to the counts of its holdings."""
+    for row in range(index(len(river_count))):
+        for column in range(index(river_count.shape[1])):
+            out[index(river_count[row, column])] += weight[row]
+
+
+def river_deals(river_count: np.ndarray) -> np.ndarray:
+    """float64[1981]: how many deals have each river count.
+
+    Impossible holdings are counted at 0 and left out; the few hands that lose to everything stay in
+    the first bucket.
+    """
+    deals = np.zeros(RIVER_TOTAL + 1)
+    _count_rivers(river_count, boards(5).weight, deals)
+    deals[0] = 0.0
+    return deals
