@@ -55,10 +55,12 @@ def main() -> None:
     report.line("# Measured speed and memory")
     report.line()
     report.line(
-        f"{_machine()}. One thread. Contenders take turns {REPEATS} times; medians, and the range of the ratio."
+        f"{_machine()}. One thread. Contenders take turns {REPEATS} times; medians, and the range "
+        f"of the ratio."
     )
     report.line(
-        "An iteration of OpenSpiel's outcome sampling plays a history for each player; ours plays one and updates both."
+        "An iteration of OpenSpiel's outcome sampling plays a history for each player; ours plays "
+        "one and updates both."
     )
     report.line("Written by `make benchmark`.")
     report.line()

@@ -1,4 +1,5 @@
-"""How much the bias of optimistic averaging matters: exploitability with both kinds of averaging, several seeds.
+"""How much the bias of optimistic averaging matters: exploitability with both kinds of averaging,
+several seeds.
 
 python -m benchmarks.averaging
 """

@@ -1,4 +1,5 @@
-"""The excessive gap technique against CFR+: exploitability and seconds after 10 to 10,000 iterations.
+"""The excessive gap technique against CFR+: exploitability and seconds after 10 to 10,000
+iterations.
 
 python -m benchmarks.egt
 """
@@ -22,7 +23,8 @@ CHECKPOINTS = (10, 100, 1000, 10_000)
 
 
 def curve(name: str, method: str, options: dict[str, Any]) -> list[tuple[float, float]]:
-    """Exploitability b1 + b2 and seconds (measuring left out, the first point included) at each checkpoint."""
+    """Exploitability b1 + b2 and seconds (measuring left out, the first point included) at each
+    checkpoint."""
     game = load(name)
     game.sequence_form  # noqa: B018 - built outside the clock
     new_solver(game, method, 0, options).step(1)  # compiled outside the clock

@@ -1,4 +1,5 @@
-"""Do finer buckets win more? MCCFR100 trained for some minutes beside MCCFR10: python -m benchmarks.finer [seconds]"""
+"""Do finer buckets win more? MCCFR100 trained for some minutes beside MCCFR10: python -m
+benchmarks.finer [seconds]"""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def main() -> None:
         for opponent, hands in (("sparbot", 1_000_000), ("poki", 80_000)):
             result = play_match(game, run.strategy, bot(opponent), hands, 11)
             print(
-                f"{name} against {opponent}: {result.mean:+.3f} ± {1.96 * result.standard_error:.3f} sb/h",
+                f"{name} against {opponent}: {result.mean:+.3f} ± "
+                f"{1.96 * result.standard_error:.3f} sb/h",
                 flush=True,
             )
     result = play_match(game, fine.strategy, coarse.strategy, 1_000_000, 11)

@@ -1,4 +1,5 @@
-"""RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model of CFR+, which gets there sooner. Ten minutes, 7 GB.
+"""RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model of CFR+, which gets
+there sooner. Ten minutes, 7 GB.
 
 python -m benchmarks.goof7_responses
 """
@@ -20,7 +21,8 @@ def main() -> None:
     for method, unit in zip(METHODS, UNITS[game.name], strict=True):
         for row in trace(game, model, method, 0, UNITS_EACH * unit):
             print(
-                f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap {row.gap:.4f}",
+                f"{method.label:<26} {row.nodes:>15,} nodes {row.seconds:8.2f} s   gap "
+                f"{row.gap:.4f}",
                 flush=True,
             )
 

@@ -1,4 +1,5 @@
-"""Hold'em: exact EHS, iterations per second, threads, memory, matches. Also alone: python -m benchmarks.holdem"""
+"""Hold'em: exact EHS, iterations per second, threads, memory, matches. Also alone: python -m
+benchmarks.holdem"""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ from counterplay.solvers.algorithms import new_solver
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")
 Row = tuple[str, str, str, str]
 
-LOAD = "import time; t = time.perf_counter(); import counterplay.holdem.tables as h; h.strengths(); print(time.perf_counter() - t)"
+LOAD = (
+    "import time; t = time.perf_counter(); import counterplay.holdem.tables as h; "
+    "h.strengths(); print(time.perf_counter() - t)"
+)
 MEMORY = """
 import counterplay as cp
 cp.solve("holdem(buckets=100)", "mccfr", iterations=200_000, threads=2)
@@ -34,7 +38,8 @@ print(int(status["RssAnon"].split()[0]) / 1e6)
 def _row(
     work: str, values: list[float], text: str, asked: str = "", reached: bool | None = None
 ) -> Row:
-    spread = f"{text.format(statistics.median(values))} ({text.format(min(values))}-{text.format(max(values))})"
+    middle, least, most = (text.format(f(values)) for f in (statistics.median, min, max))
+    spread = f"{middle} ({least}-{most})"
     return work, spread, asked, "" if reached is None else "yes" if reached else "NO"
 
 

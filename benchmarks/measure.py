@@ -1,4 +1,5 @@
-"""Fair timing on a noisy machine: contenders take turns, several times, and the spread is printed."""
+"""Fair timing on a noisy machine: contenders take turns, several times, and the spread is
+printed."""
 
 from __future__ import annotations
 

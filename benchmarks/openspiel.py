@@ -18,7 +18,8 @@ PEERS = {
     "kuhn": "kuhn_poker",
     "leduc": "leduc_poker",
     "bluff(1,1,6)": "liars_dice",
-    "goofspiel(4)": "turn_based_simultaneous_game(game=goofspiel(num_cards=4,imp_info=True,points_order=descending))",
+    "goofspiel(4)": "turn_based_simultaneous_game(game=goofspiel("
+    "num_cards=4,imp_info=True,points_order=descending))",
 }
 # Game and least ratio that DESIGN.md asks for.
 OUTCOME_SAMPLING = {"kuhn": 30, "leduc": 30, "bluff(1,1,6)": 30, "goofspiel(4)": 30}

@@ -1,6 +1,8 @@
-"""Does outcome-sampling MCCFR overtake MCTS in hold'em? One seed each, side by side: python -m benchmarks.overtake [iterations]
+"""Does outcome-sampling MCCFR overtake MCTS in hold'em? One seed each, side by side: python -m
+benchmarks.overtake [iterations]
 
-Both play duplicate hands against an MCCFR10 profile of external sampling (2 million iterations) as they learn.
+Both play duplicate hands against an MCCFR10 profile of external sampling (2 million iterations) as
+they learn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a robust response costs: an iteration of mcrnr beside one of mccfr, and one of rnr beside one of cfr, on the same game."""
+"""What a robust response costs: an iteration of mcrnr beside one of mccfr, and one of rnr beside
+one of cfr, on the same game."""
 
 from __future__ import annotations
 

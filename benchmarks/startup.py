@@ -36,7 +36,8 @@ def warm_start(repeats: int = 5) -> tuple[float, float, float]:
 
 
 def cold_starts() -> dict[str, float]:
-    """Seconds of the first `counterplay solve kuhn -a ALGORITHM` with an empty cache, each with its own."""
+    """Seconds of the first `counterplay solve kuhn -a ALGORITHM` with an empty cache, each with
+    its own."""
     times = {}
     for algorithm in ALGORITHMS:
         with tempfile.TemporaryDirectory() as folder:

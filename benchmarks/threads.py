@@ -1,9 +1,11 @@
-"""Several threads: what they cost in convergence and what they bring in speed. Writes benchmarks/threads.csv.
+"""Several threads: what they cost in convergence and what they bring in speed. Writes
+benchmarks/threads.csv.
 
     python -m benchmarks.threads [--no-convergence] [--threads 1,2,4,8,16]
 
-Convergence: exploitability after as many iterations, the mean over seeds, over that of one thread. In hold'em: sb/h against one
-reference strategy, 1,000,000 duplicate hands. Speed: iterations per second over those of one thread, taking turns.
+Convergence: exploitability after as many iterations, the mean over seeds, over that of one thread.
+In hold'em: sb/h against one reference strategy, 1,000,000 duplicate hands. Speed: iterations per
+second over those of one thread, taking turns.
 """
 
 from __future__ import annotations
@@ -187,7 +189,8 @@ def main() -> None:
         for row in part:
             rows.append(row)
             print(
-                f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  ({row[5]:.4g} to {row[6]:.4g})",
+                f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  "
+                f"({row[5]:.4g} to {row[6]:.4g})",
                 flush=True,
             )
             with given.out.open("w", newline="") as file:

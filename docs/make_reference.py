@@ -1,4 +1,5 @@
-"""Writes docs/reference/api.md and cli.md from the package itself. Run: python docs/make_reference.py
+"""Writes docs/reference/api.md and cli.md from the package itself. Run: python
+docs/make_reference.py
 
 `tests/docs/test_reference.py` fails when the pages differ from what this makes.
 """
@@ -54,7 +55,8 @@ def api_page() -> str:
     parts = [
         "# Python interface",
         NOTE,
-        "`import counterplay as cp`. Players are 0 and 1. Exploitability is b1 + b2, the sum. Errors that a caller can make are "
+        "`import counterplay as cp`. Players are 0 and 1. Exploitability is b1 + b2, the sum. "
+        "Errors that a caller can make are "
         "`cp.CounterplayError`, with a message that says what to do.",
     ]
     for title, names in {**GROUPS, "Other": rest}.items():
@@ -68,7 +70,8 @@ def _entry(name: str, value: Any) -> str:
         return _class(name, value)
     if callable(value):
         return f"### {name}\n\n{_code(name, value)}{_text(value)}"
-    return f"### {name}\n\nThe number `{value!r}`: what `player()` of a state answers at {_node(name)}."
+    text = f"The number `{value!r}`: what `player()` of a state answers at {_node(name)}."
+    return f"### {name}\n\n{text}"
 
 
 def _node(name: str) -> str:
@@ -168,7 +171,8 @@ def cli_page() -> str:
     root: Any = typer.main.get_command(app)
     parts = ["# Command line", NOTE, root.help, *_commands("counterplay", root)]
     parts.append(
-        "Exit codes: 0 done, 1 an experiment failed, 2 a mistake of the user's, in one sentence, 130 stopped by Ctrl-C."
+        "Exit codes: 0 done, 1 an experiment failed, 2 a mistake of the user's, in one sentence, "
+        "130 stopped by Ctrl-C."
     )
     return "\n\n".join(parts) + "\n"
 

@@ -9,7 +9,8 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 
-# Rows of the table in docs/explanation/design.md, from the bottom layer up. `base` holds errors, files and limits.
+# Rows of the table in docs/explanation/design.md, from the bottom layer up. `base` holds errors,
+# files and limits.
 ROWS = [
     "base",
     "kernels",

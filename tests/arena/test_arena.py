@@ -1,4 +1,5 @@
-"""Matches: exact sanity checks, a plain-Python referee on the same deals and numbers, reproducibility, other games."""
+"""Matches: exact sanity checks, a plain-Python referee on the same deals and numbers,
+reproducibility, other games."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def random100() -> cp.Strategy:
 def test_a_strategy_against_itself_in_duplicate_is_exactly_zero(
     hands: int, game: cp.Game, random10: cp.Strategy
 ) -> None:
-    """In the kernel, in the Python referee, and with one of each; an odd number of hands is a whole number of deals."""
+    """In the kernel, in the Python referee, and with one of each; an odd number of hands is a
+    whole number of deals."""
     pairs = [(random10, random10), (Slow(random10), Slow(random10)), (random10, Seeded(random10))]
     for a, b in pairs:
         result = cp.play_match(game, a, b, hands, seed=3)
@@ -78,7 +80,8 @@ def test_always_fold_loses_its_blinds(game: cp.Game) -> None:
 
 
 def test_always_call_against_always_raise_is_even(game: cp.Game) -> None:
-    """Seven small bets go in whoever deals: zero deal by deal in duplicate, zero in expectation otherwise."""
+    """Seven small bets go in whoever deals: zero deal by deal in duplicate, zero in expectation
+    otherwise."""
     twice = cp.play_match(game, "always-call", "always-raise", 10_000, seed=5)
     assert (twice.mean, twice.standard_error) == (0.0, 0.0)
     once = cp.play_match(game, "always-call", "always-raise", 200_000, seed=5, duplicate=False)
@@ -90,7 +93,8 @@ def test_always_call_against_always_raise_is_even(game: cp.Game) -> None:
 
 
 def test_python_and_kernel_agree_where_nothing_is_drawn(game: cp.Game) -> None:
-    """Deterministic players on the deals of one block: no random numbers, so both routes give the same result."""
+    """Deterministic players on the deals of one block: no random numbers, so both routes give
+    the same result."""
     for b in ("always-raise", "always-fold"):
         for duplicate in (True, False):
             fast = cp.play_match(game, "always-call", b, 3_000, seed=8, duplicate=duplicate)
@@ -103,7 +107,8 @@ def test_python_and_kernel_agree_where_nothing_is_drawn(game: cp.Game) -> None:
 
 
 def test_the_same_seed_deals_the_same_cards_whoever_plays(game: cp.Game) -> None:
-    """As above beyond the first block of either route: `deals.py` promises the cards by number, whoever plays."""
+    """As above beyond the first block of either route: `deals.py` promises the cards by number,
+    whoever plays."""
     fast = cp.play_match(game, "always-call", "always-raise", 12_000, seed=8)
     slow = cp.play_match(game, Caller(), "always-raise", 12_000, seed=8)
     assert fast.by_seat == slow.by_seat
@@ -116,7 +121,8 @@ def test_the_same_seed_deals_the_same_cards_whoever_plays(game: cp.Game) -> None
 def test_two_tables_give_what_the_plain_referee_gives(
     duplicate: bool, random10: cp.Strategy, random100: cp.Strategy
 ) -> None:
-    """Strategies of 10 and of 100 buckets on a fixed list of deals with the same random numbers, deal by deal."""
+    """Strategies of 10 and of 100 buckets on a fixed list of deals with the same random numbers,
+    deal by deal."""
     deals = random_deals(17, 1_000)
     for first in (0, 5_001):
         ours = by_kernel(random10, random100, deals, 6, first, duplicate)
@@ -152,7 +158,8 @@ def test_a_match_is_what_the_plain_referee_makes_of_its_deals(
 def test_sessions_of_bots_give_what_the_plain_referee_gives(
     swap: bool, random10: cp.Strategy, random100: cp.Strategy
 ) -> None:
-    """The Python route: the button alternates, and each seat has its own random numbers in every deal."""
+    """The Python route: the button alternates, and each seat has its own random numbers in every
+    deal."""
     deals = session(18, 3, 500)
     bots = strategy_bot(random10), strategy_bot(random100)
     ours = play_session(bots, deals, swap)
@@ -201,7 +208,8 @@ def test_the_error_is_that_of_the_deals_over_several_blocks(
 
 
 def test_duplicate_takes_luck_out(game: cp.Game, random10: cp.Strategy) -> None:
-    """Against a caller most of the luck is in the cards: the error is smaller at the same number of hands."""
+    """Against a caller most of the luck is in the cards: the error is smaller at the same number
+    of hands."""
     errors = [
         cp.play_match(
             game, "always-raise", "uniform", 40_000, seed=2, duplicate=duplicate

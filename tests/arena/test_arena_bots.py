@@ -91,7 +91,8 @@ def test_an_illegal_answer_in_a_worker_process(
 
 
 def test_what_bots_see(random10: cp.Strategy) -> None:
-    """Own cards, the board so far, legal actions; at the end the other's cards at a showdown only; winnings sum to zero."""
+    """Own cards, the board so far, legal actions; at the end the other's cards at a showdown
+    only; winnings sum to zero."""
 
     class Watcher(Counter):
         def __init__(self, strategy: cp.Strategy) -> None:
@@ -189,7 +190,8 @@ def test_an_observer_sees_no_folded_cards(
 
 @pytest.mark.parametrize("suffix", [".parquet", ".log", ".phhs"])
 def test_the_suffix_of_a_log_says_its_format(suffix: str, game: cp.Game, tmp_path: Path) -> None:
-    """As `play_match` says: Parquet, .phhs, or .log for ACPC. What it wrote can be read by that name, or it is refused."""
+    """As `play_match` says: Parquet, .phhs, or .log for ACPC. What it wrote can be read by that
+    name, or it is refused."""
     log = tmp_path / f"hands{suffix}"
     try:
         result = cp.play_match(game, Caller(), "always-raise", 20, seed=7, log=log)

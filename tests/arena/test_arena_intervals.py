@@ -1,4 +1,5 @@
-"""Intervals are claims: how many of them hold the true mean, for unlike players, both orders, duplicate or not."""
+"""Intervals are claims: how many of them hold the true mean, for unlike players, both orders,
+duplicate or not."""
 
 from __future__ import annotations
 
@@ -72,9 +73,8 @@ def _all(matches: int, hands: int, orders: int) -> Iterator[tuple[str, Matches]]
         return lambda plan: partial(match_module._play_tables, setting, plan)
 
     for k, pair in enumerate(PAIRS):
-        length = (
-            hands if "always-fold" in pair else hands // 2
-        )  # who folds loses seldom more than a blind: rare events
+        # who folds loses seldom more than a blind: rare events
+        length = hands if "always-fold" in pair else hands // 2
         for a, b in (pair, pair[::-1])[:orders]:
             yield f"{a} {b} duplicate", Matches(tables(a, b), matches, length, True)
         for a, b in (pair, pair[::-1])[:orders] if k % 2 else (pair[::-1], pair)[:orders]:
@@ -95,8 +95,9 @@ def _all(matches: int, hands: int, orders: int) -> Iterator[tuple[str, Matches]]
 
 
 def _check(matches: int, hands: int, orders: int) -> None:
-    """Each pair: within 1.5% and three binomial standard errors. All together, where those are small: within 1.5%, and the
-    reported errors are the true ones to 1% (the standard error of that is 1 / √(2 · matches · pairs), 0.35% for 1,000)."""
+    """Each pair: within 1.5% and three binomial standard errors. All together, where those are
+    small: within 1.5%, and the reported errors are the true ones to 1% (the standard error of
+    that is 1 / √(2 · matches · pairs), 0.35% for 1,000)."""
     found = dict(_all(matches, hands, orders))
     noise = 3 * math.sqrt(0.95 * 0.05 / matches)
     wrong = {
@@ -113,8 +114,9 @@ def _check(matches: int, hands: int, orders: int) -> None:
 
 
 def test_intervals_of_short_matches_hold_the_mean_as_often_as_they_say() -> None:
-    """A dozen pairs of unlike players: 1,000 matches of 250 or 500 hands each. Of a duplicate the other order is the same
-    (below); where deals are played once, every second pair is seated the other way round."""
+    """A dozen pairs of unlike players: 1,000 matches of 250 or 500 hands each. Of a duplicate
+    the other order is the same (below); where deals are played once, every second pair is seated
+    the other way round."""
     _check(1_000, 500, 1)
 
 
@@ -141,7 +143,8 @@ def test_the_order_of_a_duplicate_only_changes_the_sign() -> None:
 
 @pytest.mark.parametrize("duplicate", [True, False])
 def test_a_deal_played_alone_is_played_as_in_company(duplicate: bool) -> None:
-    """In the kernel for tables: no deal uses random numbers of another, however long its plays are."""
+    """In the kernel for tables: no deal uses random numbers of another, however long its plays
+    are."""
     cards = deal_block(9, 0, 300)
     together = by_kernel(strategy(1), strategy(2), cards, 9, 0, duplicate)
     for k in (0, 1, 2, 133, 298, 299):
@@ -172,7 +175,8 @@ def test_deals_of_other_games_are_independent_too() -> None:
 
 
 def _normal(rng: np.random.Generator, n: int, duplicate: bool) -> np.ndarray:
-    """n deals with a true mean of zero; without duplicates one seat wins what the other loses, three times the spread."""
+    """n deals with a true mean of zero; without duplicates one seat wins what the other loses,
+    three times the spread."""
     if duplicate:
         return rng.normal(size=(n, 1)) + rng.normal(size=(n, 2))
     won = np.full((n, 2), np.nan)
@@ -185,8 +189,8 @@ def _normal(rng: np.random.Generator, n: int, duplicate: bool) -> np.ndarray:
     ("n", "duplicate"), [(2, True), (3, True), (10, True), (20, False), (41, False)]
 )
 def test_few_deals_need_students_t(n: int, duplicate: bool) -> None:
-    """3,000 matches: within four binomial standard errors, 1.6%. With the normal quantile two deals would hold 70%; without
-    looking at the seats apart, all."""
+    """3,000 matches: within four binomial standard errors, 1.6%. With the normal quantile two
+    deals would hold 70%; without looking at the seats apart, all."""
     rng = np.random.default_rng(n)
     found = [estimate([tally(_normal(rng, n, duplicate))]) for _ in range(3_000)]
     held = np.mean([_holds(one, 0.0) for one in found if one is not None])
@@ -199,7 +203,8 @@ def _session(rng: np.random.Generator, luck: float) -> Tally:
 
 
 def test_players_who_remember_are_judged_by_their_sessions() -> None:
-    """What was learnt early in a session lasts, so that its deals are not independent: 1,000 matches, four standard errors."""
+    """What was learnt early in a session lasts, so that its deals are not independent: 1,000
+    matches, four standard errors."""
     rng = np.random.default_rng(1)
     matches = [[_session(rng, 0.5) for _ in range(ENOUGH_SESSIONS)] for _ in range(1_000)]
     held, naive = (

@@ -1,4 +1,5 @@
-"""Ctrl-C and SIGTERM: whoever stops a match gets what was played, with its interval, and the log of it."""
+"""Ctrl-C and SIGTERM: whoever stops a match gets what was played, with its interval, and the log
+of it."""
 
 from __future__ import annotations
 
@@ -110,7 +111,8 @@ class Stopper(Caller):
 
 @pytest.mark.parametrize(("at", "twice"), [(300, False), (600, True)])
 def test_stopping_within_a_block(at: int, twice: bool) -> None:
-    """In the first session no deal has been played twice: then the single plays count. Later only those played twice do."""
+    """In the first session no deal has been played twice: then the single plays count. Later
+    only those played twice do."""
     stopper = Stopper(at, lambda: signal.raise_signal(signal.SIGINT))
     result = stopped(
         holdem(), stopper, "always-call", 200, processes=1
@@ -133,7 +135,8 @@ def test_stopping_before_both_seats_were_seen_gives_nothing() -> None:
 
 
 def test_an_interrupt_without_a_signal_counts_as_one() -> None:
-    """Such as one that a bot or a notebook raises: never a partial result that looks like a whole one."""
+    """Such as one that a bot or a notebook raises: never a partial result that looks like a
+    whole one."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -281,7 +284,8 @@ def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
     ("whole_group", "number"), [(True, signal.SIGINT), (False, signal.SIGTERM)]
 )
 def test_workers_end_quietly(whole_group: bool, number: int, tmp_path: Path) -> None:
-    """Ctrl-C at a terminal reaches every process of the group; `kill` one. No process is left, and none says a word."""
+    """Ctrl-C at a terminal reaches every process of the group; `kill` one. No process is left,
+    and none says a word."""
     process = _start(tmp_path, "-c", BOTS)
     assert process.stdout is not None
     assert process.stdout.readline() == "playing\n"

@@ -1,4 +1,5 @@
-"""Tallies of blocks against NumPy's bits, and matches that give the same bits in runs of any length on any number of threads."""
+"""Tallies of blocks against NumPy's bits, and matches that give the same bits in runs of any
+length on any number of threads."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def outcome(result: cp.MatchResult) -> tuple[Any, ...]:
 def test_runs_and_threads_do_not_matter(
     name: str, duplicate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks one by one, in runs that do not come out even, on one thread or more than there are runs."""
+    """Blocks one by one, in runs that do not come out even, on one thread or more than there are
+    runs."""
     monkeypatch.setattr(match_module, "blocks", lambda deals, size=40: blocks(deals, size))
     game = cp.load(name)
     players: tuple[Any, Any] = ("probe", "uniform")
@@ -94,7 +96,8 @@ def test_tables_play_on_as_many_threads_as_asked_for(
 
 
 def test_a_long_match_is_cut_into_few_runs() -> None:
-    """What Python does for a run, every other thread waits for; short matches still have work for all."""
+    """What Python does for a run, every other thread waits for; short matches still have work
+    for all."""
     sizes = []
 
     def note(run: crew.Run) -> list[int]:

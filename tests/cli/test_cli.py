@@ -1,4 +1,5 @@
-"""The command line, typed as a user would: what works, and every mistake gets one sentence and exit code 2."""
+"""The command line, typed as a user would: what works, and every mistake gets one sentence and
+exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The command line reads units, seats and abilities off the game: a made-up one with others shows them."""
+"""The command line reads units, seats and abilities off the game: a made-up one with others
+shows them."""
 
 from __future__ import annotations
 

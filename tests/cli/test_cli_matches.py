@@ -1,4 +1,5 @@
-"""The commands about hold'em and matches, typed as a user would; every mistake gets one sentence and exit code 2."""
+"""The commands about hold'em and matches, typed as a user would; every mistake gets one sentence
+and exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Options typed together, and at the ends of their ranges: what would do nothing is refused, what is refused leaves nothing."""
+"""Options typed together, and at the ends of their ranges: what would do nothing is refused,
+what is refused leaves nothing."""
 
 from __future__ import annotations
 

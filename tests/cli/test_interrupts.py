@@ -1,4 +1,5 @@
-"""Ctrl-C: a library call gives what there is so far, a command says in one sentence what was kept, with code 130."""
+"""Ctrl-C: a library call gives what there is so far, a command says in one sentence what was
+kept, with code 130."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def stopped(work: Callable[[], Any]) -> Any:
 def test_solve_gives_the_run_so_far(
     algorithm: str, press: Callable[[int], None], tmp_path: Path
 ) -> None:
-    """It can be looked at, saved and gone on with: the same bits as if nobody had pressed anything."""
+    """It can be looked at, saved and gone on with: the same bits as if nobody had pressed
+    anything."""
     press(3)
     run = stopped(lambda: cp.solve(KUHN, algorithm, iterations=10**9))
     assert isinstance(run, cp.Run)

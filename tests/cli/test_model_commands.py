@@ -1,4 +1,5 @@
-"""The commands `model` and `respond --confidence`, typed as a user would; responses to a model in hold'em."""
+"""The commands `model` and `respond --confidence`, typed as a user would; responses to a model
+in hold'em."""
 
 from __future__ import annotations
 
@@ -312,7 +313,8 @@ def test_confidence_is_not_ignored(extra: list[str], tmp_path: Path, inside: Ins
 
 
 def test_a_response_beats_the_model(game: cp.Game) -> None:
-    """mcdbr with p = 0.75, the paper's MCRNR in poker, against one who gives up all but good hands."""
+    """mcdbr with p = 0.75, the paper's MCRNR in poker, against one who gives up all but good
+    hands."""
     timid = weak_strategy(game, timid_shares)
     answer = cp.respond(game, timid, None, 0.75, "mcdbr", iterations=100_000, seed=1)
     against = cp.play_match(game, answer.strategy, timid, 20_000, 1)
@@ -322,7 +324,8 @@ def test_a_response_beats_the_model(game: cp.Game) -> None:
 
 
 def test_without_confidence_the_model_does_not_matter(game: cp.Game) -> None:
-    """Pconf = 0 everywhere is the unrestricted game: whoever the model is, the same bits; and p = 0 says the same."""
+    """Pconf = 0 everywhere is the unrestricted game: whoever the model is, the same bits; and p
+    = 0 says the same."""
     models = cp.Strategy.uniform(game), weak_strategy(game)
     nothing = cp.confidence(np.zeros(game.n_infosets))
     runs = [

@@ -1,7 +1,8 @@
 """Code in README and docs runs, and prints what the docs say it prints.
 
-`python` and `sh` blocks of a page run one after the other in an empty folder; a `text` block is what the one before it prints.
-`console` blocks are commands for people to try: only that they can be typed is checked.
+`python` and `sh` blocks of a page run one after the other in an empty folder; a `text` block is
+what the one before it prints. `console` blocks are commands for people to try: only that they can
+be typed is checked.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ MARK = "=== end of block ==="
 SHELL = """
 def _shell(commands):
     import subprocess
-    print(subprocess.run(commands, shell=True, check=True, stdout=subprocess.PIPE, text=True).stdout, end="")
+    pipe = subprocess.PIPE
+    print(subprocess.run(commands, shell=True, check=True, stdout=pipe, text=True).stdout, end="")
 """
 
 

@@ -1,4 +1,5 @@
-"""Names of games, solvers, responses and bots in README, docs, help and errors are those of the registries."""
+"""Names of games, solvers, responses and bots in README, docs, help and errors are those of the
+registries."""
 
 from __future__ import annotations
 

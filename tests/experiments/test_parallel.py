@@ -1,4 +1,5 @@
-"""Jobs of an experiment side by side: order, progress, and that all of them stop when one fails or the user says so."""
+"""Jobs of an experiment side by side: order, progress, and that all of them stop when one fails
+or the user says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The report: what it says, that it needs nothing but itself, and that it is readable in a browser, narrow and wide."""
+"""The report: what it says, that it needs nothing but itself, and that it is readable in a
+browser, narrow and wide."""
 
 from __future__ import annotations
 
@@ -190,9 +191,8 @@ def test_in_a_browser_nothing_is_missing_and_nothing_sticks_out(tmp_path: Path, 
     fill(tmp_path)
     page = write_report(tmp_path, KNOWN)
     page.write_text(page.read_text().replace("<head>", f"<head>{PROBE}"))
-    frame = (
-        tmp_path / "frame.html"
-    )  # a window of Chromium is never narrower than 500 px, a frame can be
+    # a window of Chromium is never narrower than 500 px, a frame can be
+    frame = tmp_path / "frame.html"
     frame.write_text(FRAME.replace("WIDTH", str(width)))
     command = [str(CHROMIUM), *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", frame.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -1,4 +1,5 @@
-"""`reproduce all` with experiments that only pretend: order, skipping, interruption, failure, progress."""
+"""`reproduce all` with experiments that only pretend: order, skipping, interruption, failure,
+progress."""
 
 from __future__ import annotations
 

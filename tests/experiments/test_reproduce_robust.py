@@ -1,4 +1,5 @@
-"""Every experiment, at toy size: killed at every write, damaged, forged, and against a clock that races."""
+"""Every experiment, at toy size: killed at every write, damaged, forged, and against a clock
+that races."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def _killed(folder: Path, name: str, writes: int, moment: str) -> bool:
 def test_killed_at_any_write_the_same_command_goes_on(
     name: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a file, in the middle of it and after it; in the end the numbers are those of a run nobody touched."""
+    """Before a file, in the middle of it and after it; in the end the numbers are those of a run
+    nobody touched."""
     if name != "table2":  # which would write hundreds of drafts, of the same kinds
         monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
     right, kills = whole(name)[1], 0
@@ -95,7 +97,8 @@ def test_killed_at_any_write_the_same_command_goes_on(
 
 
 def _forge(folder: Path) -> int:
-    """Put a number of our own into every value that is kept, with a checksum that fits; how many there are."""
+    """Put a number of our own into every value that is kept, with a checksum that fits; how many
+    there are."""
     done = 0
     for path in (folder / "work").rglob("*.piece"):
         _, head, value, _ = path.read_bytes().split(b"\n", 3)
@@ -118,7 +121,8 @@ def _forged(value: Any) -> Any:
 
 @contextmanager
 def _racing_clock() -> Iterator[None]:
-    """Every look at a clock finds that half a minute has passed; `monotonic` says when to save, so it is slower."""
+    """Every look at a clock finds that half a minute has passed; `monotonic` says when to save,
+    so it is slower."""
     fast, slow = itertools.count(0.0, 30.0), itertools.count(0.0, 0.02)
     with pytest.MonkeyPatch.context() as patch:
         for clock in ("perf_counter", "thread_time", "process_time"):

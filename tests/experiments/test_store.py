@@ -1,4 +1,5 @@
-"""The store of experiments: what is found, what is believed, what goes on. Sources: which code a version stands for."""
+"""The store of experiments: what is found, what is believed, what goes on. Sources: which code a
+version stands for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tables 1 and 2, the bands of the bots and Figure 8 at toy size, with simple stand-ins for the bots; and online play."""
+"""Tables 1 and 2, the bands of the bots and Figure 8 at toy size, with simple stand-ins for the
+bots; and online play."""
 
 from __future__ import annotations
 
@@ -114,7 +115,8 @@ def test_fig4_holdem_goes_on_after_an_interruption(
 
 
 def test_online_play_learns_from_nothing() -> None:
-    """Against a player who always calls, a learner who bets good hands wins; the first block is played by uniform chance."""
+    """Against a player who always calls, a learner who bets good hands wins; the first block is
+    played by uniform chance."""
     game = cp.load("holdem(buckets=10)")
     learner = OnlineLearner(game, kind="frequency", engine="mccfr-external")
     blocks = list(

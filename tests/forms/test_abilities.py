@@ -1,4 +1,5 @@
-"""A game says what it can do, in which unit it pays and how its seats are called; nobody asks of what class it is."""
+"""A game says what it can do, in which unit it pays and how its seats are called; nobody asks of
+what class it is."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ def end(gain: float) -> Spot:
 
 
 def coin(heads: float) -> Spot:
-    """Player 1 sees a biased coin and says hello or bye; after hello player 2 guesses it without having seen it."""
+    """Player 1 sees a biased coin and says hello or bye; after hello player 2 guesses it without
+    having seen it."""
 
     def seen(side: str) -> Spot:
         guess = {
@@ -78,9 +79,9 @@ def coin(heads: float) -> Spot:
     return Spot(CHANCE, {"heads": seen("heads"), "tails": seen("tails")}, odds=(heads, 1 - heads))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 # A game of one's own
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 
 
 def test_own_game() -> None:
@@ -99,13 +100,15 @@ def test_own_game() -> None:
         game, {"heads": {"hello": 1.0}, "tails": {"hello": 1.0}, "guess": {"tails": 1.0}}
     )
     np.testing.assert_allclose(expected_value(game, always), [-0.5, 0.5], atol=1e-12)
-    # Against "tails" player 1 says hello with heads only; against hello throughout player 2 does best with tails.
+    # Against "tails" player 1 says hello with heads only; against hello throughout player 2 does
+    # best with tails.
     assert exploitability(game, always) == pytest.approx(0.25 + 0.5, abs=1e-12)
     assert lp_value(game) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_absent_minded_driver() -> None:
-    """Piccione and Rubinstein 1997: he cannot tell the exits apart; going on with 2/3 is best and gives 4/3."""
+    """Piccione and Rubinstein 1997: he cannot tell the exits apart; going on with 2/3 is best
+    and gives 4/3."""
     second = Spot(0, {"exit": Spot(gain=(4.0,)), "go on": Spot(gain=(1.0,))}, "road")
     game = game_of(Spot(0, {"exit": Spot(gain=(0.0,)), "go on": second}, "road"), n_players=1)
     assert game.n_infosets == 1
@@ -145,9 +148,9 @@ def test_sequence_form_is_for_two() -> None:
         _ = load("kuhn(players=3)").sequence_form
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 # Rules that break the contract
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 
 LEAF = end(1.0)
 CHOICE = Spot(0, {"a": LEAF, "b": LEAF}, "x")
@@ -212,9 +215,9 @@ def test_level_rules_with_uneven_information_sets() -> None:
         _ = Game("mine", Blind(1, 1, 2)).tree
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 # Too large
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ def test_from_table() -> None:
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel(3)", "pam(2,2,4)", "bluff(1,1,2)"])
 def test_a_table_makes_the_strategy_again(name: str) -> None:
-    """The labels that `table` prints are those that `at` and `from_table` take, also where two players share a name."""
+    """The labels that `table` prints are those that `at` and `from_table` take, also where two
+    players share a name."""
     game = load(name)
     strategy = Strategy.random(game, 2)
     rows = strategy.table()
@@ -132,7 +133,8 @@ def test_replace() -> None:
 )
 @settings(deadline=None)
 def test_mix_is_realisation_equivalent(weight: float, seed: int, name: str) -> None:
-    """Plans mix linearly, so values do too, against anybody; pure strategies leave parts of the game unreached."""
+    """Plans mix linearly, so values do too, against anybody; pure strategies leave parts of the
+    game unreached."""
     game = load(name)
     rng = np.random.default_rng(seed)
     a, b = (

@@ -1,4 +1,5 @@
-"""Forms that answer the full-width question: each gives what its payoff matrix, written out, gives, and solvers take any."""
+"""Forms that answer the full-width question: each gives what its payoff matrix, written out,
+gives, and solvers take any."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ FORMS = {"leduc": lambda: cp.load("leduc").sequence_form, "sparbot": factored}
 
 @cache
 def matrices(name: str) -> list[np.ndarray]:
-    """Each player's payoffs: float64[own sequences, other's sequences], one plan of the other at a time."""
+    """Each player's payoffs: float64[own sequences, other's sequences], one plan of the other at
+    a time."""
     form = FORMS[name]()
     n = [int(plex.first[-1]) + 1 for plex in (form.one, form.two)]
     found = []
@@ -62,7 +64,8 @@ def test_the_answer_is_linear_and_both_players_see_one_matrix(name: str) -> None
 def test_a_form_made_elsewhere_is_solved_and_measured(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new form answers one question; iterations, the average and exploitability need nothing else of it."""
+    """A new form answers one question; iterations, the average and exploitability need nothing
+    else of it."""
     known = FORMS[name]()
     given = matrices(name)
 

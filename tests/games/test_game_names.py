@@ -1,4 +1,5 @@
-"""Names of games: suggestions for a slip, a reason for what is impossible, and no other error whatever is written."""
+"""Names of games: suggestions for a slip, a reason for what is impossible, and no other error
+whatever is written."""
 
 from __future__ import annotations
 

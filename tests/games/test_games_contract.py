@@ -1,4 +1,5 @@
-"""What every game must satisfy. A game added to the registry is picked up with its examples; nothing here names it."""
+"""What every game must satisfy. A game added to the registry is picked up with its examples;
+nothing here names it."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 
 def test_every_registered_game_is_covered() -> None:
-    """A game all of whose examples are large would slip through: it needs a small example, or a line in MORE."""
+    """A game all of whose examples are large would slip through: it needs a small example, or a
+    line in MORE."""
     with_trees = {name for name, spec in REGISTRY.items() if load(spec.examples[0]).has_tree}
     assert {name.split("(")[0] for name in GAMES} == with_trees
 
@@ -187,7 +189,8 @@ def test_information_sets(game: Game) -> None:
 
 
 def _own_past(game: Game) -> list[dict[int, set[tuple[tuple[int, int], ...]]]]:
-    """For each player and information set: every (information set, action) list of his own that leads there."""
+    """For each player and information set: every (information set, action) list of his own that
+    leads there."""
     tree = game.tree
     past: list[tuple[tuple[tuple[int, int], ...], ...]] = [((),) * game.n_players]
     found: list[dict[int, set[tuple[tuple[int, int], ...]]]] = [

@@ -1,4 +1,5 @@
-"""Published sizes, values and exploitabilities of the games. No solver of the package is involved."""
+"""Published sizes, values and exploitabilities of the games. No solver of the package is
+involved."""
 
 from __future__ import annotations
 
@@ -18,24 +19,30 @@ from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import TERMINAL
 from counterplay.games.registry import load
 
-#: Histories and information sets. A deal is one joint chance move, so a game with one has a single node above all deals.
+#: Histories and information sets. A deal is one joint chance move, so a game with one has a single
+#: node above all deals.
 SIZES = {
     # Rules: 6 deals with 9 histories each; 12 information sets (Hoehn 2006).
     "kuhn": (6 * 9 + 1, 12),
-    # Szafron, Gibson and Sturtevant 2013: 4 cards in 12 situations; 24 deals with 12 decisions and 13 endings each.
+    # Szafron, Gibson and Sturtevant 2013: 4 cards in 12 situations; 24 deals with 12 decisions and
+    # 13 endings each.
     "kuhn(players=3)": (24 * 25 + 1, 48),
-    # 936 information sets with suits kept apart, 288 with suits merged (OpenSpiel, Southey et al. 2005).
-    # 30 deals; a round has 6 decisions, 4 folds and 5 ways to go on, to 4 public cards or to a showdown.
+    # 936 information sets with suits kept apart, 288 with suits merged (OpenSpiel, Southey et al.
+    # 2005). 30 deals; a round has 6 decisions, 4 folds and 5 ways to go on, to 4 public cards or to
+    # a showdown.
     "leduc": (30 * (6 + 4 + 5 * (1 + 4 * 15)) + 1, 936),
     "leduc(suits=False)": (30 * (6 + 4 + 5 * (1 + 4 * 15)) + 1, 288),
-    # Lanctot et al. 2009, Table 1: 2 thousand information sets. Its 22.4 million histories are a slip: 500*499*9 + the root.
+    # Lanctot et al. 2009, Table 1: 2 thousand information sets. Its 22.4 million histories are a
+    # slip: 500*499*9 + the root.
     "ocp(500)": (500 * 499 * 9 + 1, 2000),
-    # N * 2^(2N) information sets; 36 rolls with 2^13 - 1 histories each ("over 24 thousand", Gibson et al. 2012).
+    # N * 2^(2N) information sets; 36 rolls with 2^13 - 1 histories each ("over 24 thousand", Gibson
+    # et al. 2012).
     "bluff(1,1,3)": (9 * 127 + 1, 192),
     "bluff(1,1,4)": (16 * 511 + 1, 1024),
     "bluff(1,1,5)": (25 * 2047 + 1, 5120),
     "bluff(1,1,6)": (36 * 8191 + 1, 24576),
-    # Counted with the rules of Lanctot et al. 2009, whose Table 1 has N = 7 (98.3 million and 3294 thousand; below).
+    # Counted with the rules of Lanctot et al. 2009, whose Table 1 has N = 7 (98.3 million and 3294
+    # thousand; below).
     "goofspiel(2)": (15, 10),
     "goofspiel(3)": (139, 72),
     "goofspiel(4)": (2229, 738),
@@ -174,7 +181,8 @@ def test_kuhn_is_ocp_with_three_cards() -> None:
 
 
 def test_three_player_kuhn_by_hand() -> None:
-    """The pot is 3 with nobody in, 4 with one bet, 5 and 6 with more, and all of it is somebody's."""
+    """The pot is 3 with nobody in, 4 with one bet, 5 and 6 with more, and all of it is
+    somebody's."""
     game = built("kuhn(players=3)")
     assert game.zero_sum
     everyone_passes = {row.infoset: {"pass": 1.0} for row in Strategy.uniform(game).table()}
@@ -187,7 +195,8 @@ def test_three_player_kuhn_by_hand() -> None:
     np.testing.assert_allclose(
         expected_value(game, Strategy.from_table(game, bluff)), [2.0, -1.0, -1.0], atol=1e-12
     )
-    # Player 1 always bets, player 2 calls, player 3 folds: a coin flip for 3 more, since player 3's ante is dead.
+    # Player 1 always bets, player 2 calls, player 3 folds: a coin flip for 3 more, since player 3's
+    # ante is dead.
     called = bluff | {f"{card} b": {"bet": 1.0} for card in "TJQK"}
     np.testing.assert_allclose(
         expected_value(game, Strategy.from_table(game, called)), [0.5, 0.5, -1.0], atol=1e-12
@@ -201,7 +210,8 @@ def test_three_player_kuhn_by_hand() -> None:
 
 @pytest.mark.slow
 def test_goofspiel_7_fits() -> None:
-    """Lanctot et al. 2009, Table 1, exactly; tree and sequence form within 8 GB, measured in a process of its own."""
+    """Lanctot et al. 2009, Table 1, exactly; tree and sequence form within 8 GB, measured in a
+    process of its own."""
     program = """
 import json, resource
 from counterplay.games.registry import load

@@ -23,7 +23,8 @@ pyspiel = pytest.importorskip("pyspiel")
 GOOFSPIEL = (
     "goofspiel(imp_info=True,num_cards={},players=2,points_order=descending,returns_type=win_loss)"
 )
-#: Ours, OpenSpiel's, and whether OpenSpiel makes the same moves (it plays the last card of Goofspiel by itself).
+#: Ours, OpenSpiel's, and whether OpenSpiel makes the same moves (it plays the last card of
+#: Goofspiel by itself).
 PAIRS = [
     ("kuhn", "kuhn_poker", True),
     ("kuhn(players=3)", "kuhn_poker(players=3)", True),
@@ -129,7 +130,8 @@ def test_same_payoffs(ours: str, theirs: str, same_moves: bool) -> None:
 
 @pair
 def test_same_value_and_exploitability(ours: str, theirs: str, same_moves: bool) -> None:
-    """OpenSpiel's NashConv is our exploitability: a sum, where its `exploitability` is half of it."""
+    """OpenSpiel's NashConv is our exploitability: a sum, where its `exploitability` is half of
+    it."""
     match = matched(ours, theirs)
     for seed in range(1 if match.game.n_nodes > 100_000 else 3):
         strategy = Strategy.random(match.game, seed)
@@ -146,9 +148,9 @@ def test_same_value_and_exploitability(ours: str, theirs: str, same_moves: bool)
             assert epsilon == pytest.approx(pyspiel.nash_conv(match.other, policy), abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 # open_spiel:NAME
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 
 #: Value to player 1 (references as in test_games_facts.py), nodes.
 LOADED = [

@@ -21,7 +21,8 @@ TO_OCP = str.maketrans("JQK", "123")
 
 #: Hoehn 2006, seven dominated actions. These five are dominated whatever the other player does ...
 DOMINATED_AT_ONCE = {"J pb": "bet", "K pb": "pass", "J b": "bet", "K b": "pass", "K p": "pass"}
-#: ... and these two as soon as nobody plays one of the five (a jack might call a bet with a queen before that).
+#: ... and these two as soon as nobody plays one of the five (a jack might call a bet with a queen
+#: before that).
 DOMINATED_THEN = {"Q": "bet", "Q p": "bet"}
 
 share = st.floats(0.0, 1.0)
@@ -29,7 +30,8 @@ any_weights = st.lists(st.floats(0.01, 1.0), min_size=KUHN.n_slots, max_size=KUH
 
 
 def undominated(alpha: float, beta: float, gamma: float, eta: float, xi: float) -> dict[str, float]:
-    """Probability of betting at each information set, with no dominated action (symbols of Section 2.2)."""
+    """Probability of betting at each information set, with no dominated action (symbols of
+    Section 2.2)."""
     one = {"J": alpha, "Q": 0.0, "K": gamma, "J pb": 0.0, "Q pb": beta, "K pb": 1.0}
     two = {"J p": eta, "Q p": 0.0, "K p": 1.0, "J b": 0.0, "Q b": xi, "K b": 1.0}
     return one | two
@@ -142,15 +144,16 @@ def test_errors_are_for_kuhn_only(name: str) -> None:
         kuhn_errors(Strategy.uniform(load(name)))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 # Dominated: over all pairs of pure strategies
-# ---------------------------------------------------------------------------------------------------------------------
+# ---
 
 Pure = dict[str, str]
 
 
 def pure_strategies(player: int, without: Pure) -> list[Pure]:
-    """Every choice of one action per information set of the player, but for the actions in `without`."""
+    """Every choice of one action per information set of the player, but for the actions in
+    `without`."""
     infosets = [row.infoset for row in Strategy.uniform(KUHN).table() if row.player == player + 1]
     options = [[a for a in ("pass", "bet") if without.get(infoset) != a] for infoset in infosets]
     return [dict(zip(infosets, choice, strict=True)) for choice in product(*options)]
@@ -169,7 +172,8 @@ def payoffs(player: int, own: list[Pure], others: list[Pure]) -> np.ndarray:
 
 
 def is_dominated(infoset: str, action: str, without: Pure) -> bool:
-    """Whether every strategy that comes to `infoset` and plays `action` there is weakly dominated by one that does not."""
+    """Whether every strategy that comes to `infoset` and plays `action` there is weakly
+    dominated by one that does not."""
     player = int(KUHN.tree.owner[KUHN.infoset_by_name[infoset]])
     own, others = pure_strategies(player, without), pure_strategies(1 - player, without)
     value = payoffs(player, own, others)

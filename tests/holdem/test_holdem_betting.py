@@ -11,7 +11,8 @@ from counterplay.holdem.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
 
 
 def test_published_sizes() -> None:
-    """facts/02: decision sequences 8 / 70 / 630 / 5670 by round, 16,583 sequence-actions, 10,206 ends."""
+    """facts/02: decision sequences 8 / 70 / 630 / 5670 by round, 16,583 sequence-actions, 10,206
+    ends."""
     tree = TREE.nodes
     decisions = tree.player >= 0
     assert [int(np.sum(decisions & (tree.street == k))) for k in range(4)] == [8, 62 + 8, 630, 5670]
@@ -51,13 +52,15 @@ def test_blinds_and_folding() -> None:
 
 
 UNIVERSAL = (
-    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=1 2,raiseSize=2 2 4 4,firstPlayer=1 2 2 2,maxRaises=3 4 4 4,"
+    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=1 2,raiseSize=2 2 4 "
+    "4,firstPlayer=1 2 2 2,maxRaises=3 4 4 4,"
     "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1)"
 )
 
 
 def test_playouts_agree_with_openspiel() -> None:
-    """Legal actions and who acts along random playouts; amounts at folds. OpenSpiel's player 0 is our dealer here."""
+    """Legal actions and who acts along random playouts; amounts at folds. OpenSpiel's player 0
+    is our dealer here."""
     pyspiel = pytest.importorskip("pyspiel")
     game = pyspiel.load_game(UNIVERSAL)
     rng = np.random.default_rng(2)

@@ -1,4 +1,5 @@
-"""Hold'em as a form: deals, information sets and payoffs against a plain referee; the kernels of Kuhn run on it."""
+"""Hold'em as a form: deals, information sets and payoffs against a plain referee; the kernels of
+Kuhn run on it."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ def test_random_games_against_a_plain_referee(form: BettingGame) -> None:
 
 
 def test_outcome_sampling_learns_to_keep_good_cards(form: BettingGame) -> None:
-    """The kernel of Kuhn poker, unchanged: soon the dealer keeps his best bucket before the flop, and folds his worst more."""
+    """The kernel of Kuhn poker, unchanged: soon the dealer keeps his best bucket before the
+    flop, and folds his worst more."""
     tables = Tables(
         np.zeros(form.n_slots), np.zeros(form.n_slots), np.zeros(form.n_infosets, dtype=np.int64)
     )

@@ -1,4 +1,5 @@
-"""Hold'em as a game by name: sizes, refusals, every sampling solver and response on it, board classes, the pre-flop grid."""
+"""Hold'em as a game by name: sizes, refusals, every sampling solver and response on it, board
+classes, the pre-flop grid."""
 
 from __future__ import annotations
 
@@ -178,7 +179,8 @@ def _give_up(progress: Any) -> None:
 
 
 def test_a_search_for_p_is_refused_before_it_runs(game: cp.Game) -> None:
-    """It needs exploitability, so nothing it could compute would help: not after a minute of solving."""
+    """It needs exploitability, so nothing it could compute would help: not after a minute of
+    solving."""
     heard: list[int] = []
     with pytest.raises((BadParameter, BadGame)):
         cp.respond(
@@ -207,10 +209,11 @@ def test_a_target_that_can_never_be_measured_is_refused(game: cp.Game) -> None:
 
 
 def test_links_follow_the_class_of_the_whole_board(game: cp.Game) -> None:
-    """Class and renaming found card by card agree with the class of the whole board, up to its symmetries.
+    """Class and renaming found card by card agree with the class of the whole board, up to its
+    symmetries.
 
-    Where two suits of a board have the same cards, either name will do: then the renamed board must still be the class's
-    representative.
+    Where two suits of a board have the same cards, either name will do: then the renamed board must
+    still be the class's representative.
     """
     form = game.form
     offsets = {3: 0, 4: SIZES[3], 5: SIZES[3] + SIZES[4]}
@@ -250,7 +253,8 @@ def test_flops_are_numbered_without_gaps() -> None:
 
 @pytest.mark.parametrize("n", [1, 10, 100, 300])
 def test_information_sets_of_random_hands(n: int) -> None:
-    """Imperfect recall: the betting and the bucket of now, nothing else. Rounds may be skipped over only in order."""
+    """Imperfect recall: the betting and the bucket of now, nothing else. Rounds may be skipped
+    over only in order."""
     form = cp.load(f"holdem(buckets={n})").form
     tree, rng, choice = TREE.nodes, new_state(5), np.random.default_rng(5)
     hand = new_hand(form)
@@ -274,7 +278,8 @@ def test_information_sets_of_random_hands(n: int) -> None:
 
 
 def test_equal_frequency() -> None:
-    """The option's name, its file key, and that pre-flop hands are shared out evenly and in order of strength."""
+    """The option's name, its file key, and that pre-flop hands are shared out evenly and in
+    order of strength."""
     frequent = cp.load("holdem(buckets=5,kind=frequency)")
     assert isinstance(frequent.rules, HoldemRules)
     assert frequent.n_infosets == 5 * 6_378
@@ -300,7 +305,8 @@ def test_equal_frequency() -> None:
         for street in range(4):
             board = find_board(form.cards, chance, street)
             counts[street, int(bucket_of(form.cards, chance, board, 0, street))] += 1
-    # 4,000 deals: a share of 0.2 has a standard deviation of 0.0063; six of them, and 0.02 for hands of equal strength
+    # 4,000 deals: a share of 0.2 has a standard deviation of 0.0063; six of them, and 0.02 for
+    # hands of equal strength
     assert np.abs(counts / 4_000 - 0.2).max() < 0.06
     run = cp.solve(frequent, "mccfr", iterations=500, seed=1)
     check_probabilities(run.strategy)
@@ -409,8 +415,9 @@ def test_full_trust_beats_the_model(
 ) -> None:
     """With p = 1 the response learns to take what the simple opponents give away.
 
-    Always-fold: the big blind every time, so never fold first (half a small bet of a folding dealer comes by itself). Always-call
-    and always-raise lose more than a small bet a hand to card sense; half of one is far outside the noise of 20,000 hands.
+    Always-fold: the big blind every time, so never fold first (half a small bet of a folding dealer
+    comes by itself). Always-call and always-raise lose more than a small bet a hand to card sense;
+    half of one is far outside the noise of 20,000 hands.
     """
     response = cp.respond(
         game, simple_strategy(model, game), None, 1.0, algorithm, iterations=100_000, seed=1
@@ -424,9 +431,11 @@ def test_full_trust_beats_the_model(
 
 
 def test_learning_has_card_sense(game: cp.Game) -> None:
-    """External sampling, soon: aces are not folded and raise a raise, the worst hands do not raise one.
+    """External sampling, soon: aces are not folded and raise a raise, the worst hands do not raise
+    one.
 
-    Seeds 0 to 3 at 30,000 and 100,000 iterations: aces re-raise 0.85 to 0.99 of the time, 32o 0.04 at most; uniform play a third.
+    Seeds 0 to 3 at 30,000 and 100,000 iterations: aces re-raise 0.85 to 0.99 of the time, 32o 0.04
+    at most; uniform play a third.
     """
     strategy = cp.solve(game, "mccfr-external", iterations=40_000, seed=1).strategy
     first, facing = preflop_grid(strategy), preflop_grid(strategy, "r")

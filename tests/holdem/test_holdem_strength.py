@@ -1,4 +1,5 @@
-"""EHS: the worked example, pre-flop equities, brute force on random boards; tables on disk are whole or rebuilt."""
+"""EHS: the worked example, pre-flop equities, brute force on random boards; tables on disk are
+whole or rebuilt."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def test_worked_example(table: Strengths) -> None:
     assert ehs(table, cards("AdQc"), cards("Jh4c3h")) == pytest.approx(0.511399, abs=1e-6)
 
 
-# IR_2 = 1000 (2 equity - 1) of facts/03 (Papp 1998), which came from roll-outs: within three of the exact value.
+# IR_2 = 1000 (2 equity - 1) of facts/03 (Papp 1998), which came from roll-outs: within three of the
+# exact value.
 IR_2 = {
     "AsAh": 704,
     "KsKh": 647,

@@ -1,4 +1,5 @@
-"""The kernels are plain Python too: twins, the worked example and unbiasedness on Kuhn with Numba's jit switched off."""
+"""The kernels are plain Python too: twins, the worked example and unbiasedness on Kuhn with
+Numba's jit switched off."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ FILES = ("test_twins.py", "test_paper_example.py", "test_unbiased.py")
 
 
 def test_small_games_without_jit() -> None:
-    """In a process of its own; with the jit off NumPy warns of the wrap-around that the random numbers rely on."""
+    """In a process of its own; with the jit off NumPy warns of the wrap-around that the random
+    numbers rely on."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "COUNTERPLAY_TEST_ITERATIONS": "60"}
     options = [
         "-p",

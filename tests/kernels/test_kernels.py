@@ -23,7 +23,8 @@ weights = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1.0)), min_size=1, ma
 
 
 def matched(regrets: list[float]) -> list[float]:
-    """The kernel on a slice in the middle of larger arrays, whose other entries must stay as they are."""
+    """The kernel on a slice in the middle of larger arrays, whose other entries must stay as
+    they are."""
     source = np.array([7.0, 7.0, *regrets, 7.0])
     out = np.full(len(regrets) + 2, 9.0)
     regret_matching(source, index(2), index(len(regrets)), out, index(1))
@@ -62,7 +63,8 @@ def sampled(policy: list[float], epsilon: float, u: float) -> tuple[int, float]:
 
 @given(weights, st.floats(0, 1), st.floats(0, 1, exclude_max=True))
 def test_sampler_inverts_eq_8(weights: list[float], epsilon: float, u: float) -> None:
-    """Away from the edges by more than rounding: the action whose interval holds u, with its probability (Eq 8)."""
+    """Away from the edges by more than rounding: the action whose interval holds u, with its
+    probability (Eq 8)."""
     policy = [w / sum(weights) for w in weights]
     greedy = [epsilon / len(policy) + (1 - epsilon) * p for p in policy]
     edges = np.cumsum(greedy)
@@ -81,7 +83,8 @@ def test_sampler_never_takes_the_impossible(weights: list[float], epsilon: float
 
 
 def test_sampler_when_u_falls_behind_the_last_action() -> None:
-    """Probabilities that sum to less than one by rounding, and a last action that is never played."""
+    """Probabilities that sum to less than one by rounding, and a last action that is never
+    played."""
     action, p = sampled([0.5, 0.5 - 2**-52, 0.0, 0.0], 0.0, 1 - 2**-53)
     assert (action, p) == (1, 0.5 - 2**-52)
 
@@ -89,7 +92,8 @@ def test_sampler_when_u_falls_behind_the_last_action() -> None:
 @given(st.lists(st.integers(0, 64), min_size=1, max_size=3), st.integers(0, 16))
 @settings(max_examples=60, deadline=None)
 def test_sampler_is_exact_on_dyadic_numbers(cuts: list[int], sixteenths: int) -> None:
-    """Four actions, everything a multiple of 1/4096: of 4096 equidistant u exactly 4096 p(a) give a, in action order."""
+    """Four actions, everything a multiple of 1/4096: of 4096 equidistant u exactly 4096 p(a)
+    give a, in action order."""
     bounds = [0, *sorted([*cuts, *[64] * (3 - len(cuts))]), 64]
     policy = [(high - low) / 64 for low, high in pairwise(bounds)]
     epsilon = sixteenths / 16
@@ -140,7 +144,8 @@ def test_uniform_is_xoshiro(seed: int, stream: int) -> None:
 
 
 def test_first_state_is_splitmix64() -> None:
-    """The first outputs of splitmix64 from 0, as published with it (Vigna, splitmix64.c; also Java's SplittableRandom)."""
+    """The first outputs of splitmix64 from 0, as published with it (Vigna, splitmix64.c; also
+    Java's SplittableRandom)."""
     assert int(new_state(0)[0]) == 0xE220A8397B1DCDAF
     assert int(new_state(0)[1]) == 0x6E789E6AA1B965F4
 
@@ -177,8 +182,10 @@ def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> No
         "kernels/policy.py": "from counterplay.kernels.jit import jit",
         "base/sizes.py": "SIZE = 3",
         "base/other.py": "SIZE = 4",
-        "forms/tree.py": "from counterplay.kernels.jit import jit\nfrom counterplay.base import (\n    errors,\n    sizes,\n)\n",
-        "solvers/one.py": "import counterplay.kernels.policy\ndef late():\n    from counterplay.holdem.cards import pairs\n",
+        "forms/tree.py": "from counterplay.kernels.jit import jit\nfrom counterplay.base import "
+        "(\n    errors,\n    sizes,\n)\n",
+        "solvers/one.py": "import counterplay.kernels.policy\ndef late():\n    from "
+        "counterplay.holdem.cards import pairs\n",
         "holdem/cards.py": "from counterplay.base.other import SIZE",
         "cli.py": "from counterplay.solvers.one import late",
     }

@@ -1,6 +1,8 @@
-"""J48 row by row and recursive: growing, collapsing, pruning as Weka's sources describe them. A row: (values, class, weight).
+"""J48 row by row and recursive: growing, collapsing, pruning as Weka's sources describe them. A
+row: (values, class, weight).
 
-As in Weka 3.9.7: a value is compared exactly, no threshold lies between values closer than 1e-5, rows of weight 0 are rows.
+As in Weka 3.9.7: a value is compared exactly, no threshold lies between values closer than 1e-5,
+rows of weight 0 are rows.
 """
 
 from __future__ import annotations
@@ -194,7 +196,8 @@ class Twin:
 
 
 def estimated(n: float, e: float) -> float:
-    """Errors of a leaf at confidence 0.25: the formula of Weka's Stats.addErrs plus the errors seen."""
+    """Errors of a leaf at confidence 0.25: the formula of Weka's Stats.addErrs plus the errors
+    seen."""
     if e < TINY:
         return n * (1 - pow(0.25, 1 / n))
     if e < 1:

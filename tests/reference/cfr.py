@@ -1,4 +1,5 @@
-"""Recursive CFR (Section 3.2.2, Eqs 3 and 5), CFR+ (Tammelin 2014), DCFR (Brown & Sandholm 2019), PCFR+ (Farina et al. 2021)."""
+"""Recursive CFR (Section 3.2.2, Eqs 3 and 5), CFR+ (Tammelin 2014), DCFR (Brown & Sandholm
+2019), PCFR+ (Farina et al. 2021)."""
 
 from __future__ import annotations
 
@@ -26,9 +27,8 @@ class CFR:
         for turn in [(0,), (1,)] if self.alternating else [(0, 1)]:
             walks = []
             for player in turn:
-                self.now: Policy = (
-                    table()
-                )  # r(I, a) of this iteration, summed over the histories of I
+                # r(I, a) of this iteration, summed over the histories of I
+                self.now: Policy = table()
                 self.own: dict[Key, float] = {}  # π_i(I)
                 self._walk(self.root, player, 1.0, 1.0)
                 walks.append((self.now, self.own))

@@ -1,4 +1,5 @@
-"""Chance-sampled CFR (Section 3.2.2): one walk in which chance is sampled, all players are updated, σ^t stands still."""
+"""Chance-sampled CFR (Section 3.2.2): one walk in which chance is sampled, all players are
+updated, σ^t stands still."""
 
 from __future__ import annotations
 

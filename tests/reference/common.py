@@ -1,4 +1,5 @@
-"""What the twins share: states unfolded into plain nodes, dice, regret matching, and the way from dicts to slots."""
+"""What the twins share: states unfolded into plain nodes, dice, regret matching, and the way
+from dicts to slots."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Node:
 
 
 class Dice:
-    """Chooses by the numbers a kernel would draw from the same seed: the inverse of the distribution, in action order."""
+    """Chooses by the numbers a kernel would draw from the same seed: the inverse of the
+    distribution, in action order."""
 
     def __init__(self, seed: int) -> None:
         self.state = new_state(seed)
@@ -52,7 +54,8 @@ class Dice:
 
 
 class Script:
-    """Dice that follow a script of choices, then take the first possible one; `probability` is that of all choices made."""
+    """Dice that follow a script of choices, then take the first possible one; `probability` is
+    that of all choices made."""
 
     def __init__(self, script: list[int]) -> None:
         self.script, self.taken, self.possible, self.probability = script, [], [], 1.0

@@ -1,4 +1,5 @@
-"""The excessive gap technique (Hoda et al. 2010) over dicts. A sequence is its last (information set, action), or ()."""
+"""The excessive gap technique (Hoda et al. 2010) over dicts. A sequence is its last (information
+set, action), or ()."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class Prox:
         return float(0.5 * ((b - 1 / len(b)) ** 2).sum())
 
     def maximise(self, payoff: Numbers, mu: float) -> tuple[float, Behaviour, Behaviour]:
-        """max_x x'payoff - μ d(x), the behaviour that attains it and ω' there (from logarithms, since b may vanish)."""
+        """max_x x'payoff - μ d(x), the behaviour that attains it and ω' there (from logarithms,
+        since b may vanish)."""
         value, behaviour, slope = defaultdict(float, payoff), {}, {}
         for key, (above, n) in reversed(self.plex.items()):
             v, weight = np.array([value[key, a] for a in range(n)]), mu * self.beta[key]

@@ -1,4 +1,5 @@
-"""Expected value, best response by recursion over information sets, and counterfactual regret straight from Eq 3."""
+"""Expected value, best response by recursion over information sets, and counterfactual regret
+straight from Eq 3."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def expected_value(root: Node, policy: Policy, player: int) -> float:
 
 
 def best_response(level: list[tuple[Node, float]], policy: Policy, player: int) -> float:
-    """The most `player` gets from here on; `level`: what he cannot tell apart or has not got to yet, with π_-i."""
+    """The most `player` gets from here on; `level`: what he cannot tell apart or has not got to
+    yet, with π_-i."""
     value, infosets = 0.0, defaultdict(list)
     waiting = list(level)
     while waiting:

@@ -1,4 +1,5 @@
-"""External sampling (Lanctot et al. 2009): the traverser tries all actions; chance and the others are sampled."""
+"""External sampling (Lanctot et al. 2009): the traverser tries all actions; chance and the
+others are sampled."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class ExternalSampling:
             self.walk(self.root, traverser, dice)
 
     def walk(self, node: Node, traverser: int, dice: Any) -> float:
-        """The sampled value of `node` to the traverser; changes his regrets and the others' averages."""
+        """The sampled value of `node` to the traverser; changes his regrets and the others'
+        averages."""
         if node.terminal:
             return node.payoffs[traverser]
         if node.player < 0:

@@ -17,7 +17,8 @@ class OutcomeSampling:
         self._update(history, t)
 
     def _select(self, dice: Any) -> tuple[list[dict[str, Any]], list[float]]:
-        """Lines 2-8: the decisions of one history, each with σ, σ' and the action taken; and the payoffs."""
+        """Lines 2-8: the decisions of one history, each with σ, σ' and the action taken; and the
+        payoffs."""
         node, steps = self.root, []
         while not node.terminal:
             if node.player < 0:
@@ -39,7 +40,8 @@ class OutcomeSampling:
         return steps, node.payoffs
 
     def _update(self, history: tuple[list[dict[str, Any]], list[float]], t: int) -> None:
-        """Lines 10-20, backwards; chance stands in π_-i and in π^σ' alike and is left out of both."""
+        """Lines 10-20, backwards; chance stands in π_-i and in π^σ' alike and is left out of
+        both."""
         steps, payoffs = history
         for k in reversed(range(len(steps))):
             node, sigma, action = steps[k]["node"], steps[k]["sigma"], steps[k]["action"]

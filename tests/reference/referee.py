@@ -1,8 +1,10 @@
-"""A hand of two-player limit hold'em by its rules, for checking matches: strings and lists, no tree, no tables of nodes.
+"""A hand of two-player limit hold'em by its rules, for checking matches: strings and lists, no
+tree, no tables of nodes.
 
-The dealer posts half a small bet, the big blind one. The dealer speaks first before the flop and last afterwards. A bet or raise
-is one small bet before and on the flop, two later; four bets a round, of which the big blind is the first before the flop. A
-round is over when both have spoken and have paid the same. The better hand of seven cards takes what the other has paid.
+The dealer posts half a small bet, the big blind one. The dealer speaks first before the flop and
+last afterwards. A bet or raise is one small bet before and on the flop, two later; four bets a
+round, of which the big blind is the first before the flop. A round is over when both have spoken
+and have paid the same. The better hand of seven cards takes what the other has paid.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def legal(paid: list[float], seat: int, bets: int) -> str:
 def play_hand(
     players: tuple[Policy, Policy], cards: list[int], numbers: Callable[[int], float]
 ) -> tuple[float, str]:
-    """What the dealer (first of `players`) wins, and the letters of the hand. `numbers(seat)` gives each decision its number."""
+    """What the dealer (first of `players`) wins, and the letters of the hand. `numbers(seat)`
+    gives each decision its number."""
     own = [cards[0:2], cards[2:4]]
     paid = [0.5, 1.0]
     letters = ""

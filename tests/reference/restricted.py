@@ -1,8 +1,9 @@
-"""The restricted games of Section 4 drawn out: Figure 5's coin at the root, and footnote 9's coin before each information set.
+"""The restricted games of Section 4 drawn out: Figure 5's coin at the root, and footnote 9's coin
+before each information set.
 
-Both wrap the states of a game. Where the model plays, the restricted player's node is a chance node with the model's
-probabilities. Coins are in no information set: the responder's sets are merged over both subtrees, and the restricted player's
-hold only the nodes where he is free.
+Both wrap the states of a game. Where the model plays, the restricted player's node is a chance node
+with the model's probabilities. Coins are in no information set: the responder's sets are merged
+over both subtrees, and the restricted player's hold only the nodes where he is free.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ MODEL, FREE = 0, 1  # what a coin says
 
 @dataclass(frozen=True)
 class RestrictedState:
-    """`coin`: None until it has fallen. `confidence` None: one coin at the root for the whole game (RNR); else DBR."""
+    """`coin`: None until it has fallen. `confidence` None: one coin at the root for the whole
+    game (RNR); else DBR."""
 
     inner: Any
     restricted: int
@@ -87,5 +89,6 @@ def rnr_rules(rules: Any, restricted: int, model: Policy, p: float) -> Restricte
 def dbr_rules(
     rules: Any, restricted: int, model: Policy, confidence: Mapping[Key, float]
 ) -> RestrictedRules:
-    """Footnote 9: a coin before each information set of the restricted player. He forgets which of his actions were his own."""
+    """Footnote 9: a coin before each information set of the restricted player. He forgets which
+    of his actions were his own."""
     return RestrictedRules(RestrictedState(rules.root(), restricted, model, 0.0, confidence))

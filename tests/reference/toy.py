@@ -1,7 +1,9 @@
-"""A small game with what Kuhn lacks: a biased coin in mid-game, hidden simultaneous moves, uneven action counts.
+"""A small game with what Kuhn lacks: a biased coin in mid-game, hidden simultaneous moves, uneven
+action counts.
 
-Player 1 takes one of three actions, player 2 one of two without seeing it, a coin falls, both see the coin; player 1, who
-knows only his own action and the coin, moves again. Payoffs are arbitrary and zero-sum.
+Player 1 takes one of three actions, player 2 one of two without seeing it, a coin falls, both see
+the coin; player 1, who knows only his own action and the coin, moves again. Payoffs are arbitrary
+and zero-sum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""One path for responses: what is believed and what fades, names as data, run folders and limits of one kind."""
+"""One path for responses: what is believed and what fades, names as data, run folders and limits
+of one kind."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def response(algorithm: str, engine: str, model: cp.Strategy, p: Any = 0.6) -> R
 
 @pytest.mark.parametrize(("algorithm", "engine"), CASES)
 def test_who_believes_another_model_responds_to_that_one(algorithm: str, engine: str) -> None:
-    """Before anything was learnt: the same bits, measure, strategy and run folder as of a new solver."""
+    """Before anything was learnt: the same bits, measure, strategy and run folder as of a new
+    solver."""
     p = 0.3 if RESPONSES[algorithm].once else TRUST
     changed, fresh = response(algorithm, engine, OLD), response(algorithm, engine, NEW, p)
     changed.believe(NEW, p)
@@ -116,7 +118,8 @@ def test_full_width_solvers_fade_or_say_that_they_cannot(name: str) -> None:
 
 
 def test_a_name_means_what_its_row_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`mcwhole` does not sample, for all its letters, and `plain` throws a coin at each information set."""
+    """`mcwhole` does not sample, for all its letters, and `plain` throws a coin at each
+    information set."""
     for spec in (
         ResponseAlgorithm("mcwhole", False, True, "cfr", "full width"),
         ResponseAlgorithm("plainrnr", True, False, "mccfr-external", "sampled"),

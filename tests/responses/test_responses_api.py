@@ -1,4 +1,5 @@
-"""respond, confidence and frontier: formulas, arguments, the search for the best response within a limit on risk."""
+"""respond, confidence and frontier: formulas, arguments, the search for the best response within
+a limit on risk."""
 
 from __future__ import annotations
 
@@ -141,7 +142,8 @@ def pure_model(game: cp.Game) -> cp.Strategy:
 @pytest.mark.parametrize("engine", ["mccfr", "mccfr-external", "mccfr-chance", "mcts"])
 @pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
 def test_models_with_zeros(algorithm: str, engine: str) -> None:
-    """A pure model, fully trusted: all stays finite, and the answer wins what a best response wins, to 0.05 of the range."""
+    """A pure model, fully trusted: all stays finite, and the answer wins what a best response
+    wins, to 0.05 of the range."""
     model = pure_model(KUHN)
     for player in (0, 1):
         response = cp.respond(KUHN, model, player, 1.0, algorithm, engine=engine, iterations=20_000)
@@ -156,7 +158,8 @@ def test_models_with_zeros(algorithm: str, engine: str) -> None:
 @pytest.mark.parametrize("name", ["kuhn", "bluff(1,1,3)", "goofspiel(3)"])
 @pytest.mark.parametrize("engine", ["lp", "cfr+"])
 def test_most_within_a_limit(engine: str, name: str, player: int, limit: float) -> None:
-    """Within the limit, and as much as the exact optimum and every response of a fine grid, to 1e-3."""
+    """Within the limit, and as much as the exact optimum and every response of a fine grid, to
+    1e-3."""
     game = cp.load(name)
     model = cp.Strategy.random(game, 21)
     value = lp_value(game) * (1 if player == 0 else -1)
@@ -209,7 +212,8 @@ def curve() -> cp.Frontier:
 
 
 def test_frontier_points(curve: cp.Frontier) -> None:
-    """p rises; each point is a response less the value of the game, 1/18 to player 2; the straight line joins the ends."""
+    """p rises; each point is a response less the value of the game, 1/18 to player 2; the
+    straight line joins the ends."""
     rows = curve.rows()
     assert [row[0] for row in rows] == [0.0, 0.5, 0.8, 1.0]
     for (p, won, risked, line, seconds), point in zip(rows, curve.points, strict=True):

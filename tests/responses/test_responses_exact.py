@@ -1,4 +1,5 @@
-"""Robust responses by linear program: what is known of them, to the last digits (Section 4.1.2; Johanson et al. 2008)."""
+"""Robust responses by linear program: what is known of them, to the last digits (Section 4.1.2;
+Johanson et al. 2008)."""
 
 from __future__ import annotations
 
@@ -16,11 +17,13 @@ import counterplay as cp
 GAMES = ("kuhn", "ocp(4)", "bluff(1,1,3)", "goofspiel(3)", "goofspiel(4)")
 SEATS = (0, 1)
 EXACT = 1e-9
-#: Residuals of a value come back in exploitation and worst case divided by p, 1 - p or the step between two p: 0.01 or more here.
+#: Residuals of a value come back in exploitation and worst case divided by p, 1 - p or the step
+#: between two p: 0.01 or more here.
 BLURRED = 1e-6
 few = settings(max_examples=3, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
-#: In hundredths: HiGHS takes for zero what is below 1e-7, and a tiny p makes payoffs of that size that matter.
+#: In hundredths: HiGHS takes for zero what is below 1e-7, and a tiny p makes payoffs of that size
+#: that matter.
 trusts = st.integers(0, 100).map(lambda k: k / 100)
 
 
@@ -36,7 +39,8 @@ def exact(
 
 
 def value_of(response: cp.Response) -> float:
-    """What the program says the restricted game is worth to the responder; both players' programs must say the same."""
+    """What the program says the restricted game is worth to the responder; both players'
+    programs must say the same."""
     values = response.runs[0]._solver.values
     assert values.sum() == pytest.approx(0.0, abs=EXACT)
     assert response.runs[0].exploitability == pytest.approx(0.0, abs=EXACT)
@@ -56,7 +60,8 @@ def value_to(game: cp.Game, player: int) -> float:
 @given(seed=seeds)
 @pytest.mark.parametrize("player", SEATS)
 def test_ends_of_the_range(game: cp.Game, player: int, seed: int) -> None:
-    """p = 0: the value of the game, not exploitable. p = 1: the best response, whatever it risks."""
+    """p = 0: the value of the game, not exploitable. p = 1: the best response, whatever it
+    risks."""
     model = cp.Strategy.random(game, seed)
     for algorithm in ("rnr", "dbr"):
         none, all_ = (
@@ -74,10 +79,12 @@ def test_ends_of_the_range(game: cp.Game, player: int, seed: int) -> None:
 @given(seed=seeds, ps=st.lists(trusts, min_size=3, max_size=5, unique=True))
 @pytest.mark.parametrize("player", SEATS)
 def test_along_p(game: cp.Game, player: int, seed: int, ps: list[float]) -> None:
-    """V is convex. Exploitation never falls and the worst case never rises, whichever optimal strategies are found.
+    """V is convex. Exploitation never falls and the worst case never rises, whichever optimal
+    strategies are found.
 
-    If x is optimal at p and x' at q > p, write E and W for what x' has more than x. Optimality says p E + (1 - p) W <= 0 <=
-    q E + (1 - q) W, so (q - p)(E - W) >= 0; E < 0 would make W < 0 too and break the second; so E >= 0 and W <= 0 by the first.
+    If x is optimal at p and x' at q > p, write E and W for what x' has more than x. Optimality says
+    p E + (1 - p) W <= 0 <= q E + (1 - q) W, so (q - p)(E - W) >= 0; E < 0 would make W < 0 too and
+    break the second; so E >= 0 and W <= 0 by the first.
     """
     model = cp.Strategy.random(game, seed)
     ps = sorted(ps)
@@ -99,7 +106,8 @@ def test_along_p(game: cp.Game, player: int, seed: int, ps: list[float]) -> None
 def test_nothing_beats_the_response(
     game: cp.Game, player: int, seed: int, p: float, share: float
 ) -> None:
-    """No mixture of an equilibrium and a best response, and no other strategy, is worth more in the restricted game."""
+    """No mixture of an equilibrium and a best response, and no other strategy, is worth more in
+    the restricted game."""
     model = cp.Strategy.random(game, seed)
     value = value_of(exact(game, model, player, p))
     safe, greedy = exact(game, model, player, 0.0), exact(game, model, player, 1.0)
@@ -114,7 +122,8 @@ def test_nothing_beats_the_response(
 @given(seed=seeds, p=trusts.filter(lambda p: 0.0 < p < 1.0))
 @pytest.mark.parametrize("player", SEATS)
 def test_safe_best_response(game: cp.Game, player: int, seed: int, p: float) -> None:
-    """A response wins the most of all strategies that risk no more (theorem of Johanson et al.), and so lies above the line."""
+    """A response wins the most of all strategies that risk no more (theorem of Johanson et al.),
+    and so lies above the line."""
     model = cp.Strategy.random(game, seed)
     response, safe, greedy = (exact(game, model, player, q) for q in (p, 0.0, 1.0))
     most = most_within(game, model, player, response.worst_case - EXACT)
@@ -140,7 +149,8 @@ def test_against_an_equilibrium_there_is_nothing_to_win(game: cp.Game, player: i
 @given(seed=seeds, p=trusts)
 @pytest.mark.parametrize("player", SEATS)
 def test_agrees_with_the_other_program(game: cp.Game, player: int, seed: int, p: float) -> None:
-    """The same values from programs over the restricted player's plan; a random Pconf with zeros and ones for DBR."""
+    """The same values from programs over the restricted player's plan; a random Pconf with zeros
+    and ones for DBR."""
     model = cp.Strategy.random(game, seed)
     draw = np.random.default_rng(seed)
     some = np.clip(draw.uniform(-0.3, 1.3, game.n_infosets).round(2), 0.0, 1.0)
@@ -157,7 +167,8 @@ def test_agrees_with_the_other_program(game: cp.Game, player: int, seed: int, p:
 
 @pytest.mark.parametrize("player", SEATS)
 def test_arrays_at_the_ends(game: cp.Game, player: int) -> None:
-    """Pconf 0 everywhere is the game itself, 1 everywhere leaves a best response; only the opponent's sets count."""
+    """Pconf 0 everywhere is the game itself, 1 everywhere leaves a best response; only the
+    opponent's sets count."""
     model = cp.Strategy.random(game, 5)
     nowhere, everywhere = np.zeros(game.n_infosets), np.ones(game.n_infosets)
     mine = (game.tree.owner == player).astype(float)
@@ -177,7 +188,8 @@ def test_arrays_at_the_ends(game: cp.Game, player: int) -> None:
 @given(seed=seeds, p=trusts)
 @pytest.mark.parametrize("name", ["kuhn", "ocp(4)"])
 def test_one_coin_or_many(name: str, seed: int, p: float) -> None:
-    """Player 2 acts once on any path, so that a coin per game and a coin per information set are the same."""
+    """Player 2 acts once on any path, so that a coin per game and a coin per information set are
+    the same."""
     game = cp.load(name)
     assert not game.sequence_form.two.parent.any()
     model = cp.Strategy.random(game, seed)

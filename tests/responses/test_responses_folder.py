@@ -1,4 +1,5 @@
-"""Responses on disk: resumed bit for bit, finished where a kill left off, and damage answered with a sentence."""
+"""Responses on disk: resumed bit for bit, finished where a kill left off, and damage answered
+with a sentence."""
 
 from __future__ import annotations
 
@@ -108,7 +109,8 @@ def test_each_kind_of_run_has_its_own_resume(tmp_path: Path) -> None:
     ("first", "second"), [("rnr", "rnr"), ("both", "both"), ("rnr", "both"), ("both", "rnr")]
 )
 def test_never_writes_over_a_response(first: str, second: str, tmp_path: Path) -> None:
-    """Also where one is of a single seat and the other of both: no resume could tell which of the two is meant."""
+    """Also where one is of a single seat and the other of both: no resume could tell which of
+    the two is meant."""
     folder = tmp_path / "run"
     cp.respond(KUHN, MODEL, **CASES[first], iterations=10, folder=folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -162,7 +164,8 @@ def test_damaged_files(
             "foreign": (finished / "strategy.npz").read_bytes()[:-1],
         }
         (folder / name).write_bytes(content[damage])
-    # a response stopped before its first checkpoint has nothing to go on from: it starts again, and the answer is right
+    # a response stopped before its first checkpoint has nothing to go on from: it starts again, and
+    # the answer is right
     assert resumed_or_refused(folder, expected) == ((name, damage) != ("checkpoint.npz", "missing"))
 
 

@@ -1,7 +1,9 @@
-"""Iterative engines reach the exact value of the restricted game, each within the gap that it measures itself.
+"""Iterative engines reach the exact value of the restricted game, each within the gap that it
+measures itself.
 
-If x is the responder's strategy and W what it is sure of in the restricted game, then V - gap <= W <= V, where V is the value and
-the gap is b1 + b2 of the pair that was found. V comes from the linear program, W from the definitions below.
+If x is the responder's strategy and W what it is sure of in the restricted game, then V - gap <= W
+<= V, where V is the value and the gap is b1 + b2 of the pair that was found. V comes from the
+linear program, W from the definitions below.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ GAMES = ("kuhn", "ocp(4)", "bluff(1,1,3)", "goofspiel(4)", "leduc")
 SEATS = (0, 1)
 ROUNDING = 1e-9
 
-#: Full-width engines: iterations, and the gap to be below as a share of the payoff range. Regret bounds fall with 1/sqrt(t); that
-#: of plain CFR is met as it stands, the others are faster.
+#: Full-width engines: iterations, and the gap to be below as a share of the payoff range. Regret
+#: bounds fall with 1/sqrt(t); that of plain CFR is met as it stands, the others are faster.
 FULL = {"cfr": (2000, 2e-2), "cfr+": (1000, 5e-4), "dcfr": (1000, 5e-4), "pcfr+": (1000, 5e-4)}
 
-#: Sampled engines: options, iterations in small games and in Leduc. Standard deviations fall with 1/sqrt(t); the gap of
-#: the uniform pair is 0.12 to 0.7 of the range in these games, and 0.02 is far from anything but convergence.
+#: Sampled engines: options, iterations in small games and in Leduc. Standard deviations fall with
+#: 1/sqrt(t); the gap of the uniform pair is 0.12 to 0.7 of the range in these games, and 0.02 is
+#: far from anything but convergence.
 SAMPLED: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "optimistic": ("mccfr", {}, 2_000_000, 3_000_000),
     "stochastic": ("mccfr", {"averaging": "stochastic"}, 2_000_000, 3_000_000),
@@ -55,7 +58,8 @@ def some_trust(game: cp.Game, algorithm: str) -> float | np.ndarray:
 def least_biased(
     game: cp.Game, model: cp.Strategy, player: int, strategy: cp.Strategy, trust: np.ndarray
 ) -> float:
-    """The least `player` gets when at each set of his opponent the model acts with probability Pconf, else the worst action."""
+    """The least `player` gets when at each set of his opponent the model acts with probability
+    Pconf, else the worst action."""
     side = game.sequence_form[1 - player]
     plan, fixed = strategy.plan(player), model.probabilities[game.slots(1 - player)]
     pconf = trust[game.tree.owner == 1 - player]
@@ -149,7 +153,8 @@ def test_sampled(name: str, engine: str, algorithm: str, player: int) -> None:
 @pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
 @pytest.mark.parametrize("engine", SAMPLED)
 def test_sampled_at_the_ends(engine: str, algorithm: str, p: float) -> None:
-    """p = 0 looks for an equilibrium, p = 1 for a best response; here in the second seat of Kuhn."""
+    """p = 0 looks for an equilibrium, p = 1 for a best response; here in the second seat of
+    Kuhn."""
     game = cp.load("kuhn")
     model = some_model(game)
     solver, options, small, _ = SAMPLED[engine]
@@ -165,9 +170,8 @@ def test_sampled_at_the_ends(engine: str, algorithm: str, p: float) -> None:
         **options,
     )
     check(response, model, p, SAMPLED_GAP * spread(game))
-    goal = (
-        1 / 18 if p == 0.0 else cp.best_response(game, model, 1).value
-    )  # the value of Kuhn to player 2 is 1/18
+    # the value of Kuhn to player 2 is 1/18
+    goal = 1 / 18 if p == 0.0 else cp.best_response(game, model, 1).value
     assert (response.worst_case if p == 0.0 else response.payoff) == pytest.approx(
         goal, abs=SAMPLED_GAP * spread(game)
     )
@@ -212,7 +216,8 @@ def test_scores_by_hand(player: int) -> None:
 @pytest.mark.parametrize("engine", FULL)
 @pytest.mark.parametrize("name", ["kuhn", "goofspiel(4)", "leduc"])
 def test_certainty_of_a_model_that_leaves_actions_out(name: str, engine: str) -> None:
-    """Pconf = 1 and a model with zeros: nothing is left to the opponent, and the answer is a best response."""
+    """Pconf = 1 and a model with zeros: nothing is left to the opponent, and the answer is a
+    best response."""
     game = cp.load(name)
     model = some_model(game)
     response = cp.respond(game, model, 0, 1.0, "dbr", engine=engine, iterations=FULL[engine][0])

@@ -1,4 +1,5 @@
-"""Mistakes with robust responses that are easy to make: each gets a sentence. And a seat stopped before its first checkpoint."""
+"""Mistakes with robust responses that are easy to make: each gets a sentence. And a seat stopped
+before its first checkpoint."""
 
 from __future__ import annotations
 

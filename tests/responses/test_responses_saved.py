@@ -1,4 +1,5 @@
-"""A response on disk is the one in memory: the responder as computed, the other seat the model, on every path to the file."""
+"""A response on disk is the one in memory: the responder as computed, the other seat the model,
+on every path to the file."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def cases() -> list[Any]:
 
 
 def whole(folder: Path, response: cp.Response, model: cp.Strategy) -> None:
-    """The file in `folder` is the strategy of `response`, and beside the responder sits the model."""
+    """The file in `folder` is the strategy of `response`, and beside the responder sits the
+    model."""
     saved, seat = cp.Strategy.load(folder, response.game), response.player
     assert seat is not None
     own, other = response.game.slots(seat), response.game.slots(1 - seat)
@@ -196,7 +198,8 @@ def test_a_mixture_leaves_the_model_as_it_is() -> None:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Responses to uniform play of player 1, of player 2 and of both in Kuhn poker, and of player 1 in hold'em."""
+    """Responses to uniform play of player 1, of player 2 and of both in Kuhn poker, and of
+    player 1 in hold'em."""
     folder = tmp_path_factory.mktemp("answers")
     for name, player in (("one", 0), ("two", 1), ("both", None)):
         cp.respond(
@@ -217,7 +220,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [("one", "uni", 0), ("uni", "one", 1), ("two", "uni", 1), ("one", "two", 0)],
 )
 def test_a_match_keeps_to_the_seat(first: str, second: str, seat: int, answers: Path) -> None:
-    """As much as the exact value in that seat, and as many hands as asked for; the other seat does not count."""
+    """As much as the exact value in that seat, and as many hands as asked for; the other seat
+    does not count."""
     a, b = (
         cp.Strategy.uniform(cp.load("kuhn")) if name == "uni" else cp.Strategy.load(answers / name)
         for name in (first, second)
@@ -245,7 +249,8 @@ def test_a_match_keeps_to_the_seat(first: str, second: str, seat: int, answers: 
 
 
 def test_the_same_in_holdem(answers: Path, tmp_path: Path) -> None:
-    """Each seat of a profile alone is what both seats together say of it, deal by deal; the log has that seat only."""
+    """Each seat of a profile alone is what both seats together say of it, deal by deal; the log
+    has that seat only."""
     game = cp.load(HOLDEM)
     profile, caller = cp.Strategy.random(game, 2), simple_strategy("always-call", game)
     both = cp.play_match(game, profile, caller, 2_000, 5)

@@ -1,7 +1,8 @@
 """Restricted Nash responses to uniform play, number by number.
 
-The tables were computed by a linear program of their own, outside this package, and are rounded to six digits; Kuhn's are
-fractions. V: value of the restricted game to the responder; ex: payoff against the model; wc: payoff against the worst opponent.
+The tables were computed by a linear program of their own, outside this package, and are rounded to
+six digits; Kuhn's are fractions. V: value of the restricted game to the responder; ex: payoff
+against the model; wc: payoff against the worst opponent.
 """
 
 from __future__ import annotations

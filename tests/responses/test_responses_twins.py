@@ -1,7 +1,8 @@
-"""Every engine on a restricted game does what it would do on that game drawn out (tests/reference/restricted.py).
+"""Every engine on a restricted game does what it would do on that game drawn out
+(tests/reference/restricted.py).
 
-Sampled engines are compared with the naive twins on the same random numbers, full-width ones with plain CFR. Tolerances as in
-test_twins.py.
+Sampled engines are compared with the naive twins on the same random numbers, full-width ones with
+plain CFR. Tolerances as in test_twins.py.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "engine", "p", "player"), CASES)
 def test_sampled(name: str, engine: str, p: Any, player: int) -> None:
-    """Coins, chance, the model's actions and the players' are drawn in the same order, and tables are the same."""
+    """Coins, chance, the model's actions and the players' are drawn in the same order, and
+    tables are the same."""
     game, _ = game_and_root(name)
     trust = some_confidence(game) if p == "array" else p
     algorithm, iterations = "mcdbr" if p == "array" else "mcrnr", 30 if name == LEDUC else 150
@@ -130,7 +132,8 @@ VARIANTS = {
     [*((name, variant) for name in GAMES for variant in VARIANTS), (LEDUC, "cfr")],
 )
 def test_figure_5_is_an_ordinary_game(name: str, variant: str, p: float, player: int) -> None:
-    """rnr equals the same solver on G' as a game of one's own: average strategies of both players after the same iterations."""
+    """rnr equals the same solver on G' as a game of one's own: average strategies of both
+    players after the same iterations."""
     game, _ = game_and_root(name)
     engine, options = VARIANTS[variant]
     model = cp.Strategy.random(game, 4)
@@ -151,9 +154,10 @@ def test_figure_5_is_an_ordinary_game(name: str, variant: str, p: float, player:
 def test_a_coin_before_each_information_set(name: str, alternating: bool, player: int) -> None:
     """dbr equals recursive CFR on the game with all coins: the responder's average strategy.
 
-    The restricted player has no perfect recall there (he forgets which actions were the model's), and only the twin takes such a
-    game. His regrets at I are those of the treeplex with floors times the chance that coins and model let him get to I and be
-    free, a constant that regret matching does not see; but the twin cannot average for him, so only the responder is compared.
+    The restricted player has no perfect recall there (he forgets which actions were the model's),
+    and only the twin takes such a game. His regrets at I are those of the treeplex with floors
+    times the chance that coins and model let him get to I and be free, a constant that regret
+    matching does not see; but the twin cannot average for him, so only the responder is compared.
     """
     game, _ = game_and_root(name)
     model, trust = cp.Strategy.random(game, 4), some_confidence(game)
@@ -171,7 +175,8 @@ def test_a_coin_before_each_information_set(name: str, alternating: bool, player
 
 @pytest.mark.parametrize("player", SEATS)
 def test_drawn_out_games_have_the_known_sizes(player: int) -> None:
-    """Figure 5: two subtrees and a coin; information sets only of the responder and of the free restricted player."""
+    """Figure 5: two subtrees and a coin; information sets only of the responder and of the free
+    restricted player."""
     game, _ = game_and_root("kuhn")
     ordinary = Game("G'", drawn_out(game, cp.Strategy.uniform(game), player, 0.5))
     assert ordinary.n_nodes == 2 * game.n_nodes + 1

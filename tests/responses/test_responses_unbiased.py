@@ -1,7 +1,9 @@
-"""Sampled regrets of restricted games equal counterfactual regrets in expectation, by enumeration on Kuhn and the toy game.
+"""Sampled regrets of restricted games equal counterfactual regrets in expectation, by enumeration
+on Kuhn and the toy game.
 
-Every terminal history z of the game drawn out (tests/reference/restricted.py), coins, chance and model's actions included, goes
-through the kernel's own update, weighted by q(z). A second test ties the kernel's sampler to these histories.
+Every terminal history z of the game drawn out (tests/reference/restricted.py), coins, chance and
+model's actions included, goes through the kernel's own update, weighted by q(z). A second test ties
+the kernel's sampler to these histories.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Case(NamedTuple):
 
 
 def case(name: str, restricted: int, p: Any) -> Case:
-    """`p` "array": DBR with zeros, ones and values between; "constant": DBR with 0.3; else RNR. The model has zeros."""
+    """`p` "array": DBR with zeros, ones and values between; "constant": DBR with 0.3; else RNR.
+    The model has zeros."""
     game, _ = game_and_root(name)
     weights = 1.0 + np.arange(game.n_slots) * 5 % 7
     weights[game.tree.first[:-1:2]] = 0.0
@@ -85,7 +88,8 @@ def case(name: str, restricted: int, p: Any) -> Case:
 def kernel_path(
     this: Case, policy: Policy, steps: tuple[tuple[Node, int], ...]
 ) -> tuple[Path, int, int, float]:
-    """The history as the kernel's `Path`: path, terminal node in the original tree, decisions, π^σ'(z) of those decisions."""
+    """The history as the kernel's `Path`: path, terminal node in the original tree, decisions,
+    π^σ'(z) of those decisions."""
     game, tree = this.game, this.game.tree
     path, sampling = new_path(game.depth, game.max_actions, 2), explored(policy)
     infoset_of = {(int(tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)}
@@ -135,7 +139,8 @@ def expected_update(
 
 
 def blended(this: Case, policy: Policy) -> Policy:
-    """Behaviour of both in the original game when the restricted player's set I is free with probability 1 - Pconf(I)."""
+    """Behaviour of both in the original game when the restricted player's set I is free with
+    probability 1 - Pconf(I)."""
     assert this.confidence is not None
     mixed = dict(policy)
     for key, c in this.confidence.items():
@@ -165,10 +170,12 @@ def test_regrets(name: str, restricted: int, p: Any, optimistic: bool) -> None:
 @pytest.mark.parametrize("restricted", SEATS)
 @pytest.mark.parametrize("name", GAMES)
 def test_regrets_against_the_original_game(name: str, restricted: int, p: Any) -> None:
-    """The same regrets without coins: those of the original game where the opponent behaves as a mixture.
+    """The same regrets without coins: those of the original game where the opponent behaves as a
+    mixture.
 
-    RNR: the responder's are p times those against the model plus 1 - p times those against σ, the restricted player's 1 - p times
-    those of the game. DBR: the responder's are those against behaviour Pconf σ_fix + (1 - Pconf) σ.
+    RNR: the responder's are p times those against the model plus 1 - p times those against σ, the
+    restricted player's 1 - p times those of the game. DBR: the responder's are those against
+    behaviour Pconf σ_fix + (1 - Pconf) σ.
     """
     this = case(name, restricted, p)
     game, root = game_and_root(name)
@@ -195,9 +202,11 @@ def test_regrets_against_the_original_game(name: str, restricted: int, p: Any) -
 @pytest.mark.parametrize("restricted", SEATS)
 @pytest.mark.parametrize("name", GAMES)
 def test_stochastic_averaging(name: str, restricted: int, p: Any) -> None:
-    """Expected increments at I are proportional to σ(I, ·), weighted by the player's own reach: blended for a biased player.
+    """Expected increments at I are proportional to σ(I, ·), weighted by the player's own reach:
+    blended for a biased player.
 
-    With the weight's constant (chance and coins) taken out by the increments under uniform regrets, where reach is known.
+    With the weight's constant (chance and coins) taken out by the increments under uniform regrets,
+    where reach is known.
     """
     this = case(name, restricted, p)
     game = this.game
@@ -229,7 +238,8 @@ def test_stochastic_averaging(name: str, restricted: int, p: Any) -> None:
 @pytest.mark.parametrize("restricted", SEATS)
 @pytest.mark.parametrize("name", GAMES)
 def test_sampler_writes_these_paths(name: str, restricted: int, p: Any) -> None:
-    """What `sample_history` writes is one of the paths above with a coin that is possible, never one of probability zero."""
+    """What `sample_history` writes is one of the paths above with a coin that is possible, never
+    one of probability zero."""
     this = case(name, restricted, p)
     game = this.game
     regret = arbitrary_regrets(game)

@@ -23,7 +23,8 @@ from counterplay.opponents.bots.poki import store
 
 
 def test_two_processes_compile_into_one_cold_cache(tmp_path: Path) -> None:
-    """They start at the same time, compile the same kernels and both give the right bits; so does a third after them."""
+    """They start at the same time, compile the same kernels and both give the right bits; so
+    does a third after them."""
     environment = {
         **os.environ,
         "COUNTERPLAY_CACHE": str(tmp_path / "cache"),
@@ -68,7 +69,8 @@ WRITER = """
 
 
 def test_two_processes_write_the_same_tables(tmp_path: Path) -> None:
-    """Of other content, which real ones are not: a mixture of both is never read. The last writing is."""
+    """Of other content, which real ones are not: a mixture of both is never read. The last
+    writing is."""
     script = textwrap.dedent(WRITER)
     running = [
         subprocess.Popen(

@@ -32,7 +32,8 @@ def test_scripts_to_install(shell: str, tmp_path: Path) -> None:
 
 
 def _bash(tmp_path: Path, *words: str) -> set[str]:
-    """What bash offers after these words, the last of them unfinished: the real script in a real bash."""
+    """What bash offers after these words, the last of them unfinished: the real script in a real
+    bash."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")

@@ -1,4 +1,5 @@
-"""Random bytes, cut files and flipped bits in every kind of file that is read: one sentence and code 2, or the right answer."""
+"""Random bytes, cut files and flipped bits in every kind of file that is read: one sentence and
+code 2, or the right answer."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ from counterplay.opponents.models.observe import observe
 
 
 def damaged(good: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
-    """Noise, nothing, a cut, a gap, something else's bytes, then `count` times one to four flipped bits."""
+    """Noise, nothing, a cut, a gap, something else's bytes, then `count` times one to four
+    flipped bits."""
     rng = random.Random(seed)
     yield rng.randbytes(500)
     yield b""
@@ -203,7 +205,8 @@ def test_pokis_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_archive_of_arrays(tmp_path: Path) -> None:
-    """As Sparbot's table is kept. Each byte once, among them those that make an array shorter or of another type."""
+    """As Sparbot's table is kept. Each byte once, among them those that make an array shorter or
+    of another type."""
     path = tmp_path / "x.npz"
     arrays = {"rows": np.arange(12), "policy": np.random.default_rng(1).random((5, 3))}
     files.write_arrays(path, "sparbot", arrays, {"parameters": {"deals": 12}})
@@ -225,7 +228,8 @@ def hands() -> list[HandRecord]:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".phhs", ".phh", ".log", ".txt", ".unknown"])
 def test_hand_histories(suffix: str, hands: list[HandRecord], tmp_path: Path) -> None:
-    """What is read is right, whatever the damage; where hands may be skipped, a text whose checksum is gone gives some."""
+    """What is read is right, whatever the damage; where hands may be skipped, a text whose
+    checksum is gone gives some."""
     path = tmp_path / f"hands{suffix}"
     some = hands[:1] if suffix == ".phh" else hands
     writers: dict[str, Any] = {".parquet": write_hands, ".phhs": write_phh, ".phh": write_phh}

@@ -1,4 +1,5 @@
-"""Games that never end, or are larger than memory: they are refused early, and the count is said aloud."""
+"""Games that never end, or are larger than memory: they are refused early, and the count is said
+aloud."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compiled code on disk that is damaged is compiled again, and a folder that cannot be written is said once, in a sentence."""
+"""Compiled code on disk that is damaged is compiled again, and a folder that cannot be written
+is said once, in a sentence."""
 
 from __future__ import annotations
 

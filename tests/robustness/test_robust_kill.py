@@ -1,4 +1,5 @@
-"""`kill -9` at random moments: whatever a command leaves behind, the next one trusts nothing that is not whole and right."""
+"""`kill -9` at random moments: whatever a command leaves behind, the next one trusts nothing
+that is not whole and right."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ SOLVE = """
 
 
 def test_solve(tmp_path: Path) -> None:
-    """From before the first file is written to the middle of checkpoints, which come one after the other."""
+    """From before the first file is written to the middle of checkpoints, which come one after
+    the other."""
     rng = random.Random(1)
     for attempt in range(4):
         folder = tmp_path / str(attempt)
@@ -76,7 +78,8 @@ def test_solve(tmp_path: Path) -> None:
 
 
 def test_the_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels are compiled for seconds into a cache of its own; then the next process finds some of them."""
+    """Kernels are compiled for seconds into a cache of its own; then the next process finds some
+    of them."""
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
     rng = random.Random(2)
     for name in ("first", "second"):
@@ -107,7 +110,8 @@ MAPPED = """
 
 
 def test_tables_on_disk(tmp_path: Path) -> None:
-    """A writer that never stops: readers meanwhile and afterwards get three tables of one writing, or None."""
+    """A writer that never stops: readers meanwhile and afterwards get three tables of one
+    writing, or None."""
     rng = random.Random(3)
     found = []
 

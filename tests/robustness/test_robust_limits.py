@@ -226,7 +226,8 @@ def test_what_does_not_belong_into_a_strategy(
 
 
 def test_what_is_large_and_right_is_read(tmp_path: Path) -> None:
-    """The bounds are no nuisance: a compressed strategy, and a checkpoint with many measurements."""
+    """The bounds are no nuisance: a compressed strategy, and a checkpoint with many
+    measurements."""
     game = cp.load("leduc")
     cp.Strategy.uniform(game).save(tmp_path / "s.npz")
     assert np.array_equal(

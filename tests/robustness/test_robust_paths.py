@@ -1,4 +1,5 @@
-"""Every path that a command takes, given as what is no such path: one sentence and code 2, at once."""
+"""Every path that a command takes, given as what is no such path: one sentence and code 2, at
+once."""
 
 from __future__ import annotations
 

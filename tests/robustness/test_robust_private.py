@@ -1,4 +1,5 @@
-"""What others could have put into the cache is not run; what killed processes left there is removed."""
+"""What others could have put into the cache is not run; what killed processes left there is
+removed."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def test_a_folder_that_others_can_write_is_refused(which: str, mode: int, cache:
 
 @posix
 def test_folders_above_the_cache(tmp_path: Path) -> None:
-    """Sticky ones, as /tmp, are all right; where everybody can rename everything, nothing is safe."""
+    """Sticky ones, as /tmp, are all right; where everybody can rename everything, nothing is
+    safe."""
     root = tmp_path / "shared" / "cache"
     make_private(root / "kernels")
     for mode, trusted in ((0o777, False), (0o1777, True), (0o775, True), (0o755, True)):
@@ -143,7 +145,8 @@ def _names(folder: Path) -> set[str]:
 
 @posix
 def test_what_a_killed_writer_left(tmp_path: Path) -> None:
-    """It is gone after the next write into the folder, and when tables are read; a living writer's file stays."""
+    """It is gone after the next write into the folder, and when tables are read; a living
+    writer's file stays."""
     alive = _writer(tmp_path / "alive.npz", "wait")
     try:
         for use in (

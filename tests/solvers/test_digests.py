@@ -1,6 +1,8 @@
-"""The bits of every solver and response on one thread: what the kernels computed when these digests were recorded.
+"""The bits of every solver and response on one thread: what the kernels computed when these digests
+were recorded.
 
-`python tests/solvers/test_digests.py` records them anew, which is right only where a change of the numbers is meant.
+`python tests/solvers/test_digests.py` records them anew, which is right only where a change of the
+numbers is meant.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The excessive gap technique: twin, optimality of the prox mapping, the condition and its bound at every step, 1/T."""
+"""The excessive gap technique: twin, optimality of the prox mapping, the condition and its bound
+at every step, 1/T."""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ def prox_gradient(side: Side, half: Half, policy: np.ndarray, kind: str) -> np.n
     ("name", "iterations"), [("toy", 60), ("kuhn", 60), ("leduc(suits=False)", 20)]
 )
 def test_twin(name: str, iterations: int, kind: str) -> None:
-    """Replies to payoffs over μ magnify rounding, so the twin goes on from the kernel's plans once these agree."""
+    """Replies to payoffs over μ magnify rounding, so the twin goes on from the kernel's plans
+    once these agree."""
     game, root = game_and_root(name)
     solver = ExcessiveGap(game, 0, prox=kind)
     twin = NaiveExcessiveGap(root, kind, float(np.abs(game.tree.payoff).max()))
@@ -136,7 +138,8 @@ def test_twin(name: str, iterations: int, kind: str) -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, mu=st.floats(0.02, 20.0))
 def test_smoothed_reply_is_optimal(name: str, kind: str, seed: int, mu: float) -> None:
-    """It attains the value it reports, no plan does better, and it passes the first-order test, which is sufficient."""
+    """It attains the value it reports, no plan does better, and it passes the first-order test,
+    which is sufficient."""
     solver, rng = ExcessiveGap(cp.load(name), 0, prox=kind), np.random.default_rng(seed)
     for side, half in zip(solver._form, solver._halves, strict=True):
         payoff = rng.normal(size=side.n_sequences)
@@ -215,11 +218,13 @@ def test_gap_condition_and_its_bound_at_every_step(name: str, kind: str) -> None
     ("name", "value"), [("kuhn", -1 / 18), ("leduc", -0.085606424078), ("goofspiel(4)", 0.0)]
 )
 def test_one_over_t(name: str, value: float, kind: str) -> None:
-    """Two decades: slope about -1 in the log-log plane, T times the bound bounded; the value is within the exploitability.
+    """Two decades: slope about -1 in the log-log plane, T times the bound bounded; the value is
+    within the exploitability.
 
-    Slopes measured: -0.98 to -1.10, except -0.863 on Leduc with the Euclidean prox, whose first μ prove too small at iteration
-    2,170: halving τ there makes the constant in front of 1/T larger, once. Values: Kuhn (Section 2.2), Leduc
-    (OpenSpiel's tests), Goofspiel is symmetric. Nothing is random.
+    Slopes measured: -0.98 to -1.10, except -0.863 on Leduc with the Euclidean prox, whose first μ
+    prove too small at iteration 2,170: halving τ there makes the constant in front of 1/T larger,
+    once. Values: Kuhn (Section 2.2), Leduc (OpenSpiel's tests), Goofspiel is symmetric. Nothing is
+    random.
     """
     game = cp.load(name)
     solver = ExcessiveGap(game, 0, prox=kind)

@@ -1,6 +1,7 @@
 """Section 3.2.3, number by number, on the kernel: Kuhn, iteration 1, history (K|Q, bet, pass).
 
-The kernel leaves chance out of π_-i and π^σ' alike, so that 1/12 and 1/24 are 1/2 and 1/4 here, and w is the paper's.
+The kernel leaves chance out of π_-i and π^σ' alike, so that 1/12 and 1/24 are 1/2 and 1/4 here, and
+w is the paper's.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def kuhn() -> Game:
 
 
 def infosets(game: Game) -> tuple[int, int]:
-    """I_1: player 1 holds the King and nothing happened. I_2: player 2 holds the Queen after a bet."""
+    """I_1: player 1 holds the King and nothing happened. I_2: player 2 holds the Queen after a
+    bet."""
     return game.infoset_by_name["K"], game.infoset_by_name["Q b"]
 
 
@@ -105,7 +107,8 @@ def test_update_phase(kuhn: Game) -> None:
 
 
 def test_weights(kuhn: Game) -> None:
-    """w_I1 = 4 and w_I2 = -2: from Eq 6, r̃(a taken) - r̃(a not taken) = w π(z[I]a, z), with tails 1/2 and 1."""
+    """w_I1 = 4 and w_I2 = -2: from Eq 6, r̃(a taken) - r̃(a not taken) = w π(z[I]a, z), with
+    tails 1/2 and 1."""
     tables = new_tables(kuhn)
     update_history(
         kuhn.tree,
@@ -126,7 +129,8 @@ def test_weights(kuhn: Game) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.6, 0.1, 1.0])
 def test_select_phase(kuhn: Game, epsilon: float) -> None:
-    """The sampler writes that very path, whatever ε ("regardless of the value of ε"), and one iteration gives those tables."""
+    """The sampler writes that very path, whatever ε ("regardless of the value of ε"), and one
+    iteration gives those tables."""
     for seed in count():
         path = new_path(kuhn.depth, kuhn.max_actions, kuhn.n_players)
         node, n_decisions, drawn = sample_history(

@@ -1,4 +1,5 @@
-"""One contract for every solver: probabilities, reproducible, resumable bit for bit, and it improves."""
+"""One contract for every solver: probabilities, reproducible, resumable bit for bit, and it
+improves."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ import pytest
 import counterplay as cp
 from counterplay.solvers.algorithms import ALGORITHMS, options_of
 
-# Iterations that take each algorithm well below half of the uniform profile's exploitability on Leduc (4.747).
+# Iterations that take each algorithm well below half of the uniform profile's exploitability on
+# Leduc (4.747).
 ENOUGH = {"mccfr": 400_000, "mccfr-external": 20_000, "mccfr-chance": 5_000, "mcts": 400_000}
-# MCTS gives no guarantee; C on the scale of Leduc's payoffs (13) makes it explore enough to be reasonable.
+# MCTS gives no guarantee; C on the scale of Leduc's payoffs (13) makes it explore enough to be
+# reasonable.
 OPTIONS = {"mcts": {"c": 13.0}}
 SOLVED_AT_ONCE = {"lp"}  # one iteration does everything
 SAMPLED = [name for name, solver in ALGORITHMS.items() if solver.sampled]

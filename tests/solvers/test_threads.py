@@ -1,4 +1,5 @@
-"""Several threads: the same bits however a run is cut, counts that add up, and a result as good as one thread's."""
+"""Several threads: the same bits however a run is cut, counts that add up, and a result as good
+as one thread's."""
 
 from __future__ import annotations
 
@@ -55,8 +56,8 @@ def same_state(one: Any, two: Any) -> None:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_they_meet_ever_more_seldom(name: str) -> None:
-    """The first plays alone for a few visits of each information set; then a tenth of the iterations so far, up to a few
-    visits, then a two-hundredth."""
+    """The first plays alone for a few visits of each information set; then a tenth of the
+    iterations so far, up to a few visits, then a two-hundredth."""
     one = solver(name)
     meetings, alone, visits = [FIRST], [1], [0.0]
     while one.iterations < 60_000:
@@ -77,7 +78,8 @@ def test_they_meet_ever_more_seldom(name: str) -> None:
 
 @pytest.mark.parametrize("threads", [2, 8])
 def test_many_threads_meet_after_as_many_visits_of_each(threads: int) -> None:
-    """So that a meeting, which takes longer the more there are, stays a small share of their time."""
+    """So that a meeting, which takes longer the more there are, stays a small share of their
+    time."""
     one = solver("mccfr", threads, "bluff(1,1,6)")
     nodes = 500
     one.play = lambda worker, done, n, stride, scale: n * nodes
@@ -247,7 +249,8 @@ def test_all_go_on_from_the_mean_in_which_every_sample_counts_once(name: str) ->
 
 
 def test_mean_of_copies() -> None:
-    """In blocks, parts and at the edges; what is equal keeps its bits, also where thirds are not exact."""
+    """In blocks, parts and at the edges; what is equal keeps its bits, also where thirds are not
+    exact."""
     rng = np.random.default_rng(1)
     copies = tuple(rng.normal(size=1_000) for _ in range(3))
     for copy in copies[1:]:
@@ -263,7 +266,8 @@ def test_mean_of_copies() -> None:
 
 
 def test_mean_of_visits() -> None:
-    """Visits by their mean, rewards by visits, and what is kept of both; what nobody visited keeps its bits."""
+    """Visits by their mean, rewards by visits, and what is kept of both; what nobody visited
+    keeps its bits."""
     rng = np.random.default_rng(2)
     first = np.array([0, 2, 5, 6, 9, 11], dtype=np.int32)
     start = np.empty((11, 3))
@@ -455,9 +459,10 @@ def _mean_exploitability(game: str, name: str, iterations: int, threads: int, c:
 def test_threads_converge_like_one(game: str, name: str, iterations: int, threads: int) -> None:
     """At the same number of iterations, exactly measured.
 
-    With one thread exploitability varies over seeds by at most 15% of its mean, so a ratio of two means over six seeds has a
-    standard error of at most 0.09: a bound of 1.3 is more than three of them above 1. When the changes of copies that
-    count once were added up, Goofspiel(5) and tree search were far outside (ratios of 2 to 6).
+    With one thread exploitability varies over seeds by at most 15% of its mean, so a ratio of two
+    means over six seeds has a standard error of at most 0.09: a bound of 1.3 is more than three of
+    them above 1. When the changes of copies that count once were added up, Goofspiel(5) and tree
+    search were far outside (ratios of 2 to 6).
     """
     c = 13.0 if game == "leduc" else 1.0
     one, many = (_mean_exploitability(game, name, iterations, t, c) for t in (1, threads))

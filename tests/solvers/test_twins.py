@@ -1,8 +1,8 @@
 """Every kernel agrees with its naive twin on the same random numbers (tests/reference).
 
-Tolerance: 1e-12 relative to the largest entry of a table, since kernel and twin add and multiply in different orders. Regret
-matching magnifies such differences without bound (regrets of 0 and 1e-17 give different strategies), so twins go on from the
-kernel's tables once these agree.
+Tolerance: 1e-12 relative to the largest entry of a table, since kernel and twin add and multiply in
+different orders. Regret matching magnifies such differences without bound (regrets of 0 and 1e-17
+give different strategies), so twins go on from the kernel's tables once these agree.
 COUNTERPLAY_TEST_ITERATIONS caps the iterations of the samplers, for runs with the jit off.
 """
 
@@ -167,7 +167,8 @@ def both_players(solver: Solver, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", SAMPLED_GAMES)
 def test_evaluation(name: str) -> None:
-    """Value, best response and exploitability of a random profile; the response really earns its value."""
+    """Value, best response and exploitability of a random profile; the response really earns its
+    value."""
     game, root = game_and_root(name)
     strategy = Strategy.random(game, seed=9)
     policy = from_slots(game, strategy.probabilities)

@@ -1,7 +1,9 @@
-"""Sampled regrets equal counterfactual regrets in expectation, by enumeration (no seed, no loose threshold).
+"""Sampled regrets equal counterfactual regrets in expectation, by enumeration (no seed, no loose
+threshold).
 
-Outcome sampling: the kernel's own update on every terminal history z, weighted by q(z). External and chance sampling: every
-sequence of random choices of the twins, which test_twins.py ties to the kernels number by number.
+Outcome sampling: the kernel's own update on every terminal history z, weighted by q(z). External
+and chance sampling: every sequence of random choices of the twins, which test_twins.py ties to the
+kernels number by number.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ GAMES = ("toy", "kuhn", "kuhn(players=3)")
 def kernel_path(
     game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
 ) -> tuple[Path, int, int, float]:
-    """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions, π^σ'(z) without chance."""
+    """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
+    π^σ'(z) without chance."""
     path, sampling = new_path(game.depth, game.max_actions, game.n_players), explored(policy)
     infoset_of = {
         (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
@@ -76,7 +79,8 @@ def expected_update(
 
 
 def strategy_increments(game: Game, root: Node, policy: Policy, counted: Any) -> np.ndarray:
-    """π_i(I) σ(I, a) times the sum over h in I of the probability of the steps to h that `counted(step, player)` names."""
+    """π_i(I) σ(I, a) times the sum over h in I of the probability of the steps to h that
+    `counted(step, player)` names."""
     weight: dict[Key, float] = defaultdict(float)
     own: dict[Key, float] = {}
 
@@ -126,7 +130,8 @@ def test_stochastic_averaging(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_sampler_writes_these_paths(name: str) -> None:
-    """What `sample_history` writes is what the enumeration above builds, whichever history it draws."""
+    """What `sample_history` writes is what the enumeration above builds, whichever history it
+    draws."""
     game, root = game_and_root(name)
     regret = arbitrary_regrets(game)
     policy = policy_of(game, regret)
@@ -154,7 +159,8 @@ def test_sampler_writes_these_paths(name: str) -> None:
 
 
 def expected_walks(game: Game, regret: np.ndarray, make: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Over every outcome of the random choices: the mean changes of regrets and strategy sums. `make()`: twin and experiment."""
+    """Over every outcome of the random choices: the mean changes of regrets and strategy sums.
+    `make()`: twin and experiment."""
     expected, total = [np.zeros(game.n_slots), np.zeros(game.n_slots)], 0.0
 
     def once(dice: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +179,8 @@ def expected_walks(game: Game, regret: np.ndarray, make: Any) -> tuple[np.ndarra
 
 @pytest.mark.parametrize("name", GAMES)
 def test_external_sampling(name: str) -> None:
-    """Each walk: exact regrets of its traverser and none of the others; with two players, averages weighted by π_i(I) σ(I, a)."""
+    """Each walk: exact regrets of its traverser and none of the others; with two players,
+    averages weighted by π_i(I) σ(I, a)."""
     game, root = game_and_root(name)
     regret = arbitrary_regrets(game)
     policy = policy_of(game, regret)

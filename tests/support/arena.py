@@ -1,4 +1,5 @@
-"""Players for matches, and the two ways to play a list of deals: the kernel and the plain-Python referee."""
+"""Players for matches, and the two ways to play a list of deals: the kernel and the plain-Python
+referee."""
 
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ def exact(result: cp.MatchResult) -> cp.MatchResult:
 def by_kernel(
     a: cp.Strategy, b: cp.Strategy, cards: np.ndarray, seed: int, first: int, duplicate: bool
 ) -> np.ndarray:
-    """float64[deals, 2]: what `a` wins of deals `first`, `first` + 1, ... as the dealer and as the big blind."""
+    """float64[deals, 2]: what `a` wins of deals `first`, `first` + 1, ... as the dealer and as
+    the big blind."""
     won, ends = np.empty((len(cards), 2)), np.empty((len(cards), 2), dtype=np.int32)
     scratch = Scratch(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     tables = strategy_bot(a).table, strategy_bot(b).table
@@ -115,7 +117,8 @@ def by_kernel(
 def by_referee(
     a: Any, b: Any, cards: np.ndarray, seed: int, first: int, duplicate: bool
 ) -> np.ndarray:
-    """The same by plain Python: each play of a deal begins with that deal's random numbers. `a` and `b`: policies."""
+    """The same by plain Python: each play of a deal begins with that deal's random numbers. `a`
+    and `b`: policies."""
     won = np.full((len(cards), 2), np.nan)
     for k, dealt in enumerate(cards.tolist()):
         for seat, order in enumerate(((a, b), (b, a))):

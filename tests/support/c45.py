@@ -23,7 +23,8 @@ def column(*values: float) -> np.ndarray:
 
 
 def random_data(seed: int) -> Data:
-    """Attributes, values, classes and weights: small whole numbers, nominal values, missing ones."""
+    """Attributes, values, classes and weights: small whole numbers, nominal values, missing
+    ones."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 90)), int(rng.integers(1, 5))
     attributes, columns = [], []

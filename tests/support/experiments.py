@@ -1,4 +1,5 @@
-"""Every experiment at toy size: a hold'em with three buckets, simple stand-ins for bots and models, no pictures drawn."""
+"""Every experiment at toy size: a hold'em with three buckets, simple stand-ins for bots and
+models, no pictures drawn."""
 
 from __future__ import annotations
 

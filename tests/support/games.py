@@ -1,4 +1,5 @@
-"""Small games written as a user would write them, and brute force over the histories of any game."""
+"""Small games written as a user would write them, and brute force over the histories of any
+game."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class MatrixGame:
         return MatrixState(self)
 
 
-#: Not zero-sum; two pure equilibria and a mixed one: (2/3, 1/3) against (1/3, 2/3), worth 2/3 to each.
+#: Not zero-sum; two pure equilibria and a mixed one: (2/3, 1/3) against (1/3, 2/3), worth 2/3 to
+#: each.
 BATTLE = Game(
     "battle",
     MatrixGame((("opera", "fight"), ("Opera", "Fight")), (((2, 1), (0, 0)), ((0, 0), (1, 2)))),
@@ -93,7 +95,8 @@ def brute_value(found: list[Ending], policy: np.ndarray) -> np.ndarray:
 
 
 def pure_choices(game: Game, player: int) -> dict[int, np.ndarray]:
-    """For each of the player's slots, in which of his pure strategies it is chosen: bool[number of pure strategies]."""
+    """For each of the player's slots, in which of his pure strategies it is chosen: bool[number
+    of pure strategies]."""
     tree = game.tree
     own = np.flatnonzero(tree.owner == player)
     every = np.array(list(product(*[range(tree.first[i], tree.first[i + 1]) for i in own])))

@@ -1,4 +1,5 @@
-"""Buckets and strategies of hold'em looked up the long way: the whole board's class, the holding renamed, whole numbers."""
+"""Buckets and strategies of hold'em looked up the long way: the whole board's class, the holding
+renamed, whole numbers."""
 
 from __future__ import annotations
 

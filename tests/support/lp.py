@@ -1,6 +1,8 @@
-"""The value of a two-player zero-sum game by linear programming over the sequence form (Koller, Megiddo and von Stengel 1996).
+"""The value of a two-player zero-sum game by linear programming over the sequence form (Koller,
+Megiddo and von Stengel 1996).
 
-Independent of every solver of the package: it reads only `game.sequence_form` and hands the program to HiGHS.
+Independent of every solver of the package: it reads only `game.sequence_form` and hands the program
+to HiGHS.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from counterplay.forms.sequence import Side
 
 
 def constraints(side: Side) -> csr_matrix:
-    """One row per information set and one for the root: weights below an information set add up to the weight above it."""
+    """One row per information set and one for the root: weights below an information set add up
+    to the weight above it."""
     rows, columns, values = [0], [0], [1.0]
     for i, parent in enumerate(side.parent):
         slots = range(side.first[i], side.first[i + 1])

@@ -1,4 +1,5 @@
-"""A weak opponent that is known, hands against him, and the models' arithmetic done the long way."""
+"""A weak opponent that is known, hands against him, and the models' arithmetic done the long
+way."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ NODE = {letters: node for node, letters in enumerate(TREE.histories)}
 
 
 def weak_shares(facing: bool, hand: int) -> dict[str, float]:
-    """He folds weak hands to any bet, calls with the middle and raises the strong, whatever the round."""
+    """He folds weak hands to any bet, calls with the middle and raises the strong, whatever the
+    round."""
     if facing:
         return (
             {"fold": 0.9, "call": 0.1}
@@ -40,7 +42,8 @@ def weak_shares(facing: bool, hand: int) -> dict[str, float]:
 def weak_strategy(
     game: cp.Game, shares_of: Callable[[bool, int], dict[str, float]] = weak_shares
 ) -> cp.Strategy:
-    """A rule by "does he face a bet" and ten buckets as a strategy; a raise that is not allowed is a call."""
+    """A rule by "does he face a bet" and ten buckets as a strategy; a raise that is not allowed
+    is a call."""
     actions, rows = TREE.actions, []
     for node in TREE.nodes.node.tolist():
         for k in range(10):
@@ -58,7 +61,8 @@ def timid_shares(facing: bool, hand: int) -> dict[str, float]:
 
 @cache
 def weak_hands(hands: int, seed: int, observer: str | None) -> tuple[HandRecord, ...]:
-    """Hands of `probe` against the weak opponent, who is called NAME, through the file of a match."""
+    """Hands of `probe` against the weak opponent, who is called NAME, through the file of a
+    match."""
     opponent = strategy_bot(weak_strategy(cp.load(GAME)), NAME)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hands.parquet"
@@ -95,7 +99,8 @@ def naive_slot(game: cp.Game, letters: str, hand: int, action: str) -> int:
 def naive_expectation(
     hands: Sequence[HandRecord], player: str, game: cp.Game, policy: np.ndarray
 ) -> tuple[dict[int, float], float]:
-    """Expected counts by slot, and the log likelihood of hands whose cards were not seen: Bayes over all pairs of cards."""
+    """Expected counts by slot, and the log likelihood of hands whose cards were not seen: Bayes
+    over all pairs of cards."""
     counts: dict[int, float] = {}
     likelihood = 0.0
     for record in hands:
@@ -155,7 +160,8 @@ def seen_likelihood(seen: Observations, game: cp.Game, policy: np.ndarray) -> fl
 def distance(
     one: np.ndarray, two: np.ndarray, game: cp.Game, seen: Observations, chosen: np.ndarray
 ) -> float:
-    """Total variation between two policies, averaged over the chosen decisions; every card must be known."""
+    """Total variation between two policies, averaged over the chosen decisions; every card must
+    be known."""
     first = game.form.first
     infoset = (
         TREE.nodes.decision[seen.node[chosen]].astype(np.int64) * 10

@@ -134,7 +134,8 @@ class Page(HTMLParser):
 
 
 def check(path: Path) -> Page:
-    """A self-contained page: whole pictures inside, anchors and files that exist, no script, nothing from elsewhere."""
+    """A self-contained page: whole pictures inside, anchors and files that exist, no script,
+    nothing from elsewhere."""
     page = Page(path.read_text("utf-8"))
     assert not page.all("script")
     assert [one["href"] for one in page.all("link")] == ["data:,"]

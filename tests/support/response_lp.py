@@ -1,8 +1,10 @@
-"""Restricted games as linear programs written from the restricted player's side (Johanson et al. 2008, Johanson & Bowling 2009).
+"""Restricted games as linear programs written from the restricted player's side (Johanson et al.
+2008, Johanson & Bowling 2009).
 
-The package solves for the responder. Here the restricted player's plan y is a variable with lower bounds that say what the model
-forces on him, and the program minimises what the responder's best reply earns. Also: the most that can be won from a model at a
-given risk, straight from its definition. Both read only `game.sequence_form`.
+The package solves for the responder. Here the restricted player's plan y is a variable with lower
+bounds that say what the model forces on him, and the program minimises what the responder's best
+reply earns. Also: the most that can be won from a model at a given risk, straight from its
+definition. Both read only `game.sequence_form`.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def plan_by_hand(side: Side, behaviour: np.ndarray) -> np.ndarray:
 
 
 def _value(game: Game, responder: int, lowest: np.ndarray, local: csr_matrix | None) -> float:
-    """min over y of the responder's best reply: minimise q_0 subject to E'q >= A y, F y = f, y >= lowest, local y <= 0."""
+    """min over y of the responder's best reply: minimise q_0 subject to E'q >= A y, F y = f, y
+    >= lowest, local y <= 0."""
     payoff = payoffs_of(game, responder)
     mine, others = (
         constraints(game.sequence_form[responder]),
@@ -83,7 +86,8 @@ def rnr_value(game: Game, model: Strategy, responder: int, p: float) -> float:
 
 
 def dbr_value(game: Game, model: Strategy, responder: int, confidence: np.ndarray) -> float:
-    """y(Ia) >= Pconf(I) σ_fix(I, a) y(parent of I). `confidence`: one number per information set of the game."""
+    """y(Ia) >= Pconf(I) σ_fix(I, a) y(parent of I). `confidence`: one number per information set
+    of the game."""
     restricted = 1 - responder
     side = game.sequence_form[restricted]
     fixed = model.probabilities[game.slots(restricted)]

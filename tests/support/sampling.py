@@ -11,7 +11,8 @@ EPSILON = 0.6
 
 
 def arbitrary_regrets(game: Game) -> np.ndarray:
-    """Regrets that make σ uneven, with an action never played at every third information set and one uniform set."""
+    """Regrets that make σ uneven, with an action never played at every third information set and
+    one uniform set."""
     regret = 0.5 + (np.arange(game.n_slots) * 37 % 11) / 3.0
     regret[game.tree.first[0:-1:3]] = -2.0
     regret[game.tree.first[1] : game.tree.first[2]] = -1.0

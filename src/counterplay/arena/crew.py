@@ -1,4 +1,5 @@
-"""Who plays the blocks of a match: threads for kernels, forked processes for bots that think in Python.
+"""Who plays the blocks of a match: threads for kernels, forked processes for bots that think in
+Python.
 
 Whoever asks to stop gets what was played until then.
 """
@@ -49,7 +50,8 @@ def in_threads(
 def in_processes(
     play: Play[T], work: list[Block], processes: int, stop: Asked
 ) -> Generator[T, None, None]:
-    """Results as they come. Workers are forked, so that nothing need be pickled but results; without fork one process plays."""
+    """Results as they come. Workers are forked, so that nothing need be pickled but results;
+    without fork one process plays."""
     if processes == 1 or len(work) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         for block in work:
             if stop():
@@ -83,7 +85,8 @@ def _from_crew(
                     crew[receiving].join()
                     code = crew[receiving].exitcode
                     raise CounterplayError(
-                        f"a process that played hands ended early (exit code {code}); try processes=1"
+                        f"a process that played hands ended early (exit code {code}); try "
+                        f"processes=1"
                     ) from None
                 if isinstance(found, Exception):
                     raise found
@@ -99,7 +102,8 @@ def _from_crew(
 
 
 def _work(play: Play[Any], work: list[Block], stop: Asked, sending: Connection) -> None:
-    """A forked process: plays its share, sends each result, an exception where one occurs, None at the end."""
+    """A forked process: plays its share, sends each result, an exception where one occurs, None
+    at the end."""
     ignore_signals()
     parent = os.getppid()
 

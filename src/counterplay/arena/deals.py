@@ -1,4 +1,5 @@
-"""Deals by number: the same seed gives the same cards and random numbers, whoever plays and on however many cores."""
+"""Deals by number: the same seed gives the same cards and random numbers, whoever plays and on
+however many cores."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
 
 
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
-    """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a block."""
+    """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a
+    block."""
     out = np.empty((n, N_DEALT), dtype=np.uint8)
     rng = np.empty(4, dtype=np.uint64)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around

@@ -1,7 +1,8 @@
 """Two tables, or two policies of one game, against each other: whole blocks of hands in one call.
 
-Every deal has its own random numbers, by its number. In a duplicate both plays of a deal begin with the same ones, so that a
-strategy against itself comes to exactly zero, deal by deal; and no deal uses those of another, so that deals are independent.
+Every deal has its own random numbers, by its number. In a duplicate both plays of a deal begin with
+the same ones, so that a strategy against itself comes to exactly zero, deal by deal; and no deal
+uses those of another, so that deals are independent.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Scratch(NamedTuple):
 
 
 class Deals(NamedTuple):
-    """Which deals: numbers `first`, `first` + 1, ... of a seed, each played in both seats if `duplicate`."""
+    """Which deals: numbers `first`, `first` + 1, ... of a seed, each played in both seats if
+    `duplicate`."""
 
     seed: int
     first: int
@@ -145,8 +147,9 @@ def play_tables(
     won: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as player 1 and as player 2, NaN
-    where it is not played; and `ends` (int32[n, 2]): the nodes where the hands end. Without duplicates the seats alternate."""
+    """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as
+    player 1 and as player 2, NaN where it is not played; and `ends` (int32[n, 2]): the nodes
+    where the hands end. Without duplicates the seats alternate."""
     chance, code, rng = scratch.chance, scratch.code, scratch.rng
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
@@ -212,7 +215,8 @@ def _count_block(blocks: Blocks, k: int, desk: Desk, n: int) -> None:
 
 @jit
 def play_table_blocks(nodes: PublicNodes, a: Table, b: Table, blocks: Blocks, desk: Desk) -> None:
-    """Deal, play and count whole blocks. Fills `desk.tallies`; the rest of `desk` is left as the last block left it."""
+    """Deal, play and count whole blocks. Fills `desk.tallies`; the rest of `desk` is left as the
+    last block left it."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]
         number = blocks.first + k

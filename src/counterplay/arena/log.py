@@ -1,4 +1,5 @@
-"""Hands of a match as records, and files of them. A target that cannot be written is found before a hand is played."""
+"""Hands of a match as records, and files of them. A target that cannot be written is found
+before a hand is played."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """`play_match`: two players on real deals, duplicate by default.
 
-A duplicate plays each deal twice with the seats swapped, which takes most of the luck of the cards out of the mean. Deals come in
-blocks (`deals.py`); players with a memory start each block afresh, so the result does not depend on how many cores play.
+A duplicate plays each deal twice with the seats swapped, which takes most of the luck of the cards
+out of the mean. Deals come in blocks (`deals.py`); players with a memory start each block afresh,
+so the result does not depend on how many cores play.
 """
 
 from __future__ import annotations
@@ -100,11 +101,13 @@ def play_match(
 ) -> MatchResult:
     """What `a` wins from `b` per hand, with its standard error.
 
-    In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object with a method `act(view)`; in
-    other games both are strategies of that game. `log`: write the hands played there (.parquet, .phhs, or .log for ACPC), as
-    `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the
-    hands played so far (None if there are none), after these are logged. A response for one seat plays in that seat only.
-    `processes`: how many play at once, threads for tables and processes for bots; by default as many as there are cores.
+    In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object
+    with a method `act(view)`; in other games both are strategies of that game. `log`: write the
+    hands played there (.parquet, .phhs, or .log for ACPC), as `observer` ("a" or "b") saw them, or
+    with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played
+    so far (None if there are none), after these are logged. A response for one seat plays in that
+    seat only. `processes`: how many play at once, threads for tables and processes for bots; by
+    default as many as there are cores.
     """
     check_hands(hands)
     if processes is not None and (

@@ -1,10 +1,12 @@
 """Learning while playing: model and response are improved between blocks of hands, from nothing.
 
-After every block the model is learnt again from all hands so far, as the player saw them, and the response goes on for some
-iterations against it (`mcdbr`, Pconf from the number of observations, so that what was never seen is not believed). What was
-learnt against older models fades: at each new model it counts for half.
+After every block the model is learnt again from all hands so far, as the player saw them, and the
+response goes on for some iterations against it (`mcdbr`, Pconf from the number of observations, so
+that what was never seen is not believed). What was learnt against older models fades: at each new
+model it counts for half.
 
-The interval of a block's mean is about the luck of the cards: it holds what the strategies played so far were worth, on average.
+The interval of a block's mean is about the luck of the cards: it holds what the strategies played
+so far were worth, on average.
 """
 
 from __future__ import annotations
@@ -148,11 +150,12 @@ def play_online(
     tell: Tell = untold,
     **options: Any,
 ) -> Iterator[Block]:
-    """Play `hands` hands against `opponent`, who keeps his memory; after each block of `every` learn and think.
+    """Play `hands` hands against `opponent`, who keeps his memory; after each block of `every`
+    learn and think.
 
-    The button alternates. `iterations`: per 1,000 hands. `relearn=False` keeps the model of the `learner` and only thinks on,
-    as in Figure 8. `log` and `observer` as in `play_match`, the learner being "a". Ctrl-C gives the block so far and then
-    raises a `KeyboardInterrupt`.
+    The button alternates. `iterations`: per 1,000 hands. `relearn=False` keeps the model of the
+    `learner` and only thinks on, as in Figure 8. `log` and `observer` as in `play_match`, the
+    learner being "a". Ctrl-C gives the block so far and then raises a `KeyboardInterrupt`.
     """
     _check(hands, every, iterations)
     check_seed(seed)
@@ -164,7 +167,8 @@ def play_online(
     foe = as_bot(opponent, tell)
     if only_seat(None, foe) is not None:
         raise BadStrategy(
-            "a learner plays in both seats, and this opponent is a response for one; respond in both seats"
+            "a learner plays in both seats, and this opponent is a response for one; respond in "
+            "both seats"
         )
     name = str(getattr(foe, "name", type(foe).__name__))
     names = (ME, name if name != ME else f"{name} (2)")
@@ -220,7 +224,8 @@ def _check(hands: int, every: int, iterations: int) -> None:
     check_hands(hands)
     if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
         raise BadParameter(
-            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in blocks of {every!r}"
+            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
+            f"blocks of {every!r}"
         )
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
         raise BadParameter(f"iterations must be a whole number from 0, not {iterations!r}")

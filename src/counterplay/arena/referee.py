@@ -1,4 +1,5 @@
-"""The referee for bots that think in Python: deals, asks, checks what they answer, and tells both what they may know."""
+"""The referee for bots that think in Python: deals, asks, checks what they answer, and tells
+both what they may know."""
 
 from __future__ import annotations
 
@@ -34,10 +35,12 @@ def play_session(
     keep: Keep | None = None,
     stop: Stop = lambda: False,
 ) -> np.ndarray:
-    """Play a session from the start, the button alternating. What the first bot wins in each deal: float64[deals played].
+    """Play a session from the start, the button alternating. What the first bot wins in each deal:
+    float64[deals played].
 
-    The first bot has the button in even deals, in odd ones when `swap`. Seeds belong to seats, so that a replay with the seats
-    swapped gives each seat the same random numbers; every deal has its own, so that deals are independent.
+    The first bot has the button in even deals, in odd ones when `swap`. Seeds belong to seats, so
+    that a replay with the seats swapped gives each seat the same random numbers; every deal has its
+    own, so that deals are independent.
     """
     seeds = session.start_seeds
     start_bots(bots, (seeds[1], seeds[0]) if swap else seeds)
@@ -90,7 +93,8 @@ def _play_hand(
         if after is None:
             legal = ", ".join(moves[node])
             raise CounterplayError(
-                f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are {legal}"
+                f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are "
+                f"{legal}"
             )
         node, state = after, states[after]
     stake = min(state.paid)

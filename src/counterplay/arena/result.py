@@ -1,8 +1,9 @@
 """What a match says: the mean per hand and how sure that is.
 
-The error is that of independent pieces: of deals, or, where players remember and there are enough of them, of whole sessions.
-A deal played in both seats is one piece, whose value is the mean of the two. Where every deal is played once, the mean is
-that of the two seats, and each seat has its own spread: that one seat wins more than the other is no luck.
+The error is that of independent pieces: of deals, or, where players remember and there are enough
+of them, of whole sessions. A deal played in both seats is one piece, whose value is the mean of the
+two. Where every deal is played once, the mean is that of the two seats, and each seat has its own
+spread: that one seat wins more than the other is no luck.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class MatchResult:
         low, high = self.interval
         kind = "duplicate hands" if self.duplicate else "hands"
         where = "" if self.seat is None else f", {self.a} in player {self.seat + 1}'s seat only"
-        return f"{self.a} against {self.b}: {self.mean:+.4f} ± {(high - low) / 2:.4f} per hand over {self.hands:,} {kind}{where}"
+        won = f"{self.mean:+.4f} ± {(high - low) / 2:.4f} per hand"
+        return f"{self.a} against {self.b}: {won} over {self.hands:,} {kind}{where}"
 
 
 def half_width(standard_error: float, degrees: float) -> float:
@@ -79,9 +81,11 @@ class Estimate:
 def estimate(
     parts: Sequence[Tally], sessions: bool = False, seat: int | None = None
 ) -> Estimate | None:
-    """What all parts say; None where no seat can be compared with the other. Deals played twice, if any, are what counts.
+    """What all parts say; None where no seat can be compared with the other. Deals played twice, if
+    any, are what counts.
 
-    `sessions`: players remember within a part, so that its deals are not independent. `seat`: only that one was played.
+    `sessions`: players remember within a part, so that its deals are not independent. `seat`: only
+    that one was played.
     """
     whole = add_up(parts)
     twice = whole.count[_TWICE] > 0
@@ -101,7 +105,8 @@ def estimate(
 
 
 def _of_deals(whole: Tally, rows: list[int]) -> tuple[float, float]:
-    """Standard error of the mean over `rows`, and its degrees of freedom (Welch & Satterthwaite's for two seats)."""
+    """Standard error of the mean over `rows`, and its degrees of freedom (Welch &
+    Satterthwaite's for two seats)."""
     n, squares = whole.count[rows], whole.squares[rows]
     if min(n) < 2:
         return math.nan, 0.0

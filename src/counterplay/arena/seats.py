@@ -32,7 +32,8 @@ def check_no_memory(seat: int | None, players: tuple[Any, Any]) -> None:
     if seat is not None and thinking:
         name = getattr(thinking[0], "name", type(thinking[0]).__name__)
         raise BadStrategy(
-            f"a response for one seat cannot play {name}, who plays both seats by turns and may remember; respond in both seats "
+            f"a response for one seat cannot play {name}, who plays both seats by turns and may "
+            f"remember; respond in both seats "
             "(--player both, in Python player=None)"
         )
 

@@ -1,6 +1,8 @@
-"""Count, mean and spread of what was won, block by block. Kernels, so that many threads can count at once.
+"""Count, mean and spread of what was won, block by block. Kernels, so that many threads can count
+at once.
 
-Sums are taken as NumPy takes them (halves of halves, eight at a time), so that a match gives the same bits however it is cut.
+Sums are taken as NumPy takes them (halves of halves, eight at a time), so that a match gives the
+same bits however it is cut.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ _PARTS = tuple(index(k) for k in range(8))
 
 @dataclass(frozen=True)
 class Tally:
-    """Count, mean and squares about the mean of five series: deals played twice, their two seats, and the seats of deals
-    played once. float64[5] each."""
+    """Count, mean and squares about the mean of five series: deals played twice, their two
+    seats, and the seats of deals played once. float64[5] each."""
 
     count: np.ndarray
     mean: np.ndarray
@@ -33,7 +35,8 @@ class Tally:
 
 
 def tally(won: np.ndarray) -> Tally:
-    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where it was not played."""
+    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where
+    it was not played."""
     found = np.empty((3, SERIES))
     tally_block(np.ascontiguousarray(won, dtype=np.float64), np.empty(len(won)), found)
     return Tally(*found)

@@ -1,7 +1,8 @@
-"""Reading .npz files of others: every size is known and allowed before anything of that size is made.
+"""Reading .npz files of others: every size is known and allowed before anything of that size is
+made.
 
-Allowed are members once each, no Python objects, no more than the caller expects. Without an expectation nothing may be
-compressed, so that a file never yields more than its own length.
+Allowed are members once each, no Python objects, no more than the caller expects. Without an
+expectation nothing may be compressed, so that a file never yields more than its own length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ LARGE_ARCHIVE = 1 << 31  # only from here on an archive needs the 64-bit record
 
 
 class Archive:
-    """An open .npz file whose directory has been checked. `BadFile` has no file name yet; the caller adds it."""
+    """An open .npz file whose directory has been checked. `BadFile` has no file name yet; the
+    caller adds it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.size = os.fstat(file.fileno()).st_size

@@ -1,4 +1,5 @@
-"""A count said aloud while something of unknown size is made. A library is silent; the command line listens."""
+"""A count said aloud while something of unknown size is made. A library is silent; the command
+line listens."""
 
 from __future__ import annotations
 

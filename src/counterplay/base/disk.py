@@ -1,7 +1,8 @@
 """Bytes on disk: files that are whole or absent, and reading that neither waits nor overflows.
 
-A file is written to a temporary name beside it, flushed and renamed. The temporary name says which process writes it,
-so that what a killed one left is removed by the next writer, and what a living one writes is left alone.
+A file is written to a temporary name beside it, flushed and renamed. The temporary name says which
+process writes it, so that what a killed one left is removed by the next writer, and what a living
+one writes is left alone.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from typing import BinaryIO
 
 from counterplay.base.errors import BadFile, CounterplayError
 
-#: A temporary file of another machine, whose processes cannot be asked for, is abandoned when it has not grown for so long.
+#: A temporary file of another machine, whose processes cannot be asked for, is abandoned when it
+#: has not grown for so long.
 ABANDONED_SECONDS = 3600.0
-KEPT_OF_NAME = 40  # characters of a file's name in that of its temporary file, so that every legal name can be written
+# characters of a file's name in that of its temporary file, so that every legal name can be written
+KEPT_OF_NAME = 40
 _TEMPORARY = re.compile(  # those of earlier versions do not say the machine
     r"\..+?(?:\.(?P<machine>[0-9a-f]{8}))?\.(?P<process>\d{1,9})(?:-\d+)?\.tmp", re.DOTALL
 )
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file to read, or `BadFile`: also for a folder, a device or a pipe, on which reading could wait for ever."""
+    """A file to read, or `BadFile`: also for a folder, a device or a pipe, on which reading
+    could wait for ever."""
     try:
         number = os.open(
             path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -68,7 +72,8 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = False) -> None:
-    """`write_bytes` of what need not be copied into one piece first. `new`: refuse to write over a file."""
+    """`write_bytes` of what need not be copied into one piece first. `new`: refuse to write over
+    a file."""
     if not path.name:
         raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
     temporary = path.with_name(_temporary_name(path.name))
@@ -116,7 +121,8 @@ def reason(error: Exception) -> str:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed writers from a folder, never one that a process may still be writing."""
+    """Remove the temporary files of killed writers from a folder, never one that a process may
+    still be writing."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(".") and entry.name.endswith(".tmp"):
@@ -153,7 +159,8 @@ def _lives(process: int) -> bool:
 
 @cache
 def _machine() -> str:
-    """Eight letters that differ where process numbers mean something else: another host, start or container."""
+    """Eight letters that differ where process numbers mean something else: another host, start
+    or container."""
     parts = [os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")]
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text())

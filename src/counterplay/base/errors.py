@@ -31,7 +31,8 @@ class TooLarge(CounterplayError):
 
 
 class BadGame(CounterplayError):
-    """Rules that break the contract of a game (no actions, chance that does not sum to one, ...)."""
+    """Rules that break the contract of a game (no actions, chance that does not sum to one,
+    ...)."""
 
 
 class Interrupted(KeyboardInterrupt):

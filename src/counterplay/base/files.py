@@ -1,4 +1,5 @@
-"""The two formats of files: JSON objects with a checksum, and arrays with a JSON header. No pickle."""
+"""The two formats of files: JSON objects with a checksum, and arrays with a JSON header. No
+pickle."""
 
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ def write_arrays(
     header: Mapping[str, Any],
     small: bool = False,
 ) -> None:
-    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file; `small`: compressed."""
+    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file;
+    `small`: compressed."""
     text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
     save: Any = np.savez_compressed if small else np.savez
@@ -122,7 +124,8 @@ def read_arrays(
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer.
 
-    `most`: bytes that the arrays can have together. A compressed file is read only where that is known.
+    `most`: bytes that the arrays can have together. A compressed file is read only where that is
+    known.
     """
 
     def both(archive: Archive) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

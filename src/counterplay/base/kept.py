@@ -17,8 +17,9 @@ Write = Callable[[Path], None]
 class Kept(Generic[T]):
     """One thing for each place on disk, since the cache folder can change.
 
-    `read(place)` gives it, or None unless it is there and whole; `make(tell)` gives it and what writes it to a place. Where
-    that cannot be written it stays in memory, with a warning. `name`: as in "the tables stay" in memory.
+    `read(place)` gives it, or None unless it is there and whole; `make(tell)` gives it and what
+    writes it to a place. Where that cannot be written it stays in memory, with a warning. `name`:
+    as in "the tables stay" in memory.
     """
 
     def __init__(

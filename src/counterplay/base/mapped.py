@@ -1,7 +1,9 @@
-"""Large tables on disk: a folder with one .npy file per array and a manifest of checksums, mapped into memory when read.
+"""Large tables on disk: a folder with one .npy file per array and a manifest of checksums, mapped
+into memory when read.
 
-A folder is whole or worth nothing. Arrays are written first and the manifest last, each by rename, so that a kill, a second
-writer or damage shows as a checksum that does not fit; whoever reads then gets None and builds the tables again.
+A folder is whole or worth nothing. Arrays are written first and the manifest last, each by rename,
+so that a kill, a second writer or damage shows as a checksum that does not fit; whoever reads then
+gets None and builds the tables again.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def read_mapped(folder: Path, kind: str, shapes: Shapes) -> dict[str, np.ndarray
             ):
                 return None
             found[name] = array
-    except Exception:  # a damaged header can fail in many ways inside numpy; whatever it was, the table is not whole
+    except Exception:
+        # a damaged header can fail in many ways inside numpy; whatever it was, the table is not
+        # whole
         return None
     return found
 

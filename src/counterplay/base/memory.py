@@ -9,12 +9,14 @@ from counterplay.base.errors import BadParameter, TooLarge
 
 #: Environment variable that replaces the measured amount of free memory, in GB.
 LIMIT_VARIABLE = "COUNTERPLAY_MEMORY_GB"
-#: Memory is refused when this times what has been taken is not there: making arrays of it takes more.
+#: Memory is refused when this times what has been taken is not there: making arrays of it takes
+#: more.
 MARGIN = 1.25
 
 
 def available_bytes() -> float:
-    """Memory that can be used now: the environment's limit, the control group's, or the machine's."""
+    """Memory that can be used now: the environment's limit, the control group's, or the
+    machine's."""
     limit = os.environ.get(LIMIT_VARIABLE)
     if limit:
         try:
@@ -81,6 +83,7 @@ def require(needed: float, what: str) -> None:
     available = available_bytes()
     if needed > available:
         raise TooLarge(
-            f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are free; "
+            f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are "
+            f"free; "
             f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
         )

@@ -10,13 +10,15 @@ import numpy as np
 
 from counterplay.base import files
 
-# Okabe and Ito's palette; every series also has its own line style, so colour is never the only difference.
+# Okabe and Ito's palette; every series also has its own line style, so colour is never the only
+# difference.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
 
 
 def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
-    """A matplotlib figure and its grid of axes (always two-dimensional), drawn without a display."""
+    """A matplotlib figure and its grid of axes (always two-dimensional), drawn without a
+    display."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")

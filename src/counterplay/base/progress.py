@@ -1,4 +1,5 @@
-"""How long work says where it stands. Whoever shows it passes a function; the default hears nothing."""
+"""How long work says where it stands. Whoever shows it passes a function; the default hears
+nothing."""
 
 from __future__ import annotations
 
@@ -15,5 +16,6 @@ def untold(share: float, what: str = "") -> None:
 
 
 def part(tell: Tell, low: float, high: float, what: str) -> TellShare:
-    """Tells of one kind of work inside a larger one: its share from `low` to `high` of the whole."""
+    """Tells of one kind of work inside a larger one: its share from `low` to `high` of the
+    whole."""
     return lambda share: tell(low + (high - low) * share, what)

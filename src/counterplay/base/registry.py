@@ -1,9 +1,11 @@
-"""Things by name: the built-in ones, a file each, and those that installed packages offer by entry points.
+"""Things by name: the built-in ones, a file each, and those that installed packages offer by entry
+points.
 
-A file of the registry's folder that sets its word in capitals (`GAME = GameSpec(...)`, or a tuple of several) is found, and
-nothing else needs to know it. Files are imported one by one until a name is found. Installed packages (group
-`counterplay.games` and so on) are asked only for names that are not built in, and for lists. One that is broken, or takes a
-built-in name, is left out with a warning.
+A file of the registry's folder that sets its word in capitals (`GAME = GameSpec(...)`, or a tuple
+of several) is found, and nothing else needs to know it. Files are imported one by one until a name
+is found. Installed packages (group `counterplay.games` and so on) are asked only for names that are
+not built in, and for lists. One that is broken, or takes a built-in name, is left out with a
+warning.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Registry(Mapping[str, T], Generic[T]):
     def __init__(
         self, word: str, folder: str, fits: Callable[[Any], bool], elsewhere: Iterable[str] = ()
     ) -> None:
-        """`word`: "game". `fits`: whether a spec is of this kind. `elsewhere`: modules outside of the folder."""
+        """`word`: "game". `fits`: whether a spec is of this kind. `elsewhere`: modules outside
+        of the folder."""
         self._word, self._folder, self._fits = word, folder, fits
         self._elsewhere = tuple(elsewhere)
         self._read: dict[str, dict[str, T]] = {}  # by module
@@ -126,7 +129,8 @@ class Registry(Mapping[str, T], Generic[T]):
 
 @cache
 def offers() -> dict[str, list[Offer]]:
-    """What installed packages offer, by group. Of two copies of a package the first on the path counts."""
+    """What installed packages offer, by group. Of two copies of a package the first on the path
+    counts."""
     found: dict[str, list[Offer]] = {}
     seen = set()
     for package in metadata.distributions():

@@ -1,4 +1,5 @@
-"""Stopping between two pieces of work: Ctrl-C and SIGTERM raise a flag, which forked processes see too."""
+"""Stopping between two pieces of work: Ctrl-C and SIGTERM raise a flag, which forked processes
+see too."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Stop:
 
 @contextmanager
 def stop_signals() -> Iterator[Stop]:
-    """Collect signals instead of being torn apart by them; only the main thread gets any. What was ignored stays so."""
+    """Collect signals instead of being torn apart by them; only the main thread gets any. What
+    was ignored stays so."""
     stop = Stop()
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():

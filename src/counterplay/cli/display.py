@@ -77,7 +77,8 @@ def _bar(columns: tuple[Any, ...]) -> Iterator[Any]:
 
 @contextmanager
 def progress(limits: dict[str, Any]) -> Iterator[Any]:
-    """A callback for `solve` that shows rate, time left and exploitability once a run takes longer than a moment."""
+    """A callback for `solve` that shows rate, time left and exploitability once a run takes
+    longer than a moment."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -131,7 +132,8 @@ def share_progress(name: str) -> Iterator[Any]:
 
 @contextmanager
 def overall_progress() -> Iterator[Any]:
-    """The same for all experiments together, with the time left in the text; lines now and then where there is no terminal."""
+    """The same for all experiments together, with the time left in the text; lines now and then
+    where there is no terminal."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -175,7 +177,8 @@ def print_campaign(campaign: Any) -> None:
         held = sum(claim.holds for claim in outcome.claims)
         before = ", was there already" if outcome.name in campaign.skipped else ""
         out.print(
-            f"{outcome.verdict:<15} {outcome.title} ({held} of {len(outcome.claims)} claims{before})"
+            f"{outcome.verdict:<15} {outcome.title} ({held} of {len(outcome.claims)} "
+            f"claims{before})"
         )
     for failure in campaign.failures:
         out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
@@ -206,7 +209,8 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         print(json.dumps(facts))
         return
     out.print(
-        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s "
+        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in "
+        f"{facts['seconds']:.2f} s "
         f"({facts['iterations per second']:,.0f} per second)",
     )
     if result.game.abilities.exact:

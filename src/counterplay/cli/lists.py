@@ -1,6 +1,7 @@
 """Names in help come from the registries: `{bots}` in a text stands for all of them.
 
-They are looked up when help is shown, since that imports every solver and asks the installed packages.
+They are looked up when help is shown, since that imports every solver and asks the installed
+packages.
 """
 
 from __future__ import annotations

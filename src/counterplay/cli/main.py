@@ -1,4 +1,5 @@
-"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | model | show | holdem | reproduce`.
+"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
+show | holdem | reproduce`.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -164,7 +165,8 @@ def solve(
 ) -> None:
     """Find an equilibrium and say how good it is.
 
-    Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves before it stops.
+    Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves
+    before it stops.
     """
     from counterplay.solvers import run as runs
     from counterplay.solvers.algorithms import ALGORITHMS

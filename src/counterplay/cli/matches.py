@@ -56,7 +56,8 @@ def match(
     iterations: Annotated[
         int | None,
         typer.Option(
-            help=f"With --learn: iterations of the response per 1,000 hands (default: {THINKING:,})."
+            help=f"With --learn: iterations of the response per 1,000 hands (default: "
+            f"{THINKING:,})."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -222,7 +223,8 @@ def _learn(
                     }
                 )
                 if not as_json:
-                    won = f"last block {block.won:+.3f}   so far {block.mean:+.4f} ± {half:.4f} {unit}"
+                    mean = f"{block.mean:+.4f} ± {half:.4f} {unit}"
+                    won = f"last block {block.won:+.3f}   so far {mean}"
                     out.print(f"{block.hands:>9,} hands   {won}")
     except KeyboardInterrupt:
         if not rows:
@@ -239,7 +241,8 @@ def _learn(
 
 
 def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
-    """The game and the two players: strategies, or in hold'em bots that carry the name they were called by."""
+    """The game and the two players: strategies, or in hold'em bots that carry the name they were
+    called by."""
     from counterplay.games.registry import load
     from counterplay.opponents.bots.registry import BOTS, as_bot
     from counterplay.opponents.bots.table import strategy_bot
@@ -298,7 +301,8 @@ def model(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn how a player plays from his hands, and say how well the model predicts hands it has not seen.
+    """Learn how a player plays from his hands, and say how well the model predicts hands it has not
+    seen.
 
     For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
     and then: counterplay model hands.parquet --player poki
@@ -319,7 +323,8 @@ def model(
     )
     if not len(read):
         raise BadParameter(
-            f"{hands}: no hand to learn from{f', {len(read.skipped):,} skipped' if read.skipped else ''}"
+            f"{hands}: no hand to learn "
+            f"from{f', {len(read.skipped):,} skipped' if read.skipped else ''}"
         )
     loaded = load(game)
     seen = observe(read, player)
@@ -347,7 +352,8 @@ def model(
             "log loss": quality.log_loss,
             "log loss of plain frequencies": quality.baseline,
             "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
-            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain frequencies",
+            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain "
+            f"frequencies",
             "saved in": str(target),
         }
         | ({"text": learnt.text()} if text and as_json else {}),
@@ -356,7 +362,8 @@ def model(
 
 
 def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:
-    """Where the model goes: what was said, or a short file name made of the player's; never over the hands."""
+    """Where the model goes: what was said, or a short file name made of the player's; never over
+    the hands."""
     clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
     target = target or Path(f"{clean.encode()[:NAME_BYTES].decode(errors='ignore')}-{kind}.json")
     if os.path.isdir(target):  # not Path.is_dir, which fails where a name is too long
@@ -380,7 +387,8 @@ def show(
     ] = None,
     game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
 ) -> None:
-    """Show what a strategy does: its table, or in hold'em the grid of starting hands as a picture."""
+    """Show what a strategy does: its table, or in hold'em the grid of starting hands as a
+    picture."""
     profile = read_strategy(strategy, game)
     if profile.player is not None:
         out.print(

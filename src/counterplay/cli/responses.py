@@ -128,7 +128,8 @@ def respond(
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
     if confidence is not None and max_exploitability is not None:
         raise BadParameter(
-            "--max-exploitability searches for one p; --confidence gives one for each information set"
+            "--max-exploitability searches for one p; --confidence gives one for each information "
+            "set"
         )
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
@@ -180,7 +181,8 @@ def respond(
 
 
 def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:
-    """A search for the best response within a limit, saved; after Ctrl-C the best that was found until then."""
+    """A search for the best response within a limit, saved; after Ctrl-C the best that was found
+    until then."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
@@ -207,7 +209,8 @@ def _by_observations(model: str, kind: str, p_max: float) -> Any:
 
     if Path(model).suffix != ".json":
         raise BadParameter(
-            "--confidence needs a model learnt from hands (`counterplay model`), which knows its observations"
+            "--confidence needs a model learnt from hands (`counterplay model`), which knows its "
+            "observations"
         )
     return confidence(load_model(model).observed, kind, p_max)
 
@@ -303,7 +306,8 @@ def frontier(
             err.print("stopped before the first value of p was done; nothing was kept.")
         else:
             err.print(
-                f"stopped; this is the curve of the {len(found.points)} of {len(values)} values of p that were done."
+                f"stopped; this is the curve of the {len(found.points)} of {len(values)} values "
+                f"of p that were done."
             )
             _show_frontier(found, max_exploitability, folder, as_json)
         raise typer.Exit(130) from None

@@ -54,7 +54,8 @@ def refuse_given(context: typer.Context, names: Iterable[str], why: str) -> None
 
 
 def check_can_write(folder: Path, *names: str) -> None:
-    """Refuse a folder, or files in it, that could not be written, before any work is done. Leaves nothing behind."""
+    """Refuse a folder, or files in it, that could not be written, before any work is done.
+    Leaves nothing behind."""
     place = folder
     try:
         while not _is_there(place):
@@ -79,7 +80,8 @@ def _is_there(path: Path) -> bool:
 
 
 def check_new_run(folder: Path) -> None:
-    """Refuse a folder for a new run that could not be made or holds another, before any work is done."""
+    """Refuse a folder for a new run that could not be made or holds another, before any work is
+    done."""
     from counterplay.solvers.folder import check_free
 
     check_can_write(folder)
@@ -158,5 +160,8 @@ def nothing_new(folder: Path, runs: Iterable[Any]) -> str | None:
     iterations, seconds = max(run.iterations for run in runs), max(run.seconds for run in runs)
     if all(run.stopped_by == "solved" for run in runs):
         return f"nothing to do: the run in {folder} is solved, and more iterations change nothing."
-    so_far = f"nothing to do: the run in {folder} is at {iterations:,} iterations and {seconds:.3g} s already"
+    so_far = (
+        f"nothing to do: the run in {folder} is at {iterations:,} iterations "
+        f"and {seconds:.3g} s already"
+    )
     return f"{so_far}; give a limit beyond that, such as -n {2 * iterations}."

@@ -1,6 +1,8 @@
-"""Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as a tree.
+"""Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as
+a tree.
 
-Two players with perfect recall use a full-width form: one product and one pass. Any number of players use the tree.
+Two players with perfect recall use a full-width form: one product and one pass. Any number of
+players use the tree.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from counterplay.forms.width import FullWidthForm, payoff_gradient
 
 @dataclass(frozen=True)
 class BestResponse:
-    """`value`: what `player` gets by `strategy`, the profile in which he plays best and the others as before."""
+    """`value`: what `player` gets by `strategy`, the profile in which he plays best and the
+    others as before."""
 
     game: Game
     player: int
@@ -47,7 +50,8 @@ def expected_value(game: Game, strategy: Strategy) -> np.ndarray:
 
 
 def best_response(game: Game, strategy: Strategy, player: int) -> BestResponse:
-    """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect recall."""
+    """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
+    recall."""
     check_same_game(game, strategy)
     game.check_player(player)
     probabilities = strategy.probabilities.copy()
@@ -58,7 +62,8 @@ def best_response(game: Game, strategy: Strategy, player: int) -> BestResponse:
 def exploitability(game: Game, strategy: Strategy) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half.
 
-    With more players, or a game that is not zero-sum: the sum over players of what each can gain by deviating.
+    With more players, or a game that is not zero-sum: the sum over players of what each can gain by
+    deviating.
     """
     check_same_game(game, strategy)
     return policy_exploitability(game, strategy.probabilities)
@@ -78,7 +83,8 @@ def policy_exploitability(game: Game, policy: np.ndarray) -> float:
 
 
 def form_exploitability(form: FullWidthForm, policy: np.ndarray) -> float:
-    """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its floors. Zero at equilibrium."""
+    """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its
+    floors. Zero at equilibrium."""
     plexes = (form.one, form.two)
     policies = np.split(policy, [int(form.one.first[-1])])
     total = 0.0

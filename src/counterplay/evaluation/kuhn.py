@@ -1,8 +1,10 @@
-"""Figure 4's two measures in Kuhn poker (Section 3.3.1): squared error and cumulative dominated error.
+"""Figure 4's two measures in Kuhn poker (Section 3.3.1): squared error and cumulative dominated
+error.
 
-The equilibria (Section 2.2; facts in Hoehn 2006): player 1 bets J with α, calls with Q with β, bets K with γ, where
-(α, β, γ) = (γ/3, (1 + γ)/3, γ) for any γ in [0, 1]; player 2 bluffs J with η = 1/3 and calls with Q with ξ = 1/3. The other seven
-of the twelve information sets have one action that is dominated.
+The equilibria (Section 2.2; facts in Hoehn 2006): player 1 bets J with α, calls with Q with β, bets
+K with γ, where (α, β, γ) = (γ/3, (1 + γ)/3, γ) for any γ in [0, 1]; player 2 bluffs J with η = 1/3
+and calls with Q with ξ = 1/3. The other seven of the twelve information sets have one action that
+is dominated.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from counterplay.forms.strategy import Strategy
 DOMINATED = {
     "J pb": "bet",  # player 1 calls with the worst card
     "K pb": "pass",  # player 1 folds the best card
-    "Q": "bet",  # player 1 bets Q first (once the others are gone: only K calls, so passing and then calling does as well)
+    # player 1 bets Q first (once the others are gone: only K calls, so passing and then calling
+    # does as well)
+    "Q": "bet",
     "J b": "bet",  # player 2 calls with the worst card
     "K b": "pass",  # player 2 folds the best card
     "Q p": "bet",  # player 2 bets Q after a pass (once the others are gone)
@@ -35,7 +39,8 @@ class KuhnErrors:
 
 
 def kuhn_errors(strategy: Strategy) -> KuhnErrors:
-    """SQR-E: squared differences of the betting probability to the nearest equilibrium, summed over all twelve information sets.
+    """SQR-E: squared differences of the betting probability to the nearest equilibrium, summed over
+    all twelve information sets.
 
     DOM-E: the probabilities of the seven dominated actions, summed.
     """

@@ -1,1 +1,2 @@
-"""Layer 1: games as arrays (`HistoryTree`, `SequenceForm`), strategies, and building one from another."""
+"""Layer 1: games as arrays (`HistoryTree`, `SequenceForm`), strategies, and building one from
+another."""

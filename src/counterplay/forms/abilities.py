@@ -1,6 +1,8 @@
-"""What a game says of itself: what can be done with it, in which unit it pays, and how its seats are called.
+"""What a game says of itself: what can be done with it, in which unit it pays, and how its seats
+are called.
 
-Rules may have the attributes `abilities`, `unit` and `seats`; what they leave out is as for a game with a tree.
+Rules may have the attributes `abilities`, `unit` and `seats`; what they leave out is as for a game
+with a tree.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def unit_of(name: str, rules: Any) -> Unit:
         unit = None
     if unit is None or not all(isinstance(part, str) for part in unit) or not unit.per:
         raise BadGame(
-            f'{name}: `unit` must say what is paid and for what, as ("chips", "round"), not {found!r}'
+            f'{name}: `unit` must say what is paid and for what, as ("chips", "round"), not '
+            f"{found!r}"
         )
     return unit
 

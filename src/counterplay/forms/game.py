@@ -31,12 +31,14 @@ SAMPLERS: list[Callable[[], Iterable[str]]] = []
 
 
 class Game:
-    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load` makes the built-in ones."""
+    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load`
+    makes the built-in ones."""
 
     def __init__(self, name: str, rules: Any) -> None:
         if not isinstance(rules, LevelRules | StateRules | FormRules):
             raise BadGame(
-                f"{name}: rules need `n_players` and a method `root()`; see the how-to on your own game"
+                f"{name}: rules need `n_players` and a method `root()`; see the how-to on your "
+                f"own game"
             )
         if not isinstance(rules.n_players, int) or not 1 <= rules.n_players <= 10:
             raise BadGame(
@@ -59,12 +61,14 @@ class Game:
 
     @property
     def abilities(self) -> Abilities:
-        """What can be done with the game: whether it can be listed, measured exactly, played by bots, ..."""
+        """What can be done with the game: whether it can be listed, measured exactly, played by
+        bots, ..."""
         return self._abilities
 
     @property
     def unit(self) -> Unit:
-        """What payoffs are counted in; as text what stands behind a number, such as `per game` or `sb/h`."""
+        """What payoffs are counted in; as text what stands behind a number, such as `per game`
+        or `sb/h`."""
         return self._unit
 
     @property
@@ -127,7 +131,8 @@ class Game:
 
     @cached_property
     def infoset_names(self) -> list[str]:
-        """Labels made unique: one that several share is told apart by its player, or by its number."""
+        """Labels made unique: one that several share is told apart by its player, or by its
+        number."""
         labels, owners = self.labels.infoset, self.form.owner.tolist()
         count = Counter(labels)
         by_player = Counter(zip(owners, labels, strict=True))
@@ -219,7 +224,8 @@ class Game:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the rules or the numbering of slots do; kept in every file that holds slots."""
+        """Changes when the rules or the numbering of slots do; kept in every file that holds
+        slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         if isinstance(self.rules, FormRules):
             digest.update(self.rules.key())

@@ -13,7 +13,8 @@ from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, LevelRules, Rows
 from counterplay.forms.tree import NO_ACTION, HistoryTree, level_bounds, parents
 
-#: Peak memory while building, per node: rows of the last level, its parent's, and the finished arrays (measured on Goof(7)).
+#: Peak memory while building, per node: rows of the last level, its parent's, and the finished
+#: arrays (measured on Goof(7)).
 BYTES_PER_NODE = 70
 
 
@@ -57,7 +58,8 @@ def _dense(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _by_action_count(
     n_actions: np.ndarray, representative: np.ndarray, dense: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Renumber so that information sets with equally many actions stand together: loops over them are then predictable."""
+    """Renumber so that information sets with equally many actions stand together: loops over
+    them are then predictable."""
     counts = n_actions[representative]
     if np.all(counts[1:] >= counts[:-1]):
         return representative, dense
@@ -72,7 +74,8 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
     n_nodes = rules.count_nodes()
     if n_nodes >= 2**31:
         raise TooLarge(
-            f"{name} has {n_nodes:,} histories, more than the {2**31:,} a tree can number; take a smaller game"
+            f"{name} has {n_nodes:,} histories, more than the {2**31:,} a tree can number; take a "
+            f"smaller game"
         )
     memory.require(n_nodes * BYTES_PER_NODE, f"{name} with {n_nodes:,} histories")
     infosets = [_PlayerInfosets() for _ in range(rules.n_players)]
@@ -111,7 +114,8 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
         low, high = high, high + len(row)
     if high != n_nodes:
         raise BadGame(
-            f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave {high:,}{' and more' * (low < high)}"
+            f"{name}: count_nodes() promised {n_nodes:,} nodes and the rules gave "
+            f"{high:,}{' and more' * (low < high)}"
         )
     first_child[n_nodes] = n_nodes
     return _finish_levels(rules, infosets, chance, player, table_row, first_child)

@@ -1,11 +1,12 @@
 """Restricted games (Section 4): the opponent model is part of the game, and any solver solves it.
 
-RNR: with probability p, decided once and hidden, the restricted player follows the model σ_fix (Figure 5). DBR: the same at
-each of his information sets, with probability Pconf(I) (footnote 9).
+RNR: with probability p, decided once and hidden, the restricted player follows the model σ_fix
+(Figure 5). DBR: the same at each of his information sets, with probability Pconf(I) (footnote 9).
 
-For sampling, σ_fix is chance: where the model plays, its action is drawn on-policy like a card, and a kernel never sees the node.
-The responder's information sets are shared by both subtrees because they are the same slots. For full width, RNR is a sequence
-form whose responder faces p·y_fix + (1 - p)·y, and DBR one whose restricted player has a floor under his probabilities.
+For sampling, σ_fix is chance: where the model plays, its action is drawn on-policy like a card, and
+a kernel never sees the node. The responder's information sets are shared by both subtrees because
+they are the same slots. For full width, RNR is a sequence form whose responder faces p·y_fix + (1 -
+p)·y, and DBR one whose restricted player has a floor under his probabilities.
 """
 
 from __future__ import annotations
@@ -162,7 +163,8 @@ for _form in (RestrictedForm, DataBiasedForm):
 def restricted_sequence_form(
     form: SequenceForm, fixed_plan: np.ndarray, restricted: int, p: float
 ) -> SequenceForm:
-    """RNR at full width: payoffs times 1 - p, and p times the payoff against the model as entries with the empty sequence."""
+    """RNR at full width: payoffs times 1 - p, and p times the payoff against the model as
+    entries with the empty sequence."""
     responder, model = form[1 - restricted], form[restricted]
     against = np.empty(responder.n_sequences)
     gradient(responder, fixed_plan, against)
@@ -207,7 +209,8 @@ def _blend(
 def data_biased_sequence_form(
     form: SequenceForm, fixed: np.ndarray, restricted: int, confidence: np.ndarray
 ) -> SequenceForm:
-    """DBR at full width: σ(I, a) >= Pconf(I) σ_fix(I, a). `fixed`, `confidence`: the restricted player's own slots and sets."""
+    """DBR at full width: σ(I, a) >= Pconf(I) σ_fix(I, a). `fixed`, `confidence`: the restricted
+    player's own slots and sets."""
     side = form[restricted]
     floor = np.repeat(confidence, np.diff(side.first)) * fixed
     bound = side._replace(floor=floor)

@@ -1,9 +1,10 @@
 """The three ways to write down rules.
 
-`StateRules` are for people: one `State` object per situation; `forms/states.py` walks them one at a time to a `HistoryTree`.
-`LevelRules` are for large built-in games: a whole level of the tree is a dictionary of arrays with one row per node, and
-`forms/levels.py` expands it at once with NumPy to a `HistoryTree`. `FormRules` are for games that fit in no tree: they make
-the form that is sampled themselves. Any of them may say more of itself (`forms/abilities.py`).
+`StateRules` are for people: one `State` object per situation; `forms/states.py` walks them one at a
+time to a `HistoryTree`. `LevelRules` are for large built-in games: a whole level of the tree is a
+dictionary of arrays with one row per node, and `forms/levels.py` expands it at once with NumPy to a
+`HistoryTree`. `FormRules` are for games that fit in no tree: they make the form that is sampled
+themselves. Any of them may say more of itself (`forms/abilities.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class State(Protocol):
         """The situation after `action`."""
 
     def infoset(self) -> Hashable:
-        """What the player to act knows; `str` of it is the label. Equal values are one information set."""
+        """What the player to act knows; `str` of it is the label. Equal values are one
+        information set."""
 
     def chance(self) -> Sequence[float]:
         """At a chance node: the probability of each action."""
@@ -44,7 +46,8 @@ class State(Protocol):
 class StateRules(Protocol):
     """A game given by its first state.
 
-    A state may also have a method `passive()`, the action that checks or calls; MCTS can then use such roll-outs.
+    A state may also have a method `passive()`, the action that checks or calls; MCTS can then use
+    such roll-outs.
     """
 
     n_players: int
@@ -57,8 +60,8 @@ class StateRules(Protocol):
 class FormRules(Protocol):
     """A game too large for a tree, as a form that answers the questions of `forms/access.py`.
 
-    The form has the arrays `first` and `owner` of its information sets, player by player, `passive`, and the properties
-    `n_nodes`, `n_infosets` and `n_slots`.
+    The form has the arrays `first` and `owner` of its information sets, player by player,
+    `passive`, and the properties `n_nodes`, `n_infosets` and `n_slots`.
     """
 
     n_players: int
@@ -94,7 +97,8 @@ class Level(NamedTuple):
 
 @runtime_checkable
 class LevelRules(Protocol):
-    """A game whose levels are expanded with NumPy. A player must remember everything he saw and did."""
+    """A game whose levels are expanded with NumPy. A player must remember everything he saw and
+    did."""
 
     n_players: int
     payoffs: np.ndarray  # float64[o, p]: every payoff vector that can happen

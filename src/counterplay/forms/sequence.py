@@ -1,9 +1,10 @@
 """`SequenceForm`: a two-player game as two treeplexes and a sparse payoff matrix.
 
-A sequence is a player's own actions up to a point. Sequence 0 is the empty one; the sequence that ends with the action in slot
-s (counted from the player's first slot) has number s + 1. A plan gives every sequence its realisation weight, a gradient its
-payoff. Full-width methods need nothing else (`width.py`): `gradient` is one sparse matrix-vector product, and everything
-after it is one pass over a treeplex.
+A sequence is a player's own actions up to a point. Sequence 0 is the empty one; the sequence that
+ends with the action in slot s (counted from the player's first slot) has number s + 1. A plan gives
+every sequence its realisation weight, a gradient its payoff. Full-width methods need nothing else
+(`width.py`): `gradient` is one sparse matrix-vector product, and everything after it is one pass
+over a treeplex.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ class Treeplex(NamedTuple):
     """Decisions of one player: m information sets, s slots, s + 1 sequences. Parents come first."""
 
     parent: np.ndarray  # int32[m]: the sequence that leads to the information set
-    first: (
-        np.ndarray
-    )  # int32[m + 1]: its first slot, counted from the player's first; sequence = slot + 1
-    floor: np.ndarray = NO_FLOOR  # float64[s] or empty: least behaviour probability of each action (data-biased responses)
+    # int32[m + 1]: its first slot, counted from the player's first; sequence = slot + 1
+    first: np.ndarray
+    # float64[s] or empty: least behaviour probability of each action (data-biased responses)
+    floor: np.ndarray = NO_FLOOR
 
 
 class Side(NamedTuple):
-    """One player's half of the sequence form: his treeplex and his payoffs, one row per sequence of his."""
+    """One player's half of the sequence form: his treeplex and his payoffs, one row per sequence
+    of his."""
 
     parent: np.ndarray  # int32[m]
     first: np.ndarray  # int32[m + 1]
@@ -47,7 +49,8 @@ class Side(NamedTuple):
 
 
 class SequenceForm(NamedTuple):
-    """Both sides; `two` has player 2's payoffs and is the negated transpose of `one` when the game is zero-sum."""
+    """Both sides; `two` has player 2's payoffs and is the negated transpose of `one` when the
+    game is zero-sum."""
 
     one: Side
     two: Side
@@ -69,7 +72,8 @@ def player_slots(form: Any, player: int) -> slice:
 def _follow_sequences(
     tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray
 ) -> int:
-    """Fill `sequence` (per node) and `parent` (per information set). The first information set without perfect recall, or -1."""
+    """Fill `sequence` (per node) and `parent` (per information set). The first information set
+    without perfect recall, or -1."""
     base = tree.first[low]
     parent[:] = -1
     sequence[0] = 0
@@ -91,14 +95,16 @@ def _follow_sequences(
 
 
 def treeplex(tree: HistoryTree, player: int) -> tuple[Treeplex, np.ndarray]:
-    """The player's treeplex, and his sequence at every node (int32[n]). `BadGame` if he forgets what he did."""
+    """The player's treeplex, and his sequence at every node (int32[n]). `BadGame` if he forgets
+    what he did."""
     low, high = player_infosets(tree, player)
     parent = np.empty(high - low, dtype=np.int32)
     sequence = np.empty(tree.n_nodes, dtype=np.int32)
     bad = _follow_sequences(tree, player, low, parent, sequence)
     if bad >= 0:
         raise BadGame(
-            f"player {player + 1} has no perfect recall: information set {bad} is reached after different own actions"
+            f"player {player + 1} has no perfect recall: information set {bad} is reached after "
+            f"different own actions"
         )
     return Treeplex(parent, tree.first[low : high + 1] - tree.first[low]), sequence
 
@@ -119,7 +125,8 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
 
 @jit
 def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
-    """Stable: fill `out` with the entries of `order` sorted by `key`. `start`: zeros, one more than there are keys."""
+    """Stable: fill `out` with the entries of `order` sorted by `key`. `start`: zeros, one more
+    than there are keys."""
     for k in order:
         start[key[k] + 1] += 1
     for q in range(len(start) - 1):
@@ -133,7 +140,8 @@ def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: n
 def _merge_entries(
     row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, side: Side
 ) -> None:
-    """Write entries into `side` in `order` (sorted by row, then column), adding up equal ones. `side.row` starts as zeros."""
+    """Write entries into `side` in `order` (sorted by row, then column), adding up equal ones.
+    `side.row` starts as zeros."""
     last_row, last_column, filled = -1, -1, 0
     for k in order:
         if row_of[k] == last_row and column_of[k] == last_column:
@@ -202,7 +210,8 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
 
 @jit
 def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (one per sequence of this side) with its payoff against the other player's `plan`."""
+    """Fill `out` (one per sequence of this side) with its payoff against the other player's
+    `plan`."""
     for q in range(index(len(out))):
         total = 0.0
         for k in range(index(side.row[q]), index(side.row[q + ONE])):
@@ -230,7 +239,8 @@ def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray
 
 @jit
 def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) -> float:
-    """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy` with it. The value of the game."""
+    """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy`
+    with it. The value of the game."""
     bound = len(plex.floor) > 0
     i = index(len(plex.parent))
     while i > ZERO:
@@ -262,9 +272,11 @@ def tree_gradient(
     weight: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Any number of players: fill `out` with the payoff of each sequence of `player` when the others follow `policy`.
+    """Any number of players: fill `out` with the payoff of each sequence of `player` when the
+    others follow `policy`.
 
-    `sequence` (his sequence at every node) comes from `treeplex`; `weight` is scratch of one float per node.
+    `sequence` (his sequence at every node) comes from `treeplex`; `weight` is scratch of one float
+    per node.
     """
     out[:] = 0.0
     weight[0] = 1.0
@@ -283,7 +295,8 @@ def tree_gradient(
 
 @jit
 def tree_value(tree: HistoryTree, policy: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
-    """Any number of players, perfect recall or not: fill `out[p]` with the expected payoff of each under `policy`."""
+    """Any number of players, perfect recall or not: fill `out[p]` with the expected payoff of
+    each under `policy`."""
     out[:] = 0.0
     weight[0] = 1.0
     for node in range(len(tree.player)):

@@ -76,7 +76,8 @@ class _Walk:
             raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
         if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
             raise BadGame(
-                f"chance() gave probabilities that are negative or sum to {probabilities.sum():.9g}, not 1"
+                f"chance() gave probabilities that are negative or sum to "
+                f"{probabilities.sum():.9g}, not 1"
             )
         return self.chance.row(probabilities.tobytes(), probabilities)
 
@@ -98,19 +99,22 @@ class _Walk:
             self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
         elif self.actions[found] != labels:
             raise BadGame(
-                f"information set {key[1]!r} of player {player + 1} has actions {self.actions[found]} and {labels}"
+                f"information set {key[1]!r} of player {player + 1} has actions "
+                f"{self.actions[found]} and {labels}"
             )
         return found
 
 
 def _visit_all(walk: _Walk, root: State, name: str) -> None:
-    """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a level too."""
+    """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a
+    level too."""
     watch, count = memory.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
         if depth > MOST_DEPTH:
             raise BadGame(
-                f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history must end"
+                f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history "
+                f"must end"
             )
         below: list[State] = []
         for state in level:

@@ -46,8 +46,9 @@ class Row(NamedTuple):
 class Strategy:
     """A strategy profile: behaviour of all players. Immutable.
 
-    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`: the one seat it is meant
-    for, such as that of a response whose other seat is the model; None for all.
+    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:
+    the one seat it is meant for, such as that of a response whose other seat is the model; None for
+    all.
     """
 
     player: int | None = None
@@ -85,7 +86,8 @@ class Strategy:
 
     @classmethod
     def from_table(cls, game: Game, table: Mapping[str, Mapping[str, float]]) -> Strategy:
-        """From `{information set: {action: probability}}`, labels as in `table()`. What is not named is played uniformly."""
+        """From `{information set: {action: probability}}`, labels as in `table()`. What is not
+        named is played uniformly."""
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
@@ -93,7 +95,8 @@ class Strategy:
                 isinstance(share, int | float) for share in shares.values()
             ):
                 raise BadStrategy(
-                    f"at {label!r} give a probability for each action, such as {{'bet': 0.3, 'pass': 0.7}}"
+                    f"at {label!r} give a probability for each action, such as {{'bet': 0.3, "
+                    f"'pass': 0.7}}"
                 )
             low, high = game.form.first[infoset], game.form.first[infoset + 1]
             actions = game.labels.action[low:high]
@@ -145,9 +148,11 @@ class Strategy:
         return meant
 
     def mix(self, other: Strategy, weight: float) -> Strategy:
-        """Play this strategy with probability `weight`, `other` otherwise, decided once before the game.
+        """Play this strategy with probability `weight`, `other` otherwise, decided once before the
+        game.
 
-        The result is the behaviour strategy with the same realisation weights; where neither plays to, it is this strategy.
+        The result is the behaviour strategy with the same realisation weights; where neither plays
+        to, it is this strategy.
         """
         check_same_game(self.game, other)
         if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
@@ -189,7 +194,8 @@ class Strategy:
                 game = _find_game(name)
             except CounterplayError as error:
                 raise BadFile(
-                    f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? Pass game="
+                    f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? "
+                    f"Pass game="
                 ) from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
@@ -218,7 +224,8 @@ def check_seat(strategy: Strategy, player: int) -> None:
     """`BadStrategy` where the strategy is meant for another seat than this player's."""
     if strategy.player is not None and strategy.player != player:
         raise BadStrategy(
-            f"this is a response for player {strategy.player + 1}'s seat only; player {player + 1} in it is the model it was "
+            f"this is a response for player {strategy.player + 1}'s seat only; player "
+            f"{player + 1} in it is the model it was "
             "computed against"
         )
 
@@ -255,7 +262,8 @@ def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
         )
     if not np.all(np.isfinite(values)):
         raise BadStrategy(
-            f"{values[~np.isfinite(values)][0]} is no probability, at {_where(game, ~np.isfinite(values))}"
+            f"{values[~np.isfinite(values)][0]} is no probability, at "
+            f"{_where(game, ~np.isfinite(values))}"
         )
     return values
 

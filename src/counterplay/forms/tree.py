@@ -1,8 +1,9 @@
 """`HistoryTree`: every history of a game is a node, and the tree is a handful of flat arrays.
 
-Nodes are numbered level by level, so the children of a node are consecutive and every parent precedes its children.
-Information sets are numbered player by player, and within a player parents first. `first[I] + a` is the slot of action `a` at
-information set `I` in every policy, regret and strategy-sum array of the project.
+Nodes are numbered level by level, so the children of a node are consecutive and every parent
+precedes its children. Information sets are numbered player by player, and within a player parents
+first. `first[I] + a` is the slot of action `a` at information set `I` in every policy, regret and
+strategy-sum array of the project.
 """
 
 from __future__ import annotations
@@ -33,21 +34,19 @@ class HistoryTree(NamedTuple):
     """Dimensions: n nodes, m information sets, d chance distributions, o outcomes, p players."""
 
     player: np.ndarray  # int8[n]: 0.., CHANCE or TERMINAL
-    first_child: (
-        np.ndarray
-    )  # int32[n + 1]: children of node h are first_child[h] .. first_child[h + 1] - 1
-    row: np.ndarray  # int32[n]: in the table that `player` selects: information sets, chance distributions, outcomes
+    # int32[n + 1]: children of node h are first_child[h] .. first_child[h + 1] - 1
+    first_child: np.ndarray
+    # int32[n]: in the table that `player` selects: information sets, chance distributions, outcomes
+    row: np.ndarray
     first: np.ndarray  # int32[m + 1]: slots of information set I are first[I] .. first[I + 1] - 1
     owner: np.ndarray  # int8[m]: the player who acts there
     passive: np.ndarray  # int16[m]: the action that checks or calls, or NO_ACTION
     chance_first: np.ndarray  # int32[d + 1]: entries of distribution d
     chance_probability: np.ndarray  # float64[sum of sizes]
-    chance_cumulative: (
-        np.ndarray
-    )  # float64[sum of sizes]: running sums within a distribution, the last is 1
-    chance_uniform: (
-        np.ndarray
-    )  # bool[d]: all entries are equal, so one multiplication draws from it
+    # float64[sum of sizes]: running sums within a distribution, the last is 1
+    chance_cumulative: np.ndarray
+    # bool[d]: all entries are equal, so one multiplication draws from it
+    chance_uniform: np.ndarray
     payoff: np.ndarray  # float64[o, p]: the distinct payoff vectors
 
     @property

@@ -1,7 +1,8 @@
-"""Bluff, also Liar's Dice (Section 2.2): raise the bid on all dice, or call the other player's bluff.
+"""Bluff, also Liar's Dice (Section 2.2): raise the bid on all dice, or call the other player's
+bluff.
 
-Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be bid itself. Whoever calls
-wins 1 if the last bid does not hold.
+Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be
+bid itself. Whoever calls wins 1 if the last bid does not hold.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ MAX_LADDER = 40  # bids fit into the bits of an int64
 
 
 class Bluff:
-    """`dice1` and `dice2` dice with `faces` faces for the two players; the paper plays (1, 1, N)."""
+    """`dice1` and `dice2` dice with `faces` faces for the two players; the paper plays (1, 1,
+    N)."""
 
     n_players = 2
     payoffs = np.array([[-1, 1], [1, -1]], dtype=np.float64)
@@ -42,7 +44,8 @@ class Bluff:
 
     @cached_property
     def _rolls(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For every roll of all dice: the sorted dice of each player as a number, and which bids hold (bool[rolls, bids])."""
+        """For every roll of all dice: the sorted dice of each player as a number, and which bids
+        hold (bool[rolls, bids])."""
         codes: tuple[list[int], list[int]] = ([], [])
         holds = np.empty((self.faces ** sum(self.dice), self.ladder), dtype=bool)
         wild = self.faces - 1

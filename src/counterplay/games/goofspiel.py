@@ -1,7 +1,9 @@
-"""Goofspiel (Section 2.2): both players bid a card for the top point card; only who won the bid is shown.
+"""Goofspiel (Section 2.2): both players bid a card for the top point card; only who won the bid is
+shown.
 
-The point stack is N, N-1, ..., 1; equal bids give the points to nobody; the higher total wins 1. A simultaneous bid is a bid of
-player 1 followed by one of player 2, who does not see it. The forced last card is kept as a move.
+The point stack is N, N-1, ..., 1; equal bids give the points to nobody; the higher total wins 1. A
+simultaneous bid is a bid of player 1 followed by one of player 2, who does not see it. The forced
+last card is kept as a move.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2 of a key
 
 
 class Goofspiel:
-    """Hidden bids with cards 1..`cards`; an information set is the own bids and the results so far."""
+    """Hidden bids with cards 1..`cards`; an information set is the own bids and the results so
+    far."""
 
     n_players = 2
     payoffs = np.array([[-1, 1], [0, 0], [1, -1]], dtype=np.float64)

@@ -1,7 +1,8 @@
 """Kuhn poker (Section 2.2), for two players as in the paper or for more.
 
-Everyone antes 1 and gets one of n + 1 cards. Players pass or bet 1 in turn; after a bet each of the others bets (calls) or passes
-(folds) once. The highest card among those who bet wins the pot, or among all if nobody bet.
+Everyone antes 1 and gets one of n + 1 cards. Players pass or bet 1 in turn; after a bet each of the
+others bets (calls) or passes (folds) once. The highest card among those who bet wins the pot, or
+among all if nobody bet.
 """
 
 from __future__ import annotations

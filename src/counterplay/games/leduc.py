@@ -1,6 +1,8 @@
-"""Leduc hold'em: six cards (J, Q, K in two suits), two rounds with bets of 2 and 4, at most two bets a round, ante 1.
+"""Leduc hold'em: six cards (J, Q, K in two suits), two rounds with bets of 2 and 4, at most two
+bets a round, ante 1.
 
-A pair with the public card wins, otherwise the higher card; equal ranks split the pot. Player 1 acts first in both rounds.
+A pair with the public card wins, otherwise the higher card; equal ranks split the pot. Player 1
+acts first in both rounds.
 """
 
 from __future__ import annotations
@@ -89,7 +91,8 @@ class LeducState:
 
 
 class Leduc:
-    """Leduc hold'em. `suits=False` merges information sets that differ only in suits (288 instead of 936)."""
+    """Leduc hold'em. `suits=False` merges information sets that differ only in suits (288
+    instead of 936)."""
 
     n_players = 2
 

@@ -7,7 +7,8 @@ import numpy as np
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
 from counterplay.games.spec import GameSpec, whole_number
 
-# A history is written in binary behind a leading one: 1 = nothing yet, then 0 for a pass and 1 for a bet.
+# A history is written in binary behind a leading one: 1 = nothing yet, then 0 for a pass and 1 for
+# a bet.
 START, P, B, PP, PB, BP, BB, PBP, PBB = 0b1, 0b10, 0b11, 0b100, 0b101, 0b110, 0b111, 0b1010, 0b1011
 PLAYER = {START: 0, P: 1, B: 1, PB: 0}
 SPELLED = {START: "", P: "p", B: "b", PB: "pb"}

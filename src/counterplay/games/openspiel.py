@@ -1,4 +1,5 @@
-"""Any sequential game of OpenSpiel, and simultaneous ones made turn-based. Needs the extra `[openspiel]`."""
+"""Any sequential game of OpenSpiel, and simultaneous ones made turn-based. Needs the extra
+`[openspiel]`."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ class Action:
 
 
 class OpenSpielRules:
-    """Rules of the OpenSpiel game with this name and parameters, such as `leduc_poker` or `goofspiel(num_cards=3)`."""
+    """Rules of the OpenSpiel game with this name and parameters, such as `leduc_poker` or
+    `goofspiel(num_cards=3)`."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -86,7 +88,8 @@ class OpenSpielRules:
         self._perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         if not self._perfect and not kind.provides_information_state_string:
             raise BadParameter(
-                f"open_spiel:{word} does not say what its players know (no information state string)"
+                f"open_spiel:{word} does not say what its players know (no information state "
+                f"string)"
             )
         self._game = game
         self.n_players = int(game.num_players())

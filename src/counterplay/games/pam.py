@@ -1,7 +1,9 @@
-"""Princess and Monster (Section 2.2): pursuit in a dark room, on a grid of R rows and C columns, H moves in total.
+"""Princess and Monster (Section 2.2): pursuit in a dark room, on a grid of R rows and C columns, H
+moves in total.
 
-Neither player sees the other or his moves. The princess (player 1) gets the number of moves made when she is caught, or H. The
-exact rules of the published experiments are not known; the defaults follow the wording of the paper, the options cover the rest.
+Neither player sees the other or his moves. The princess (player 1) gets the number of moves made
+when she is caught, or H. The exact rules of the published experiments are not known; the defaults
+follow the wording of the paper, the options cover the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ PRINCESS, MONSTER = 0, 1
 
 
 class PrincessAndMonster:
-    """`stay`: a player may stay where he is. `same_start`: both may start on one cell (which is no capture).
+    """`stay`: a player may stay where he is. `same_start`: both may start on one cell (which is no
+    capture).
 
     `capture`: "monster" (only a move of the monster catches) or "either". `first`: who moves first.
     """

@@ -1,4 +1,5 @@
-"""Games by name: `load("bluff(1,1,6)")`. A new game is a file of this folder that sets `GAME`, and its test."""
+"""Games by name: `load("bluff(1,1,6)")`. A new game is a file of this folder that sets `GAME`,
+and its test."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ GAMES: Registry[GameSpec] = Registry(
 
 
 def load(name: str) -> Game:
-    """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`, `open_spiel:hex(board_size=2)`."""
+    """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`,
+    `open_spiel:hex(board_size=2)`."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
     if name.startswith(OPEN_SPIEL):

@@ -1,7 +1,9 @@
-"""Boards up to a renaming of suits: 1,755 flops, 16,432 turns and 134,459 rivers, the order of dealing forgotten.
+"""Boards up to a renaming of suits: 1,755 flops, 16,432 turns and 134,459 rivers, the order of
+dealing forgotten.
 
-A board is four masks of 13 bits. Sorted, they name its class; the order of sorting is the renaming that turns its cards into
-those of the class's representative. While a hand is played the class is followed from street to street instead (`Links`).
+A board is four masks of 13 bits. Sorted, they name its class; the order of sorting is the renaming
+that turns its cards into those of the class's representative. While a hand is played the class is
+followed from street to street instead (`Links`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ _SHIFTS = (np.uint64(13), np.uint64(26), np.uint64(39))
 
 
 class Boards(NamedTuple):
-    """All classes of boards of one size: b of them. A hash table of h slots finds a class by its sorted masks."""
+    """All classes of boards of one size: b of them. A hash table of h slots finds a class by its
+    sorted masks."""
 
     masks: np.ndarray  # uint16[b, 4]: of the representative, largest first
     weight: np.ndarray  # int64[b]: boards in the class
@@ -54,7 +57,8 @@ def fill_hash(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> list[tuple[int, ...]]:
-    """Sorted masks with these numbers of cards; equal numbers are taken in falling order of the masks."""
+    """Sorted masks with these numbers of cards; equal numbers are taken in falling order of the
+    masks."""
     partial: list[tuple[int, ...]] = [()]
     for k, count in enumerate(counts):
         partial = [
@@ -82,7 +86,8 @@ def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @jit
 def hash_place(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Where these masks, largest first, stand in a hash table, or the empty slot where they would."""
+    """Where these masks, largest first, stand in a hash table, or the empty slot where they
+    would."""
     key = _key(a, b, c, d)
     last = index(len(keys)) - ONE
     place = ((key * _MULTIPLIER) >> _HIGH) & last
@@ -102,7 +107,8 @@ def _fill(masks: np.ndarray, keys: np.ndarray, rows: np.ndarray) -> None:
 
 @jit
 def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
-    """The class of the board with these suit masks (int64[4]); fills `suit_to[s]` with what suit s is called in the class."""
+    """The class of the board with these suit masks (int64[4]); fills `suit_to[s]` with what suit
+    s is called in the class."""
     order0, order1, order2, order3 = 0, 1, 2, 3
     if masks[order0] < masks[order1]:
         order0, order1 = order1, order0
@@ -121,15 +127,15 @@ def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
 
 
 class Links(NamedTuple):
-    """How a class follows from the one before: class · 256 + renaming, classes numbered flops, turns, rivers in one row.
+    """How a class follows from the one before: class · 256 + renaming, classes numbered flops,
+    turns, rivers in one row.
 
     A renaming has two bits for each suit: what it is called in the new class.
     """
 
     flops: np.ndarray  # int32[22100]: by `flop_number`
-    next_boards: (
-        np.ndarray
-    )  # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
+    # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
+    next_boards: np.ndarray
 
 
 @jit
@@ -178,7 +184,8 @@ def _fill_next(
     suit_to: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """`before`: masks of the classes one card earlier; `offset`: number of the first class of `table`."""
+    """`before`: masks of the classes one card earlier; `offset`: number of the first class of
+    `table`."""
     for k in range(len(before)):
         for card in range(52):
             for suit in range(4):

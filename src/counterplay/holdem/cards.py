@@ -1,7 +1,7 @@
 """Cards and pairs of cards as small numbers.
 
-A card is 4 · rank + suit, ranks 0 (deuce) to 12 (ace), suits c d h s. A holding of two cards a < b is b · (b - 1) / 2 + a,
-so that the 1,326 holdings are numbered without gaps.
+A card is 4 · rank + suit, ranks 0 (deuce) to 12 (ace), suits c d h s. A holding of two cards a < b
+is b · (b - 1) / 2 + a, so that the 1,326 holdings are numbered without gaps.
 """
 
 from __future__ import annotations

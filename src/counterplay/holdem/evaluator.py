@@ -1,8 +1,8 @@
 """How strong a hand of five to seven cards is: one integer, larger is better, equal means a tie.
 
-Cards are counted in four masks of 13 bits, one per suit, bit r for rank r. The value is a category above two masks of 13
-bits: what makes the category (the quads, the two pairs, ...) and the kickers. Masks with equally many bits compare like
-their highest ranks.
+Cards are counted in four masks of 13 bits, one per suit, bit r for rank r. The value is a category
+above two masks of 13 bits: what makes the category (the quads, the two pairs, ...) and the kickers.
+Masks with equally many bits compare like their highest ranks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ N_MASKS = 1 << 13
 
 
 def _highest_straight(mask: int) -> int:
-    """1 << (rank of the highest card of a straight in `mask`), or 0. The ace also counts below the deuce."""
+    """1 << (rank of the highest card of a straight in `mask`), or 0. The ace also counts below
+    the deuce."""
     with_low_ace = (mask << 1) | (mask >> 12 & 1)
     for top in range(12, 2, -1):
         if (with_low_ace >> (top - 3)) & 0b11111 == 0b11111:
@@ -89,7 +90,8 @@ def strength_of_masks(clubs: Any, diamonds: Any, hearts: Any, spades: Any) -> An
 
 @jit
 def strengths(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out[k]` with the value of the cards in `hands[k]` (five to seven card numbers). `masks`: scratch int64[4]."""
+    """Fill `out[k]` with the value of the cards in `hands[k]` (five to seven card numbers).
+    `masks`: scratch int64[4]."""
     for k in range(len(hands)):
         masks[:] = 0
         for j in range(hands.shape[1]):

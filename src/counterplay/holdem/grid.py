@@ -38,7 +38,8 @@ def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
     choices = [tree.histories[k] for k in tree.nodes.node if tree.nodes.street[k] == 0]
     if betting not in choices:
         raise BadParameter(
-            f"no decision before the flop after {betting!r}; there are {', '.join(repr(c) for c in choices)}"
+            f"no decision before the flop after {betting!r}; there are "
+            f"{', '.join(repr(c) for c in choices)}"
         )
     node, preflop = tree.histories.index(betting), rules.buckets.preflop
     grid = np.zeros((13, 13, 3))

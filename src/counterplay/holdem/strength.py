@@ -1,11 +1,12 @@
 """Exact effective hand strength (EHS) of every holding on every board (Section 3.1; Billings 2006).
 
-EHS here is hand strength with both potentials over all boards still to come, against an opponent whose holding is uniform:
-the chance to win at a showdown, a tie counting half. Everything is counted in whole numbers, so nothing is rounded: an entry
-is twice the wins plus the ties over all ways to go on, `TOTAL[street]` ways times two.
+EHS here is hand strength with both potentials over all boards still to come, against an opponent
+whose holding is uniform: the chance to win at a showdown, a tie counting half. Everything is
+counted in whole numbers, so nothing is rounded: an entry is twice the wins plus the ties over all
+ways to go on, `TOTAL[street]` ways times two.
 
-Rivers are counted by two passes over the holdings sorted by strength, with inclusion and exclusion of shared cards; turns,
-flops and holdings alone are sums over the next card or cards.
+Rivers are counted by two passes over the holdings sorted by strength, with inclusion and exclusion
+of shared cards; turns, flops and holdings alone are sums over the next card or cards.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.evaluator import strength_of_masks
 from counterplay.kernels.jit import jit
 
-#: Largest possible entry: twice the ways to deal the rest. Opponent holdings 45 · 44 / 2 = 990 after the river.
+#: Largest possible entry: twice the ways to deal the rest. Opponent holdings 45 · 44 / 2 = 990
+#: after the river.
 RIVER_TOTAL = 2 * 990
 TURN_TOTAL = RIVER_TOTAL * 46
 FLOP_TOTAL = TURN_TOTAL * 47
@@ -83,7 +85,8 @@ def _sort(values: np.ndarray, n: int, stack: np.ndarray) -> None:
 
 @jit
 def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np.ndarray) -> None:
-    """Fill `out[holding]` for one board of five cards given by its four suit masks; 0 where a card is on the board."""
+    """Fill `out[holding]` for one board of five cards given by its four suit masks; 0 where a
+    card is on the board."""
     n = 0
     for holding in range(len(pairs)):
         a, b = np.int64(pairs[holding, 0]), np.int64(pairs[holding, 1])
@@ -119,9 +122,8 @@ def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np
             holding = scratch.order[k] & 2047
             a, b = pairs[holding, 0], pairs[holding, 1]
             wins = weaker - scratch.below[a] - scratch.below[b]
-            ties = (
-                (stop - start) - scratch.level[a] - scratch.level[b] + 1
-            )  # the holding itself was taken off twice
+            # the holding itself was taken off twice
+            ties = (stop - start) - scratch.level[a] - scratch.level[b] + 1
             out[holding] = 2 * wins + ties
         for k in range(start, stop):
             holding = scratch.order[k] & 2047
@@ -231,7 +233,8 @@ def count_rivers(threads: int = 1, tell: TellShare = untold) -> np.ndarray:
 def count_earlier(
     size: int, later: np.ndarray, threads: int = 1, tell: TellShare = untold
 ) -> np.ndarray:
-    """uint32[boards, 1326] for boards of `size` cards (3 or 4), from the table of boards with one card more."""
+    """uint32[boards, 1326] for boards of `size` cards (3 or 4), from the table of boards with
+    one card more."""
     table, longer = boards(size), boards(size + 1)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint32)
     _in_parallel(

@@ -1,7 +1,8 @@
-"""The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory afterwards.
+"""The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory
+afterwards.
 
-457 MB on disk. A table that is damaged or half written is found by its checksum and built again, never used. Where the
-folder cannot be written the tables stay in memory.
+457 MB on disk. A table that is damaged or half written is found by its checksum and built again,
+never used. Where the folder cannot be written the tables stay in memory.
 """
 
 from __future__ import annotations

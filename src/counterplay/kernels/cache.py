@@ -1,8 +1,10 @@
-"""Compiled kernels on disk: one file per function and signature, named after both, with a checksum at its end.
+"""Compiled kernels on disk: one file per function and signature, named after both, with a checksum
+at its end.
 
-Numba's own cache numbers its files in an index. It trusts whatever bytes it finds there, and two processes that compile one
-function for two signatures at once can leave the index pointing at the other's code. Here a file that is damaged, half written,
-not readable or writable by others is compiled again, and where nothing can be written nothing is kept.
+Numba's own cache numbers its files in an index. It trusts whatever bytes it finds there, and two
+processes that compile one function for two signatures at once can leave the index pointing at the
+other's code. Here a file that is damaged, half written, not readable or writable by others is
+compiled again, and where nothing can be written nothing is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ DIGEST = hashlib.sha256().digest_size
 
 
 class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one function. Numba reads a stream up to its end mark, so the checksum may follow."""
+    """The files of one function. Numba reads a stream up to its end mark, so the checksum may
+    follow."""
 
     def save(self, key: Any, data: Any) -> None:
         self._save_data(self._name_of(key), data)

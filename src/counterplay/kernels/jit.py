@@ -1,13 +1,15 @@
 """The one jit decorator of the project, and where compiled code is kept.
 
-Numba's on-disk cache looks only at the file of the function it compiles, not at the files of the functions that one
-calls. The cache folder is therefore named after a hash of every source file that a kernel can depend on: those that use
-this package, and whatever they import. The command line and the experiments are none of them.
+Numba's on-disk cache looks only at the file of the function it compiles, not at the files of the
+functions that one calls. The cache folder is therefore named after a hash of every source file that
+a kernel can depend on: those that use this package, and whatever they import. The command line and
+the experiments are none of them.
 
-Two habits make the kernels fast. They are compiled without Numba's reference counting (`_nrt=False`), which would otherwise touch
-a counter of every array of a form at every step, and so they cannot allocate. And they index with `index(...)`, an unsigned
-integer: a signed one is tested for Python's negative indexing at every use. Never mix the
-two in arithmetic: Numba would make a float of it.
+Two habits make the kernels fast. They are compiled without Numba's reference counting
+(`_nrt=False`), which would otherwise touch a counter of every array of a form at every step, and so
+they cannot allocate. And they index with `index(...)`, an unsigned integer: a signed one is tested
+for Python's negative indexing at every use. Never mix the two in arithmetic: Numba would make a
+float of it.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ _IMPORT = re.compile(
 
 
 def cache_root() -> Path:
-    """The user's cache folder for Counterplay: $COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay or ~/.cache/counterplay."""
+    """The user's cache folder for Counterplay: $COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay
+    or ~/.cache/counterplay."""
     explicit = os.environ.get("COUNTERPLAY_CACHE")
     if explicit:
         return Path(explicit)
@@ -73,7 +76,8 @@ def _source_hash() -> str:
 
 
 def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
-    """The files that compiled code can depend on: those that import from `kernels/`, and all that these import."""
+    """The files that compiled code can depend on: those that import from `kernels/`, and all
+    that these import."""
     imported = {path: _imports(package, text) for path, text in sources.items()}
     kernels = package / "kernels"
     waiting = [
@@ -89,7 +93,8 @@ def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
 
 
 def _imports(package: Path, source: bytes) -> set[Path]:
-    """Files and folders of the package that a source file names in its import lines, wherever these stand."""
+    """Files and folders of the package that a source file names in its import lines, wherever
+    these stand."""
     found = set()
     for module, names in _IMPORT.findall(source):
         place = package.joinpath(*module.decode().split(".")[1:])
@@ -118,7 +123,8 @@ def _writable_cache() -> str | None:
     if problem is None:
         return str(folder)
     warnings.warn(  # compile in memory; slower to start, otherwise the same
-        f"compiled code cannot be kept in {folder} ({problem}), so every start takes seconds longer; {advice}",
+        f"compiled code cannot be kept in {folder} ({problem}), so every start takes seconds "
+        f"longer; {advice}",
         stacklevel=2,
     )
     return None
@@ -142,7 +148,8 @@ def jit(*, inline: bool) -> Callable[[F], F]: ...
 def jit(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
     """Compile with Numba: no interpreter lock, no allocation, IEEE division, cached on disk.
 
-    `inline` pastes the function into its callers, for large pieces of a hot loop that LLVM would leave as calls.
+    `inline` pastes the function into its callers, for large pieces of a hot loop that LLVM would
+    leave as calls.
     """
     if function is None:
         return lambda decorated: _compile(decorated, inline)

@@ -29,7 +29,8 @@ def regret_matching(
 
 @jit(inline=True)
 def sample_action(policy: np.ndarray, offset: int, count: int, u: float) -> int:
-    """Eq 8 without exploration, inverted at `u` in [0, 1): the action. No division, and the same bits."""
+    """Eq 8 without exploration, inverted at `u` in [0, 1): the action. No division, and the same
+    bits."""
     left = u
     last = count - ONE
     for a in range(last):
@@ -66,7 +67,8 @@ def sample_epsilon_greedy(
 
 @jit
 def normalise(weights: np.ndarray, first: np.ndarray, out: np.ndarray) -> None:
-    """`out[first[I]:first[I+1]]` proportional to `weights` there, uniform where they are all zero."""
+    """`out[first[I]:first[I+1]]` proportional to `weights` there, uniform where they are all
+    zero."""
     for i in range(len(first) - 1):
         total = 0.0
         for k in range(first[i], first[i + 1]):

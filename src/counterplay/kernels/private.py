@@ -1,6 +1,7 @@
 """Whether nobody else can put code into the cache: what is read from there is run.
 
-The checksums of compiled code notice damage. They are no signature: whoever can write there can write those too.
+The checksums of compiled code notice damage. They are no signature: whoever can write there can
+write those too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def who_else_writes(folder: Path, root: Path) -> str | None:
-    """Why `folder` cannot be trusted, None if it can: it, its folders and those up to `root` are only the user's.
+    """Why `folder` cannot be trusted, None if it can: it, its folders and those up to `root` are
+    only the user's.
 
     Above `root` it is enough that not everybody can rename what is there, as in /tmp.
     """

@@ -1,6 +1,7 @@
 """Random numbers as an argument: xoshiro256+ (Blackman & Vigna) with its state in `uint64[4]`.
 
-The same state gives the same numbers on every machine; saving and restoring it is saving and restoring an array.
+The same state gives the same numbers on every machine; saving and restoring it is saving and
+restoring an array.
 """
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
-"""Layer 3: robust responses to an opponent model. A transform of a form plus a solver; no traversal of their own."""
+"""Layer 3: robust responses to an opponent model. A transform of a form plus a solver; no
+traversal of their own."""

@@ -1,4 +1,5 @@
-"""Every response algorithm by name. A name means what its row says; nothing is read out of its letters."""
+"""Every response algorithm by name. A name means what its row says; nothing is read out of its
+letters."""
 
 from __future__ import annotations
 

@@ -13,10 +13,11 @@ KINDS = ("1-step", "10-step", "0-10-linear", "s-curve")
 def confidence(
     counts: np.ndarray, kind: str = "0-10-linear", p_max: float = 1.0, s: float = 1.0
 ) -> np.ndarray:
-    """`counts` observations per information set -> Pconf, one number per information set, at most `p_max`.
+    """`counts` observations per information set -> Pconf, one number per information set, at most
+    `p_max`.
 
-    1-step: p_max once seen. 10-step: p_max once seen ten times. 0-10-linear: p_max · min(n, 10) / 10.
-    s-curve: p_max · n / (s + n).
+    1-step: p_max once seen. 10-step: p_max once seen ten times. 0-10-linear: p_max · min(n, 10) /
+    10. s-curve: p_max · n / (s + n).
     """
     try:
         n = np.asarray(counts, dtype=np.float64)

@@ -1,4 +1,5 @@
-"""What the run folder of a response holds beside that of `solve`: `model.npz` and `trust.npz`, without which it cannot go on."""
+"""What the run folder of a response holds beside that of `solve`: `model.npz` and `trust.npz`,
+without which it cannot go on."""
 
 from __future__ import annotations
 

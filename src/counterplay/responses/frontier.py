@@ -1,8 +1,8 @@
 """The exploitation-exploitability curve of a model (Section 4.3.1, Figure 6).
 
-A restricted Nash response at p maximises p · (payoff against the model) + (1 - p) · (worst case), so the points for p in [0, 1]
-bound from above everything that can be won at a given risk; mixing an equilibrium with a best response gives only the
-straight line below.
+A restricted Nash response at p maximises p · (payoff against the model) + (1 - p) · (worst case),
+so the points for p in [0, 1] bound from above everything that can be won at a given risk; mixing an
+equilibrium with a best response gives only the straight line below.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Point:
 
     p: float
     exploitation: float  # as in Response: payoff against the model above the value of the game
-    exploitability: float  # as in Response: how far below the value of the game it can be held; for both seats b1 + b2
+    # as in Response: how far below the value of the game it can be held; for both seats b1 + b2
+    exploitability: float
     seconds: float
     response: Response = field(repr=False)
 
@@ -83,7 +84,8 @@ class Frontier:
 
     def table(self) -> str:
         """The curve as text."""
-        head = f"{'p':>6}  {'exploitation':>12}  {'exploitability':>14}  {'straight line':>13}  {'seconds':>8}"
+        names = f"{'exploitation':>12}  {'exploitability':>14}  {'straight line':>13}"
+        head = f"{'p':>6}  {names}  {'seconds':>8}"
         return "\n".join(
             [
                 head,
@@ -169,9 +171,11 @@ def frontier(
     tell: Callable[[float, str], None] = untold,
     **arguments: Any,
 ) -> Frontier:
-    """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None: both seats, summed.
+    """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
+    both seats, summed.
 
-    Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or None.
+    Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or
+    None.
     """
     game = game if isinstance(game, Game) else load(game)
     for name in NOT_HERE:

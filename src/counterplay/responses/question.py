@@ -85,7 +85,8 @@ def answer(question: Question, limits: Limits, folder: Path | None = None) -> Re
 
 
 def in_seats(question: Question, work: Callable[[int], Run], folder: Path | None) -> Response:
-    """`work` for each seat, put together; both seats have their profile in `folder`. `Interrupted` has what there is."""
+    """`work` for each seat, put together; both seats have their profile in `folder`.
+    `Interrupted` has what there is."""
     runs: list[Run] = []
     stopped = False
     for seat in question.seats:
@@ -116,7 +117,8 @@ def put_together(question: Question, runs: list[Run]) -> Response:
 
 
 def default_limits(game: Game, limits: Limits, target: float | None = None) -> Limits:
-    """A minute, or an exploitability of the restricted game that is good enough when nobody says otherwise."""
+    """A minute, or an exploitability of the restricted game that is good enough when nobody says
+    otherwise."""
     if target is None and game.abilities.exact:
         target = default_target(game)
     return replace(limits, seconds=DEFAULT_SECONDS, target=target)

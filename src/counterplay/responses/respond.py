@@ -1,17 +1,19 @@
-"""`respond`: win the most from an opponent who plays like `model`, while risking little against one who does not.
+"""`respond`: win the most from an opponent who plays like `model`, while risking little against one
+who does not.
 
-Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a transform of a form (`forms/restricted.py`) and
-a solver as engine (`solver.py`):
+Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a transform of a form
+(`forms/restricted.py`) and a solver as engine (`solver.py`):
 
 | name | transform | engines |
 |---|---|---|
-| rnr | with probability p the opponent follows the model throughout | cfr+ (default), cfr, dcfr, pcfr+, egt, lp |
+| rnr | with probability p the opponent follows the model throughout | cfr+, ..., egt, lp |
 | mcrnr | the same, sampled: Algorithm 2 | mccfr (default), mccfr-external, mccfr-chance, mcts |
-| dbr | at each of his information sets the opponent follows the model with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
+| dbr | at each of his information sets, with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
 | mcdbr | the same, sampled; what the paper calls MCRNR in hold'em | as mcrnr |
 
-Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a model that never plays an
-action needs no support for it; the unrestricted subtree explores it), and one run restricts one player.
+Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a
+model that never plays an action needs no support for it; the unrestricted subtree explores it), and
+one run restricts one player.
 """
 
 from __future__ import annotations
@@ -53,14 +55,16 @@ def respond(
     folder: str | Path | None = None,
     **options: Any,
 ) -> Response:
-    """A robust response to `model`. `player` responds (0 or 1); None computes both seats and returns a profile.
+    """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
+    returns a profile.
 
-    `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per information set (see
-    `confidence`). With `max_exploitability` p is searched instead: win the most while risking at most that much per game (below
-    the value of the game; for both seats b1 + b2). `target` is the exploitability of the restricted game at which to stop. The
-    other arguments are as in `solve`. A `folder` can be gone on with by `resume_response`. Ctrl-C raises `Interrupted`, whose
-    `result` is the response so far (of the first seat alone where the second was not begun), with `max_exploitability` the
-    best one found within the limit, or None.
+    `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per
+    information set (see `confidence`). With `max_exploitability` p is searched instead: win the
+    most while risking at most that much per game (below the value of the game; for both seats b1 +
+    b2). `target` is the exploitability of the restricted game at which to stop. The other arguments
+    are as in `solve`. A `folder` can be gone on with by `resume_response`. Ctrl-C raises
+    `Interrupted`, whose `result` is the response so far (of the first seat alone where the second
+    was not begun), with `max_exploitability` the best one found within the limit, or None.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = game if isinstance(game, Game) else load(game)

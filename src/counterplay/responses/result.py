@@ -26,13 +26,16 @@ class Response:
     strategy: Strategy = field(
         repr=False
     )  # the responder(s) as computed; in one seat the other player is the model
-    payoff: float  # of the responder against the model, summed over seats for both; NaN in hold'em: play a match
-    worst_case: float  # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
+    # of the responder against the model, summed over seats for both; NaN in hold'em: play a match
+    payoff: float
+    # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
+    worst_case: float
     runs: tuple[Run, ...] = field(repr=False)
 
     @property
     def exploitation(self) -> float:
-        """The payoff against the model above the value of the game; for both seats the values cancel."""
+        """The payoff against the model above the value of the game; for both seats the values
+        cancel."""
         return self.payoff - self._value
 
     @property
@@ -87,7 +90,8 @@ def assemble(
 
 
 def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
-    """What `player` gets against the model by playing `response`, and the least he gets against anybody."""
+    """What `player` gets against the model by playing `response`, and the least he gets against
+    anybody."""
     if not game.abilities.exact:
         return math.nan, math.nan  # a match tells
     gain = float(expected_value(game, model.replace(response, player))[player])

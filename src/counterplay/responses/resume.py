@@ -19,7 +19,8 @@ from counterplay.solvers.run import Run, resume_solver, run_solver
 def resume_response(
     folder: str | Path, *, game: Game | str | None = None, **limits: Any
 ) -> Response:
-    """Go on with the response in `folder`; limits as in `resume`, Ctrl-C as in `respond`. A seat never started is started."""
+    """Go on with the response in `folder`; limits as in `resume`, Ctrl-C as in `respond`. A seat
+    never started is started."""
     until = check_limits(**limits)
     path = Path(folder)
     game = game if game is None or isinstance(game, Game) else load(game)

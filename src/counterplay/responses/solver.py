@@ -1,6 +1,8 @@
-"""`ResponseSolver`: one seat's answer to a model. A transform of the game and a solver on it, its engine.
+"""`ResponseSolver`: one seat's answer to a model. A transform of the game and a solver on it, its
+engine.
 
-`believe` replaces the model, `fade` lets the engine forget. `respond`, the frontier, resuming and play online all use it.
+`believe` replaces the model, `fade` lets the engine forget. `respond`, the frontier, resuming and
+play online all use it.
 """
 
 from __future__ import annotations
@@ -74,8 +76,8 @@ class ResponseSolver:
     def believe(self, model: Strategy, trust: Trust) -> None:
         """Respond to this model from now on, trusted so far.
 
-        An engine that samples goes on with what it has learnt. One at full width begins anew, since what it has learnt
-        belongs to the old game.
+        An engine that samples goes on with what it has learnt. One at full width begins anew, since
+        what it has learnt belongs to the old game.
         """
         check_same_game(self.game, model)
         self._take(model, trust, self._change if self.algorithm.sampled else self._new)
@@ -120,7 +122,8 @@ class ResponseSolver:
         return data_biased_form(self.game.form, fixed, restricted, trust)
 
     def _full_width(self, model: Strategy, trust: np.ndarray) -> SequenceForm | None:
-        """The restricted game as a sequence form; None where the game has none and none is needed."""
+        """The restricted game as a sequence form; None where the game has none and none is
+        needed."""
         game, restricted = self.game, 1 - self.player
         if self.algorithm.sampled and not game.abilities.full_width:
             return None
@@ -145,7 +148,8 @@ def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:
 def _gap(
     full: SequenceForm, slots: slice, restricted: int, only_free: bool, policy: np.ndarray
 ) -> float:
-    """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's share of his behaviour."""
+    """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's
+    share of his behaviour."""
     if only_free:
         side = full[restricted]
         free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)

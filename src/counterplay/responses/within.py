@@ -1,4 +1,5 @@
-"""The response that wins the most while risking at most so much (Section 4.3.1): a search over p."""
+"""The response that wins the most while risking at most so much (Section 4.3.1): a search over
+p."""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ MIXING_STEPS = 40
 
 
 def safest_best(question: Question, limit: float, limits: Limits) -> Response:
-    """Win the most while risking at most `limit`: bisection over p, then a mixture of the two responses around the limit.
+    """Win the most while risking at most `limit`: bisection over p, then a mixture of the two
+    responses around the limit.
 
-    Between the last p that is safe enough and the first that is not lies an edge of the curve; mixing the two moves along it.
+    Between the last p that is safe enough and the first that is not lies an edge of the curve;
+    mixing the two moves along it.
     """
     if real(limit, "max_exploitability") <= 0:
         raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
@@ -58,7 +61,8 @@ def _p(response: Response) -> float:
 
 
 def _mix_to(question: Question, limit: float, safe: Response, risky: Response) -> Response:
-    """The mixture of two responses that risks `limit`; exploitability is convex in the weight, exploitation linear."""
+    """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
+    exploitation linear."""
     best = safe
     low, high = 0.0, 1.0  # weight of the risky response
     for _ in range(MIXING_STEPS):

@@ -38,7 +38,8 @@ def options_of(algorithm: str) -> dict[str, Any]:
 def new_solver(
     game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any = None
 ) -> Solver:
-    """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its own."""
+    """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its
+    own."""
     known = options_of(algorithm)
     strange = sorted(set(options) - set(known))
     if strange:

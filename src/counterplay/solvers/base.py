@@ -1,6 +1,7 @@
 """What every solver is: arrays that change by `step`, and a policy that can be read off them.
 
-All state is in `arrays()`, so that saving is writing them and resuming is copying them back: bit for bit.
+All state is in `arrays()`, so that saving is writing them and resuming is copying them back: bit
+for bit.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from counterplay.kernels.rng import new_state
 
 
 class Solver(ABC):
-    """An iterative solver on one game. `options` are the algorithm's own parameters, as given or by default."""
+    """An iterative solver on one game. `options` are the algorithm's own parameters, as given or
+    by default."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for people
@@ -53,7 +55,8 @@ class Solver(ABC):
 
     @property
     def nodes_touched(self) -> int:
-        """Decision and terminal nodes visited; for full-width methods the nodes a walk of the tree would visit."""
+        """Decision and terminal nodes visited; for full-width methods the nodes a walk of the
+        tree would visit."""
         return int(self.counters[1])
 
     def step(self, n: int) -> None:
@@ -85,7 +88,8 @@ class Solver(ABC):
         return self.complete(Strategy(self.game, self.policy()))
 
     def fade(self, factor: float) -> None:
-        """From now on what was learnt counts for this share, as when the game has changed a little."""
+        """From now on what was learnt counts for this share, as when the game has changed a
+        little."""
         raise BadParameter(f"{self.name} cannot forget a share of what it learnt; start it anew")
 
     def change_form(self, form: Any) -> None:

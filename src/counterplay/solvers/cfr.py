@@ -1,13 +1,15 @@
 """Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
 
-Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff of each of his sequences
-against the other's plan), a pass children first that turns payoffs into counterfactual values v(σ_I→a, I) and adds
-r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies regret matching, and a pass parents first that writes his new plan.
+Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff
+of each of his sequences against the other's plan), a pass children first that turns payoffs into
+counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies
+regret matching, and a pass parents first that writes his new plan.
 
-The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are weighted in the average, whether the
-last regret is counted twice as a prediction, and whether players take turns within an iteration.
-CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021,
-quadratic averaging. Deviations: none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
+The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are
+weighted in the average, whether the last regret is counted twice as a prediction, and whether
+players take turns within an iteration. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown
+& Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging. Deviations:
+none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
 authors work out the predicted values again with the children's new strategies.
 """
 
@@ -61,7 +63,8 @@ def _kept(t: int, exponent: float) -> float:
 
 @jit
 def update_half(side: Treeplex | Side, half: Half, variant: Variant, t: int) -> None:
-    """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array of `half`."""
+    """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array
+    of `half`."""
     weight = float(t) ** variant.gamma
     keep_positive = _kept(t, variant.alpha)
     keep_negative = _kept(t, variant.beta)
@@ -239,7 +242,8 @@ class CFRPlus(FullWidth):
 
 
 class DiscountedCFR(FullWidth):
-    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the average."""
+    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the
+    average."""
 
     name = "dcfr"
     summary = "discounted CFR"

@@ -1,9 +1,11 @@
-"""Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, every player's actions are all tried.
+"""Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, every player's
+actions are all tried.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even where an information set is met
-more than once), π_i → `stack.reach`. An iteration is one walk that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)),
-s_I[a] += π_i(h) σ(I, a). Deviations: a chance node met under different actions is drawn anew, so the block of histories need not
-share all chance outcomes; each history is still considered with its chance probability.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even
+where an information set is met more than once), π_i → `stack.reach`. An iteration is one walk that
+updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations: a
+chance node met under different actions is drawn anew, so the block of histories need not share all
+chance outcomes; each history is still considered with its chance probability.
 """
 
 from __future__ import annotations
@@ -34,13 +36,11 @@ class Stack(NamedTuple):
 
     node: np.ndarray  # int64[d]
     action: np.ndarray  # int32[d]: being tried
-    reach: (
-        np.ndarray
-    )  # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
+    # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
+    reach: np.ndarray
     gain: np.ndarray  # float64[d * w]: value to the acting player of each action tried so far
-    value: (
-        np.ndarray
-    )  # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
+    # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
+    value: np.ndarray
     width: int  # w
     n_players: int  # p
 
@@ -79,7 +79,8 @@ def _open(
 
 @jit(inline=True)
 def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int) -> bool:
-    """The action being tried at decision `depth` has its values in the row below: take them up. Whether it was the last one."""
+    """The action being tried at decision `depth` has its values in the row below: take them up.
+    Whether it was the last one."""
     node = index(stack.node[depth])
     infoset = infoset_at(form, hand, node)
     player = index(player_at(form, hand, node))
@@ -108,7 +109,8 @@ def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, dep
 def chance_sampling(
     form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
 ) -> int:
-    """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes touched."""
+    """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
+    touched."""
     touched = ZERO
     p = stack.n_players
     for t in range(done + 1, done + n + 1):

@@ -1,24 +1,31 @@
-"""The excessive gap technique on a full-width form (Section 3.1; Hoda, Gilpin, Peña & Sandholm 2010; Nesterov 2005).
+"""The excessive gap technique on a full-width form (Section 3.1; Hoda, Gilpin, Peña & Sandholm
+2010; Nesterov 2005).
 
-Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With prox functions d_k ≥ 0 and
-smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2 d2(y) are smooth best-response values. The excessive
-gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤ μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps the
-condition.
+Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With
+prox functions d_k ≥ 0 and smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2
+d2(y) are smooth best-response values. The excessive gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤
+μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps the condition.
 
-Prox: the dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I / x(p_I) a behaviour over n actions,
-    entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,    β_I = 1 + max_a Σ_{J below a} β_J.
+Prox: the dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I /
+x(p_I) a behaviour over n actions,
+    entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,
+    β_I = 1 + max_a Σ_{J below a} β_J.
 Its conjugate is a pass children first: v_a = g_a + values of the information sets below a, and at I
-    entropy b ∝ exp(v / μβ), value μβ (log Σ exp(v / μβ) - log n);    Euclidean b = Π(1/n + v / μβ), value b'v - μβ ω(b).
+    entropy b ∝ exp(v / μβ), value μβ (log Σ exp(v / μβ) - log n);
+    Euclidean b = Π(1/n + v / μβ), value b'v - μβ ω(b).
 
-Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply` (behaviour `reply_policy`),
-x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and y⁺ → `next`. μ1, μ2, k → `schedule`.
+Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply`
+(behaviour `reply_policy`), x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and
+y⁺ → `next`. μ1, μ2, k → `schedule`.
 
-Deviations. (1) The first μ come from a search, not from operator norms: μ_k = m / D_k with the smallest m = 2^j times the
-largest payoff, j ≥ -20, whose initial point satisfies the condition. (2) The condition is tested at every step, which the
-theory makes needless; where it fails for τ = 2 / (k + 3), τ is halved and k goes on from there (k ← 2k + 3). Small τ never
-fail in theory, so k stays within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by
-rounding, `ROUNDING` times the largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ) Aŷ: μ ∇d(x̂) and Ay differ
-by what is constant on the treeplex, and no logarithm of a vanishing probability is needed.
+Deviations. (1) The first μ come from a search, not from operator norms: μ_k = m / D_k with the
+smallest m = 2^j times the largest payoff, j ≥ -20, whose initial point satisfies the condition. (2)
+The condition is tested at every step, which the theory makes needless; where it fails for τ = 2 /
+(k + 3), τ is halved and k goes on from there (k ← 2k + 3). Small τ never fail in theory, so k stays
+within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by
+rounding, `ROUNDING` times the largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ)
+Aŷ: μ ∇d(x̂) and Ay differ by what is constant on the treeplex, and no logarithm of a vanishing
+probability is needed.
 """
 
 from __future__ import annotations
@@ -42,7 +49,8 @@ SHORTEST_STEP = 1e-9
 
 
 class Half(NamedTuple):
-    """One player's arrays: m information sets, s slots, s + 1 sequences. `plan` and `payoff` are state, the rest scratch."""
+    """One player's arrays: m information sets, s slots, s + 1 sequences. `plan` and `payoff` are
+    state, the rest scratch."""
 
     beta: np.ndarray  # float64[m]: constant
     plan: np.ndarray  # float64[s + 1]
@@ -72,7 +80,8 @@ def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
 def most_below(
     side: Treeplex | Side, own: np.ndarray, total: np.ndarray, below: np.ndarray
 ) -> float:
-    """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum below the empty sequence."""
+    """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum
+    below the empty sequence."""
     for q in range(index(len(below))):
         below[q] = 0.0
     i = index(len(side.parent))
@@ -88,7 +97,8 @@ def most_below(
 
 @jit
 def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high - 1. Fills `policy` there."""
+    """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high -
+    1. Fills `policy` there."""
     most = payoff[low + ONE]
     for slot in range(low, high):
         most = max(most, payoff[slot + ONE])
@@ -103,7 +113,8 @@ def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 @jit
 def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is negative (Michelot 1986)."""
+    """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is
+    negative (Michelot 1986)."""
     share = 1.0 / float(high - low)
     most = payoff[low + ONE]
     for slot in range(low, high):
@@ -130,7 +141,8 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 def smoothed_reply(
     side: Treeplex | Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray
 ) -> float:
-    """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work` with smoothed values."""
+    """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work`
+    with smoothed values."""
     _copy(payoff, half.work)
     i = index(len(side.parent))
     while i > ZERO:  # children first
@@ -148,7 +160,8 @@ def smoothed_reply(
 def add_prox_gradient(
     side: Treeplex | Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
 ) -> None:
-    """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ (ω(b) - b'(b - 1/n)) above."""
+    """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
+    (ω(b) - b'(b - 1/n)) above."""
     for i in range(index(len(side.parent))):
         low, high = index(side.first[i]), index(side.first[i + ONE])
         share = 1.0 / float(high - low)
@@ -173,7 +186,8 @@ def try_decrease(
     tau: float,
     euclidean: bool,
 ) -> float:
-    """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in `me.reply`. Its V1 + V2.
+    """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in
+    `me.reply`. Its V1 + V2.
 
     `mine`: the player whose μ falls; `side` and `other` are his treeplex and the other's.
     """
@@ -210,7 +224,8 @@ def egt_iterations(
     done: int,
     n: int,
 ) -> None:
-    """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones. Changes plans, payoffs and `schedule`."""
+    """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones. Changes plans,
+    payoffs and `schedule`."""
     for t in range(done, done + n):
         mine = t % 2
         side, other, me, you = (
@@ -225,9 +240,8 @@ def egt_iterations(
             tau >= SHORTEST_STEP
             and try_decrease(form, mine, side, other, me, you, mu, mu_other, tau, euclidean) > slack
         ):
-            schedule[2] = (
-                2.0 * schedule[2] + 3.0
-            )  # the excessive gap condition fails: deviation (2)
+            # the excessive gap condition fails: deviation (2)
+            schedule[2] = 2.0 * schedule[2] + 3.0
             tau *= 0.5
         if tau >= SHORTEST_STEP:
             schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1

@@ -1,9 +1,11 @@
-"""External-sampling MCCFR (Lanctot et al. 2009): chance and the other players are sampled, the traverser tries everything.
+"""External-sampling MCCFR (Lanctot et al. 2009): chance and the other players are sampled, the
+traverser tries everything.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration walks once for each player as traverser. At his information sets
-r̃(I, a) = v(a) - Σ_b σ(I, b) v(b); his opponents' sampled nodes add σ to their strategy sums.
-Deviations: with more than two players every opponent's nodes add to his average as they are sampled, as in other implementations;
-the average is then weighted by how often the third player plays there.
+Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration walks once for each player as traverser.
+At his information sets r̃(I, a) = v(a) - Σ_b σ(I, b) v(b); his opponents' sampled nodes add σ to
+their strategy sums. Deviations: with more than two players every opponent's nodes add to his
+average as they are sampled, as in other implementations; the average is then weighted by how often
+the third player plays there.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ def _descend(
     node: int,
     rng: np.ndarray,
 ) -> tuple[int, int, int]:
-    """From `node` down to the end, trying the first action at each decision of the traverser. End node, depth, nodes touched."""
+    """From `node` down to the end, trying the first action at each decision of the traverser.
+    End node, depth, nodes touched."""
     spare = index(len(stack.node)) * stack.width
     touched = ONE
     player = player_at(form, hand, node)

@@ -1,6 +1,8 @@
-"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or absent.
+"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or
+absent.
 
-A solver may `keep` more beside them, as a response its model. A run in both seats has a folder for each, `seat1` and `seat2`.
+A solver may `keep` more beside them, as a response its model. A run in both seats has a folder for
+each, `seat1` and `seat2`.
 """
 
 from __future__ import annotations
@@ -97,7 +99,8 @@ def create(folder: Path, solver: Solver, version: str) -> None:
 
 
 def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
-    """Checkpoint, then what is read off it. A kill in between leaves an older strategy, never a broken one."""
+    """Checkpoint, then what is read off it. A kill in between leaves an older strategy, never a
+    broken one."""
     header = {"config": config_of(solver), "seconds": seconds, "metrics": metrics}
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))
@@ -127,16 +130,19 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
-    """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the checkpoint."""
+    """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the
+    checkpoint."""
     path = folder / "checkpoint.npz"
     if not has_checkpoint(folder):
         raise BadFile(
-            f"{folder}: the run was stopped before its first checkpoint; start it again in another folder"
+            f"{folder}: the run was stopped before its first checkpoint; start it again in "
+            f"another folder"
         )
     arrays, header = files.read_arrays(path, "checkpoint")
     if header.get("config") != config_of(solver):
         raise BadFile(
-            f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was changed"
+            f"{path}: belongs to another run than {folder / 'config.json'}, or one of the two was "
+            f"changed"
         )
     solver.restore(arrays, str(path))
     rows = header.get("metrics")  # `metrics.csv` is for people, and for runs of older versions

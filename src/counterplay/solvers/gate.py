@@ -1,7 +1,9 @@
-"""A gate where threads wait for each other, over and over: `threading.Barrier` at less than half its cost.
+"""A gate where threads wait for each other, over and over: `threading.Barrier` at less than half
+its cost.
 
-Every thread has a door of its own, a plain lock. The last to come opens the doors of all others; whoever goes through his
-door shuts it behind him. So nobody takes turns at one lock, and the gate can be used again at once.
+Every thread has a door of its own, a plain lock. The last to come opens the doors of all others;
+whoever goes through his door shuts it behind him. So nobody takes turns at one lock, and the gate
+can be used again at once.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and whom to tell, as in `solve`; a limit that makes no sense is a `BadParameter`."""
+    """When to stop and whom to tell, as in `solve`; a limit that makes no sense is a
+    `BadParameter`."""
 
     iterations: int | None = None
     seconds: float | None = None
@@ -64,7 +65,8 @@ def check_target(game: Game, target: float | None) -> None:
     """Refuse to wait for what cannot be measured."""
     if target is not None and not game.measurable:
         raise BadParameter(
-            f"the exploitability of {game.name} cannot be measured, so no target can be reached; give a limit"
+            f"the exploitability of {game.name} cannot be measured, so no target can be reached; "
+            f"give a limit"
         )
 
 

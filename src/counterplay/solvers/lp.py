@@ -1,4 +1,5 @@
-"""The sequence-form linear program (Section 3.1; Koller, Megiddo & von Stengel 1996), solved exactly by HiGHS.
+"""The sequence-form linear program (Section 3.1; Koller, Megiddo & von Stengel 1996), solved
+exactly by HiGHS.
 
 For each player in turn: his plan x maximises the least payoff that the other can hold him to,
 
@@ -6,9 +7,10 @@ For each player in turn: his plan x maximises the least payoff that the other ca
     V_J <= Q_Ja = c_Ja + Σ V_J' over the children J' of sequence Ja        for every action a of J
     x_0 = 1,  Σ_a x_Ia = x_parent(I),  x >= 0.
 
-Where a player has a floor under his probabilities (data-biased responses): his plan has x_Ia >= floor_Ia x_parent(I); as the
-other, V_J = Σ_a floor_Ja Q_Ja + (1 - Σ_a floor_Ja) m_J with m_J <= Q_Ja. Restricted Nash responses need nothing new: their
-modified game is a sequence form. Deviations: none. One "iteration" solves everything.
+Where a player has a floor under his probabilities (data-biased responses): his plan has x_Ia >=
+floor_Ia x_parent(I); as the other, V_J = Σ_a floor_Ja Q_Ja + (1 - Σ_a floor_Ja) m_J with m_J <=
+Q_Ja. Restricted Nash responses need nothing new: their modified game is a sequence form.
+Deviations: none. One "iteration" solves everything.
 """
 
 from __future__ import annotations
@@ -131,7 +133,8 @@ class LinearProgram(Solver):
         super().__init__(game, seed, method=method)
         if game.n_players != 2 or not game.zero_sum:
             raise BadParameter(
-                f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling solver"
+                f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling "
+                f"solver"
             )
         self._method = one_of(method, METHODS, "method")
         self._form = form or game.sequence_form

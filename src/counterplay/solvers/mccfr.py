@@ -1,13 +1,16 @@
 """Outcome-sampling Monte-Carlo CFR: Algorithm 1 with Equations 4-6.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → `path.policy`, σ' → its ε-greedy version, π_i(z[I]) →
-`path.own`, π_-i(z[I]) → `path.others`, π^σ'(z) → `drawn`, π^σ(z[I]a, z) → `tail`, w_I → `weight`.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → `path.policy`, σ' → its
+ε-greedy version, π_i(z[I]) → `path.own`, π_-i(z[I]) → `path.others`, π^σ'(z) → `drawn`, π^σ(z[I]a,
+z) → `tail`, w_I → `weight`.
 
-One history per iteration, ε-greedy at every player's node, both players updated from it, optimistic averaging with t - c_I.
-Deviations: none. Chance is sampled on-policy, so its probability stands in both π_-i π and π^σ' and is left out of both.
+One history per iteration, ε-greedy at every player's node, both players updated from it, optimistic
+averaging with t - c_I. Deviations: none. Chance is sampled on-policy, so its probability stands in
+both π_-i π and π^σ' and is left out of both.
 
-Option `averaging="stochastic"` replaces line 15 by s_I[a] += π_i(z[I]) σ(I, a) / π^σ'(z[I]), which is unbiased where optimistic
-averaging is not (a visit says nothing about the iterations since the last one).
+Option `averaging="stochastic"` replaces line 15 by s_I[a] += π_i(z[I]) σ(I, a) / π^σ'(z[I]), which
+is unbiased where optimistic averaging is not (a visit says nothing about the iterations since the
+last one).
 """
 
 from __future__ import annotations
@@ -67,7 +70,8 @@ def new_path(depth: int, width: int, n_players: int) -> Path:
 def sample_history(
     form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, epsilon: float
 ) -> tuple[int, int, float]:
-    """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions, π^σ'(z) without chance."""
+    """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions,
+    π^σ'(z) without chance."""
     width = path.width
     n_players = index(len(path.reach))
     for j in range(n_players):
@@ -117,7 +121,8 @@ def update_history(
     optimistic: bool,
     scale: float,
 ) -> None:
-    """Lines 10-20: from the end of the history back to its start, change `tables` at every information set on it."""
+    """Lines 10-20: from the end of the history back to its start, change `tables` at every
+    information set on it."""
     width = path.width
     tail = 1.0  # π^σ(z[I]a, z)
     inverse = scale / drawn
@@ -157,7 +162,8 @@ def outcome_sampling(
     stride: int,
     scale: float,
 ) -> int:
-    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale` times.
+    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale`
+    times.
 
     Changes `tables` and `rng`; the nodes touched."""
     touched = ZERO
@@ -171,7 +177,8 @@ def outcome_sampling(
 
 
 class OutcomeSampling(SamplingSolver):
-    """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or "stochastic"."""
+    """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or
+    "stochastic"."""
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"

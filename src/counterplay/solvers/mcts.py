@@ -1,13 +1,16 @@
 """Monte-Carlo tree search with UCT on information sets (Section 3.2.1, Eq 2).
 
-Symbols: n_a → `stats[slot, VISITS]`, v_a → `stats[slot, VALUE]`, √(1/n_a) → `stats[slot, ROOT]`, and C·√(ln n_p), n_p the
-sum of n_a over the information set, → `spread`. The last two are kept so that selection, on which everything waits, is a
-product and a comparison; roots and logarithms are taken at backpropagation.
+Symbols: n_a → `stats[slot, VISITS]`, v_a → `stats[slot, VALUE]`, √(1/n_a) → `stats[slot, ROOT]`,
+and C·√(ln n_p), n_p the sum of n_a over the information set, → `spread`. The last two are kept so
+that selection, on which everything waits, is a product and a comparison; roots and logarithms are
+taken at backpropagation.
 
-Selection by Eq 2; expansion adds the first game node of a history that is not in memory yet; from there the simulation policy
-plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call" (everybody checks or calls). Backpropagation updates every
-information set on the history. The policy is the share of visits. An action never tried comes first, at random among those.
-Deviation: ln n_p is renewed at every visit of an action below 256, then at every 16th, which moves √(ln n_p) by 2% at most.
+Selection by Eq 2; expansion adds the first game node of a history that is not in memory yet; from
+there the simulation policy plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call"
+(everybody checks or calls). Backpropagation updates every information set on the history. The
+policy is the share of visits. An action never tried comes first, at random among those. Deviation:
+ln n_p is renewed at every visit of an action below 256, then at every 16th, which moves √(ln n_p)
+by 2% at most.
 """
 
 from __future__ import annotations
@@ -38,11 +41,14 @@ ALWAYS_BELOW, SELDOM = (
 
 
 class Tables(NamedTuple):
-    """What is learned: s slots, m information sets, n nodes. The numbers of a slot lie side by side, as they are used."""
+    """What is learned: s slots, m information sets, n nodes. The numbers of a slot lie side by
+    side, as they are used."""
 
-    stats: np.ndarray  # float64[s, 3]: visits, average reward of the acting player, 1 / √visits (infinite if untried)
+    # float64[s, 3]: visits, average reward of the acting player, 1 / √visits (infinite if untried)
+    stats: np.ndarray
     spread: np.ndarray  # float64[m]: C·√(ln n_p), at least for two visits
-    in_tree: np.ndarray  # uint8[n]: expanded game nodes; empty when simulations are on-policy and it makes no difference
+    # uint8[n]: expanded game nodes; empty when simulations are on-policy and it makes no difference
+    in_tree: np.ndarray
 
 
 class Path(NamedTuple):
@@ -56,7 +62,8 @@ class Path(NamedTuple):
 
 @jit(inline=True)
 def bound_width(c: float, total: float) -> float:
-    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, comes first with C = 0 too."""
+    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, comes
+    first with C = 0 too."""
     return max(c * sqrt(log(max(total, 2.0))), TINY)
 
 
@@ -114,7 +121,8 @@ def tree_search(
     simulation: int,
     scale: float,
 ) -> int:
-    """n simulated games, each counting `scale` times. Changes `tables`, `path` and `rng`; returns the nodes touched."""
+    """n simulated games, each counting `scale` times. Changes `tables`, `path` and `rng`;
+    returns the nodes touched."""
     touched = ZERO
     for _ in range(n):
         node = start(form, hand, rng)
@@ -160,7 +168,8 @@ def mean_of_visits(
     low: int,
     high: int,
 ) -> None:
-    """Information sets low .. high - 1: mean visits and rewards of all copies, to all of them, and what follows from them."""
+    """Information sets low .. high - 1: mean visits and rewards of all copies, to all of them,
+    and what follows from them."""
     many = float(len(copies))
     one = copies[0]
     for infoset in range(index(low), index(high)):
@@ -192,7 +201,8 @@ def mean_of_visits(
 
 
 class TreeSearch(SamplingSolver):
-    """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or call."""
+    """`c`: exploration (the paper: 2 in Kuhn, 17 in hold'em). `simulation`: on-policy, random or
+    call."""
 
     name = "mcts"
     summary = "Monte-Carlo tree search (UCT on information sets)"
@@ -270,7 +280,8 @@ class TreeSearch(SamplingSolver):
         )
 
     def _fade(self, tables: Tables, share: float) -> None:
-        """Averages stay; with fewer visits behind them they change faster, and actions are tried again sooner."""
+        """Averages stay; with fewer visits behind them they change faster, and actions are tried
+        again sooner."""
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits
         tables.stats[:, ROOT] = np.sqrt(

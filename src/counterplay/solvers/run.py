@@ -1,4 +1,5 @@
-"""`solve`: run a solver to an iteration count, a time limit or a target, measuring, checkpointing and resuming on the way."""
+"""`solve`: run a solver to an iteration count, a time limit or a target, measuring,
+checkpointing and resuming on the way."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from counterplay.solvers.limits import check_target as check_target
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
 CHECKPOINT_SECONDS = 15.0
-#: Without `measure_every`, measurements are spaced by this factor, and take at most this share of the time.
+#: Without `measure_every`, measurements are spaced by this factor, and take at most this share of
+#: the time.
 MEASURE_FACTOR = 1.25
 MEASURE_SHARE = 0.1
 
@@ -64,7 +66,8 @@ class Run:
         return self.metrics[-1].exploitability if self.metrics else math.nan
 
     def save(self, path: str | Path) -> None:
-        """Write a run folder to go on from by `resume`, or by `resume_response` where it is a response's."""
+        """Write a run folder to go on from by `resume`, or by `resume_response` where it is a
+        response's."""
         folder = Path(path)
         run_folder.create(folder, self._solver, self.version)
         run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
@@ -84,12 +87,14 @@ def solve(
     folder: str | Path | None = None,
     **options: Any,
 ) -> Run:
-    """Look for an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at most `target` is reached.
+    """Look for an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
+    most `target` is reached.
 
-    `measure_every`: measure exploitability every so many iterations (default: ever more seldom). `callback` is called after
-    each measurement and stops the run by returning True; `on_chunk` is called several times a second. `folder`: keep
-    checkpoints there; `resume` goes on from them, bit for bit. Other options belong to the algorithm. Ctrl-C raises
-    `Interrupted`, whose `result` is the run so far.
+    `measure_every`: measure exploitability every so many iterations (default: ever more seldom).
+    `callback` is called after each measurement and stops the run by returning True; `on_chunk` is
+    called several times a second. `folder`: keep checkpoints there; `resume` goes on from them, bit
+    for bit. Other options belong to the algorithm. Ctrl-C raises `Interrupted`, whose `result` is
+    the run so far.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
@@ -116,10 +121,11 @@ def resume(
     on_chunk: Callable[[Progress], None] | None = None,
     game: Game | None = None,
 ) -> Run:
-    """Go on with the run in `folder` until it has `iterations` or `seconds` in total, or reaches `target`.
+    """Go on with the run in `folder` until it has `iterations` or `seconds` in total, or reaches
+    `target`.
 
-    A run that is there already is given back as it is: `started_at` equals `iterations`. `game` is needed only for a game
-    of your own.
+    A run that is there already is given back as it is: `started_at` equals `iterations`. `game` is
+    needed only for a game of your own.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)

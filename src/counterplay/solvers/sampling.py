@@ -1,4 +1,5 @@
-"""Solvers that play histories. Who plays them, one thread or several, is the team's affair (`teams.py`)."""
+"""Solvers that play histories. Who plays them, one thread or several, is the team's affair
+(`teams.py`)."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ from counterplay.solvers.teams import (
 class SamplingSolver(Solver):
     """A solver that plays histories of a form (the game's own, or one transformed).
 
-    Play depends on `tables.regret`, which several threads put together; what else is in the tables each thread keeps for
-    itself, and `weights` adds it up. An algorithm with other tables says otherwise. `threads`: how many play at once.
+    Play depends on `tables.regret`, which several threads put together; what else is in the tables
+    each thread keeps for itself, and `weights` adds it up. An algorithm with other tables says
+    otherwise. `threads`: how many play at once.
     """
 
     def __init__(
@@ -58,7 +60,8 @@ class SamplingSolver(Solver):
 
     @abstractmethod
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale` times; the nodes touched."""
+        """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
+        times; the nodes touched."""
 
     def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
         """The mean of all copies' regrets to all of them, in one part of the table."""
@@ -95,7 +98,8 @@ class SamplingSolver(Solver):
         super().restore(self._updated(saved) if "batch" in saved else saved, source)
 
     def _updated(self, saved: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each thread's with its changes."""
+        """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each
+        thread's with its changes."""
         threads = len(self._team.workers)
         found = dict(saved)
         found["meeting"] = np.array([int(found["batch"][0]), 0])
@@ -108,7 +112,8 @@ class SamplingSolver(Solver):
         return found | {name: found[f"{name}.0"] for name in names}
 
     def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
-        """What the thread `copy` learnt since the last meeting counts as often as there are threads."""
+        """What the thread `copy` learnt since the last meeting counts as often as there are
+        threads."""
         base, mine = found["regret"], found[f"regret.{copy}"]
         found[f"regret.{copy}"] = base + threads * (mine - base)
 

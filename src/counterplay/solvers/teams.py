@@ -1,16 +1,20 @@
-"""Who plays the iterations of a sampling algorithm: one thread, or several that put together what they learn.
+"""Who plays the iterations of a sampling algorithm: one thread, or several that put together what
+they learn.
 
-Each of T threads has its own copy of the tables and its own random numbers, and plays every T-th iteration. While a thread
-plays, each of its own samples counts T times, as if the others found the same; every few iterations all go on from the mean of
-the copies, in which every sample counts once. So a thread reacts to its own mistakes as fast as all of them together do.
-(When samples count once while playing, T threads correct the same regret T times before they know of each other: Goofspiel(5)
-ended five times as far from equilibrium with 8 threads as with one.)
+Each of T threads has its own copy of the tables and its own random numbers, and plays every T-th
+iteration. While a thread plays, each of its own samples counts T times, as if the others found the
+same; every few iterations all go on from the mean of the copies, in which every sample counts once.
+So a thread reacts to its own mistakes as fast as all of them together do. (When samples count once
+while playing, T threads correct the same regret T times before they know of each other:
+Goofspiel(5) ended five times as far from equilibrium with 8 threads as with one.)
 
-Nothing depends on which thread was faster, so a seed and a number of threads give the same bits, however a run is cut.
-Up to `ALONE` visits per information set the first thread plays alone: from so little the others would only repeat its
-mistakes. Then the copies meet ever more seldom: after a tenth of all iterations so far until that is `VISITS` visits per
-information set, and `EACH` of every thread, and again from there on when a two-hundredth of them is more. Where a game has few information sets for
-its threads, all they find is much alike and worth one of them, and they are refused.
+Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
+however a run is cut. Up to `ALONE` visits per information set the first thread plays alone: from so
+little the others would only repeat its mistakes. Then the copies meet ever more seldom: after a
+tenth of all iterations so far until that is `VISITS` visits per information set, and `EACH` of
+every thread, and again from there on when a two-hundredth of them is more. Where a game has few
+information sets for its threads, all they find is much alike and worth one of them, and they are
+refused.
 """
 
 from __future__ import annotations
@@ -54,10 +58,12 @@ class Algorithm(Protocol):
     game: Game
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale` times; the nodes touched."""
+        """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
+        times; the nodes touched."""
 
     def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
-        """Write the mean of all copies to all of them, in the `part`-th of `len(copies)` parts of the tables."""
+        """Write the mean of all copies to all of them, in the `part`-th of `len(copies)` parts
+        of the tables."""
 
     def hand_over(self, copies: tuple[Any, ...]) -> None:
         """What the first copy knows to all the others."""
@@ -143,7 +149,8 @@ class Threads(Team):
             raise
 
     def _share(self, algorithm: Algorithm, k: int, done: int, until: int, alone: bool) -> int:
-        """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to the first."""
+        """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to
+        the first."""
         worker, threads = self.workers[k], len(self.workers)
         if alone:
             return algorithm.play(worker, done, until - done, 1, 1.0) if k == 0 else 0
@@ -185,7 +192,8 @@ def check_threads(threads: Any, game: Game) -> int:
     if threads > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
         raise BadParameter(
-            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} threads; {use}"
+            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} "
+            f"threads; {use}"
         )
     return threads
 
@@ -202,7 +210,8 @@ def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
 
 @jit
 def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, block: np.ndarray) -> None:
-    """Entries low .. high - 1: the mean of all copies, to all of them. Equal entries stay as they are."""
+    """Entries low .. high - 1: the mean of all copies, to all of them. Equal entries stay as
+    they are."""
     one = copies[0]
     many = float(len(copies))
     start = index(low)

@@ -16,7 +16,8 @@ _values: dict[str, float] = {}
 
 
 def game_value(game: Game) -> float:
-    """What player 1 gets in equilibrium; exact for small games, otherwise to 1e-5 of the payoff range."""
+    """What player 1 gets in equilibrium; exact for small games, otherwise to 1e-5 of the payoff
+    range."""
     if game.fingerprint not in _values:
         if game.n_slots <= EXACT_SLOTS:
             solver = new_solver(game, "lp", 0, {})

@@ -1,4 +1,5 @@
-"""Poki against its published descriptions: before the flop, the model of the opponent, rules, whole hands."""
+"""Poki against its published descriptions: before the flop, the model of the opponent, rules,
+whole hands."""
 
 from __future__ import annotations
 
@@ -319,7 +320,8 @@ def test_poki_plays_itself() -> None:
     ("action", "low", "high"), [("call", 0.51, 0.537), ("raise", 2.139, 2.285)]
 )
 def test_published_results_against_simple_bots(action: str, low: float, high: float) -> None:
-    """Billings et al. 2003 and 2004, small bets a hand, each ±0.03; 100,000 hands here, every deal from both seats."""
+    """Billings et al. 2003 and 2004, small bets a hand, each ±0.03; 100,000 hands here, every
+    deal from both seats."""
     deck, poki, other, deals = random.Random(31), Poki(), Always(action), 50_000
     poki.start(31)
     won = np.empty(deals)

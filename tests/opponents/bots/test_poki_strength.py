@@ -1,4 +1,5 @@
-"""Hand strength and potential of Poki: the worked example of the thesis, plain-Python twins, tables on disk."""
+"""Hand strength and potential of Poki: the worked example of the thesis, plain-Python twins,
+tables on disk."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def padded(board: list[int]) -> np.ndarray:
 
 
 def test_worked_example_of_the_thesis() -> None:
-    """Billings 2006, Table 2.1: Ad Qc on Jh 4c 3h, two cards ahead; the published sums give the published figures."""
+    """Billings 2006, Table 2.1: Ad Qc on Jh 4c 3h, two cards ahead; the published sums give the
+    published figures."""
     own, board = cards("AdQc"), cards("Jh4c3h")
     rest = [c for c in range(52) if c not in own + board]
     pairs = list(combinations(rest, 2))

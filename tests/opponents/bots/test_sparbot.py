@@ -1,4 +1,5 @@
-"""Sparbot: published sizes of its models, the factored payoffs against a plain walk and against HiGHS, the table it becomes."""
+"""Sparbot: published sizes of its models, the factored payoffs against a plain walk and against
+HiGHS, the table it becomes."""
 
 from itertools import product
 
@@ -60,7 +61,8 @@ def random_policy(made, seed):
 
 
 def naive_value(made, chance, prior, policy, start):
-    """What the first seat wins when both follow `policy`: a plain walk over public states and both bucket paths."""
+    """What the first seat wins when both follow `policy`: a plain walk over public states and
+    both bucket paths."""
     n = len(prior)
 
     def walk(state, paths, last):
@@ -239,9 +241,8 @@ def test_chance_is_counted_on_real_deals():
         np.testing.assert_allclose(step, step.transpose(1, 0, 3, 2))
     for value in chance.value:
         np.testing.assert_allclose(value, -value.T, atol=1e-12)
-    exact = (
-        np.bincount(buckets.preflop) / 1326
-    )  # own bucket before the flop; 80,000 half-independent hands
+    # own bucket before the flop; 80,000 half-independent hands
+    exact = np.bincount(buckets.preflop) / 1326
     np.testing.assert_allclose(chance.first.sum(axis=1), exact, atol=0.01)
     assert chance.value[3][1, 0] > 0.9  # the stronger half wins
     assert (
@@ -279,7 +280,8 @@ def check_rows(first_row, policy, n):
 
 
 def test_prior_follows_the_preflop_policies():
-    """Only the strong raise: then both hands of a raised and re-raised pot were strong, but for the tremble."""
+    """Only the strong raise: then both hands of a raised and re-raised pot were strong, but for
+    the tremble."""
     chance = random_chance(2)
     rows = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     prior = build.flop_prior(

@@ -16,7 +16,8 @@ from counterplay.opponents.c45.grow import Node, Split, count, gather, split_on
 from counterplay.opponents.c45.learn import Attribute, Settings, learn
 from counterplay.opponents.c45.prune import add_errors
 
-# Quinlan's golf data as Weka has them (weather.numeric.arff): outlook, temperature, humidity, windy, play.
+# Quinlan's golf data as Weka has them (weather.numeric.arff): outlook, temperature, humidity,
+# windy, play.
 WEATHER = [
     Attribute("outlook", "nominal", ("sunny", "overcast", "rainy")),
     Attribute("temperature"),
@@ -90,7 +91,8 @@ def test_the_holidays_of_labor_are_there_by_subtree_raising() -> None:
     assert "|   longterm-disability-assistance = yes\n|   |   statutory-holidays <= 10" in grown
     kept = learn(attributes, x, y, CLASSES, subtree_raising=False)
     assert kept.text().startswith(
-        "wage-increase-first-year <= 2.5: bad (15.27/2.27)\nwage-increase-first-year > 2.5: good (41.73/7.0)\n"
+        "wage-increase-first-year <= 2.5: bad (15.27/2.27)\nwage-increase-first-year > 2.5: good "
+        "(41.73/7.0)\n"
     )
 
 
@@ -106,7 +108,8 @@ def test_gain_ratio_of_outlook_is_quinlans() -> None:
 
 
 def test_gain_of_a_threshold_pays_for_the_choice() -> None:
-    """aab|bbbb... : 4 a, 4 b in order; candidates keep 2 on each side, so 5 of the 7 places count. Perfect split: 1 bit."""
+    """aab|bbbb... : 4 a, 4 b in order; candidates keep 2 on each side, so 5 of the 7 places
+    count. Perfect split: 1 bit."""
     split = stump(X, column(1, 2, 3, 4, 5, 6, 7, 8), [0, 0, 0, 0, 1, 1, 1, 1])
     assert split is not None
     assert split.gain == pytest.approx(1 - log2(5) / 8)
@@ -121,7 +124,8 @@ def test_mdl_rejects_what_the_plain_gain_accepts() -> None:
 
 
 def test_missing_values_scale_the_gain_and_are_a_branch_of_the_split_information() -> None:
-    """Known: aabb, cut in the middle; two more are missing. Gain 4/6 · 1 bit, one candidate; info of (2, 2, 2) is log2 3."""
+    """Known: aabb, cut in the middle; two more are missing. Gain 4/6 · 1 bit, one candidate;
+    info of (2, 2, 2) is log2 3."""
     split = stump(X, column(1, 1, 2, 2, NAN, NAN), [0, 0, 1, 1, 0, 1])
     assert split is not None
     assert split.gain == pytest.approx(4 / 6)
@@ -129,7 +133,8 @@ def test_missing_values_scale_the_gain_and_are_a_branch_of_the_split_information
 
 
 def test_a_threshold_is_a_value_of_the_whole_training_set() -> None:
-    """Below g = 1 only x = 1 and 9 occur, whose middle is 5; the largest x up to 5 anywhere is 4, seen at g = 0."""
+    """Below g = 1 only x = 1 and 9 occur, whose middle is 5; the largest x up to 5 anywhere is
+    4, seen at g = 0."""
     rows = [[0, 4]] * 6 + [[1, 1]] * 3 + [[1, 9]] * 3
     y = np.array([0] * 6 + [1] * 3 + [2] * 3)
     tree = learn(
@@ -151,13 +156,14 @@ def test_min_leaf() -> None:
 
 
 def test_both_sides_need_a_tenth_of_the_weight_per_class() -> None:
-    """1000 rows, two classes: 0.1 · 1000 / 2 = 50, capped at 25. 24 rows on one side are too few, 25 are enough."""
+    """1000 rows, two classes: 0.1 · 1000 / 2 = 50, capped at 25. 24 rows on one side are too
+    few, 25 are enough."""
     for few, size in [(24, 1), (25, 3)]:
         y = np.array([0] * few + [1] * (1000 - few))
         assert learn([X], column(*[0] * few, *[1] * (1000 - few)), y, AB).size == size
 
 
-# ---------------------------------------------------------------- what Weka 3.9.7 gives, value by value
+# --- what Weka 3.9.7 gives, value by value
 
 
 def test_a_value_a_hair_above_the_threshold_is_above_it() -> None:
@@ -187,7 +193,8 @@ def test_there_is_no_threshold_between_values_closer_than_a_hundred_thousandth(
 
 @pytest.mark.parametrize(("between", "size"), [(62, 3), (63, 1)])
 def test_values_of_rows_without_weight_are_among_the_candidates(between: int, size: int) -> None:
-    """aaa|bbb gains 1 bit and pays log2(candidates) / 6 for the choice: nothing is left with 64 of them."""
+    """aaa|bbb gains 1 bit and pays log2(candidates) / 6 for the choice: nothing is left with 64
+    of them."""
     x = column(0, 0, 0, 1, 1, 1, *np.linspace(0.01, 0.99, between))
     y, weights = np.array([0] * 3 + [1] * 3 + [2] * between), np.array([1.0] * 6 + [0.0] * between)
     tree = learn([X], x, y, ABC, weights)
@@ -198,7 +205,8 @@ def test_values_of_rows_without_weight_are_among_the_candidates(between: int, si
 
 
 def test_missing_values_by_hand() -> None:
-    """Known: x = 0 three times a, x = 1 once a and four times b: 3 and 5 of 8. The missing b goes 3/8 left and 5/8 right."""
+    """Known: x = 0 three times a, x = 1 once a and four times b: 3 and 5 of 8. The missing b
+    goes 3/8 left and 5/8 right."""
     x, y = column(0, 0, 0, 1, 1, 1, 1, 1, NAN), np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
     tree = learn([X], x, y, AB, confidence=None)
     assert np.allclose(tree.counts, np.array([[4, 5], [3, 3 / 8], [1, 4 + 5 / 8]]))
@@ -208,9 +216,11 @@ def test_missing_values_by_hand() -> None:
 
 
 def test_a_missing_bucket_is_averaged_and_not_a_sign() -> None:
-    """Folded hands are never shown: their bucket is missing. C4.5 then finds folds equally likely in weak and strong buckets.
+    """Folded hands are never shown: their bucket is missing. C4.5 then finds folds equally likely
+    in weak and strong buckets.
 
-    The truth is that weak hands fold. Data missing for a reason are beyond C4.5: known buckets look as if they folded too rarely.
+    The truth is that weak hands fold. Data missing for a reason are beyond C4.5: known buckets look
+    as if they folded too rarely.
     """
     y = np.array([0] * 40 + [1] * 30 + [2] * 30)
     x = column(*[NAN] * 40, *[0] * 30, *[1] * 30)
@@ -251,7 +261,9 @@ def test_laplace() -> None:
             16,
             1,
             2.475714 - 1,
-        ),  # f = 0.09375: 16 · (0.09375 + 0.0142168 + 0.0511650) / 1.0284335; Quinlan's exact limit: 16 · 0.157
+            # f = 0.09375: 16 · (0.09375 + 0.0142168 + 0.0511650) / 1.0284335; Quinlan's exact
+            # limit: 16 · 0.157
+        ),
         (3, 3, 0.0),
         (3, 2.7, 0.3),
     ],

@@ -125,7 +125,8 @@ def test_a_row_of_weight_three_is_three_rows_in_any_order(seed: int, k: int) -> 
 
 
 def test_weight_zero_has_no_weight() -> None:
-    """Such a row may move a threshold to a value of its own, and no more: its class is in no count."""
+    """Such a row may move a threshold to a value of its own, and no more: its class is in no
+    count."""
     x, y = column(0, 0, 0, 1, 1, 1, 2), np.array([0, 0, 0, 1, 1, 1, 0])
     tree = learn([X], x, y, AB, np.array([1, 1, 1, 1, 1, 1, 0.0]))
     assert same(shape(tree), shape(learn([X], x[:6], y[:6], AB)))
@@ -146,7 +147,8 @@ def test_many_rows() -> None:
 
 
 def test_no_tree_is_too_deep() -> None:
-    """A chain of 3000 tests, x <= 0, x <= 1, ..., deeper than Python's recursion: node 2k tests, node 2k + 1 is a leaf."""
+    """A chain of 3000 tests, x <= 0, x <= 1, ..., deeper than Python's recursion: node 2k tests,
+    node 2k + 1 is a leaf."""
     n = 3000
     whole = learn([X], column(0, 0, 1, 1), np.array([0, 0, 1, 1]), AB).to_json()
     whole["nodes"] = [{"counts": [0, 1]}]

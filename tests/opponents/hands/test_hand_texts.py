@@ -14,7 +14,8 @@ from counterplay.opponents.hands.acpc import read_acpc, write_acpc
 from counterplay.opponents.hands.phh import read_phh, write_phh
 from counterplay.opponents.hands.records import HandRecord, cards_text, parse_cards, parse_holding
 
-# Ann sits in position 0, the big blind, in the first hand and deals the second, which she folds on the flop.
+# Ann sits in position 0, the big blind, in the first hand and deals the second, which she folds on
+# the flop.
 ACPC = """# name/game/hands/seed example holdem.limit.2p.reverse_blinds.game 2 0
 ; another comment
 STATE:0:rc/cc/crc/cc:KhTc|Qd9d/Kd7s3c/2h/8s:40|-40:Ann|Bob
@@ -50,7 +51,8 @@ players = ["Ann", "Bob"]
 
 
 def test_acpc_by_hand(tmp_path: Path) -> None:
-    """40 chips are four small bets: two before the flop, one bet of two on the turn. Raises carry no size."""
+    """40 chips are four small bets: two before the flop, one bet of two on the turn. Raises
+    carry no size."""
     path = tmp_path / "match.log"
     path.write_text(ACPC)
     first, second = read_acpc(path)
@@ -118,9 +120,8 @@ def test_phh_by_hand(tmp_path: Path) -> None:
         .replace("hand = 7", 'hand = "x"')
     )
     assert read_phh(path).hands == [replace(hand, number=1, dealer="p2", big_blind="p1")]
-    swapped = (
-        PHH.replace("p1", "p?").replace("p2", "p1").replace("p?", "p2")
-    )  # a writer who lists the dealer first
+    # a writer who lists the dealer first
+    swapped = PHH.replace("p1", "p?").replace("p2", "p1").replace("p?", "p2")
     path.write_text(swapped)
     assert read_phh(path).hands == [replace(hand, dealer="Ann", big_blind="Bob")]
 

@@ -1,4 +1,5 @@
-"""Hand records that obey the rules, and files of them: Parquet, every format there and back, damage."""
+"""Hand records that obey the rules, and files of them: Parquet, every format there and back,
+damage."""
 
 from __future__ import annotations
 
@@ -216,7 +217,8 @@ def test_foreign_and_newer_tables(tmp_path: Path) -> None:
 
 
 def test_damage_to_a_table_is_noticed(tmp_path: Path) -> None:
-    """Cut short or with one byte changed: `BadFile`, or the very same hands if the byte carried nothing."""
+    """Cut short or with one byte changed: `BadFile`, or the very same hands if the byte carried
+    nothing."""
     hands, path = random_hands(7, 50), tmp_path / "a.parquet"
     write_hands(path, hands)
     data, rng = path.read_bytes(), np.random.default_rng(0)

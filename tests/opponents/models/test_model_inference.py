@@ -1,4 +1,5 @@
-"""What a player was seen to do, and what cards that were not shown may have been: by hand and by naive twins."""
+"""What a player was seen to do, and what cards that were not shown may have been: by hand and by
+naive twins."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ from counterplay.opponents.models.observe import (
 
 BOARD = tuple(cards("2c7d9hJsQc"))
 ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
-HISTORY = "crc/rrc/cc/crf"  # the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+HISTORY = "crc/rrc/cc/crf"
 FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
 SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
 
@@ -205,7 +207,8 @@ def test_expected_counts_are_bayes_over_all_holdings(game: cp.Game) -> None:
 
 
 def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
-    """By hand: one fold before the flop by a player who folds the buckets below 5 with probability 0.9."""
+    """By hand: one fold before the flop by a player who folds the buckets below 5 with
+    probability 0.9."""
     record = seen_by(HandRecord(0, "B", "A", "f", (), ACES, KINGS, -0.5), "A")
     counts, likelihood = infer_counts(
         observe([record], "B"), game, slots_of(game), weak_strategy(game).probabilities

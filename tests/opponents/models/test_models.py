@@ -1,4 +1,5 @@
-"""Models of opponents: what is learnt from hands, how near the truth it comes and how well it predicts."""
+"""Models of opponents: what is learnt from hands, how near the truth it comes and how well it
+predicts."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from counterplay.opponents.models.observe import ACTIONS, UNSEEN, buckets_of, ob
 
 BOARD = tuple(cards("2c7d9hJsQc"))
 ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
-HISTORY = "crc/rrc/cc/crf"  # the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+HISTORY = "crc/rrc/cc/crf"
 FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
 SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
 
@@ -49,7 +51,8 @@ def game() -> cp.Game:
 def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
     kind: str, game: cp.Game
 ) -> None:
-    """J48's missing values assume that cards are missing at random; they are missing when somebody folds."""
+    """J48's missing values assume that cards are missing at random; they are missing when
+    somebody folds."""
     truth = weak_strategy(game).probabilities
     played = observe(weak_hands(20_000, 3, None), NAME)  # the same hands with all cards
     rounds = TREE.nodes.street[played.node]
@@ -64,7 +67,8 @@ def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fractional_models_think_that_strong_hands_fold(kind: str, game: cp.Game) -> None:
-    """facts/06: data missing not at random. No fold is ever seen with its cards, so at known buckets folds are underestimated."""
+    """facts/06: data missing not at random. No fold is ever seen with its cards, so at known
+    buckets folds are underestimated."""
     seen = observe(weak_hands(20_000, 3, "a"), NAME)
     fold = seen.action == ACTIONS.index("fold")
     assert fold.sum() > 5_000
@@ -195,7 +199,8 @@ def test_predictions_by_hand(game: cp.Game) -> None:
 
 
 def test_the_baseline_by_hand(game: cp.Game) -> None:
-    """First decisions: a fold, two calls and a raise. A phase that was not trained on is a guess among what is legal."""
+    """First decisions: a fold, two calls and a raise. A phase that was not trained on is a guess
+    among what is legal."""
     ends = [("f", -0.5), ("crf", -1.0), ("crf", -1.0), ("rf", 1.0), ("rf", 1.0)]
     hands = [HandRecord(k, "A", "B", ends[k][0], (), ACES, KINGS, ends[k][1]) for k in range(5)]
     trained, held = split(observe(hands, "A"))
@@ -215,7 +220,8 @@ def test_split_holds_out_every_fifth_hand() -> None:
 
 
 def test_the_perfect_model_predicts_best(game: cp.Game) -> None:
-    """With all cards seen its log loss is the mean entropy of what was done, and learnt models come near it."""
+    """With all cards seen its log loss is the mean entropy of what was done, and learnt models
+    come near it."""
     known, held = split(observe(weak_hands(20_000, 3, None), NAME))
     perfect = assess(true_model(game), known, held)
     shares = predict(true_model(game), held)

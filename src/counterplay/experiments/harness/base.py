@@ -1,4 +1,5 @@
-"""What an experiment is: it writes a picture and a CSV and says which claims of the paper its data support."""
+"""What an experiment is: it writes a picture and a CSV and says which claims of the paper its
+data support."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ SECONDS = {"quick": 90.0, "paper": 7200.0}
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, the rule that decides it, what was measured, and whether it holds."""
+    """A sentence of the paper, the rule that decides it, what was measured, and whether it
+    holds."""
 
     text: str
     rule: str
@@ -72,7 +74,8 @@ class Outcome:
         return REPRODUCED if held == len(self.claims) else PARTLY if held else NOT_REPRODUCED
 
     def seal(self, folder: Path, code: str = "") -> Outcome:
-        """The same with the version of Counterplay, that of its code, and the checksums of its files."""
+        """The same with the version of Counterplay, that of its code, and the checksums of its
+        files."""
         sums = {file: checksum(folder / file) for file in self.files}
         return replace(self, version=version(), code=code, sums=sums)
 

@@ -1,4 +1,5 @@
-"""All experiments one after the other: what is done is skipped, what fails does not stop the rest."""
+"""All experiments one after the other: what is done is skipped, what fails does not stop the
+rest."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]")
 
 @dataclass(frozen=True)
 class Campaign:
-    """What `reproduce_all` found: outcomes in the order of the paper, those among them that were there before, failures."""
+    """What `reproduce_all` found: outcomes in the order of the paper, those among them that were
+    there before, failures."""
 
     scale: str
     outcomes: list[Outcome]
@@ -45,9 +47,10 @@ def reproduce_all(
 ) -> Campaign:
     """Run every experiment, and write `report.html` with the results into `folder`.
 
-    Results that the same code left there at the same scale are kept, and so is what an unfinished experiment has in
-    `folder`/work, unless `again`; so after an interruption the same call goes on. `tell` gets the share of the whole and
-    what is running, with the time left. Ctrl-C raises `Interrupted`, whose `result` is what there is.
+    Results that the same code left there at the same scale are kept, and so is what an unfinished
+    experiment has in `folder`/work, unless `again`; so after an interruption the same call goes on.
+    `tell` gets the share of the whole and what is running, with the time left. Ctrl-C raises
+    `Interrupted`, whose `result` is what there is.
     """
     registry.check_scale(scale)
     started, where = time.perf_counter(), Path(folder)
@@ -98,7 +101,8 @@ def expected_seconds(experiment: Experiment, scale: str, folder: Path) -> float:
 
 
 class Overall:
-    """One share of the whole, never falling, from the shares of the parts; `seconds` are the parts' expected times."""
+    """One share of the whole, never falling, from the shares of the parts; `seconds` are the
+    parts' expected times."""
 
     def __init__(self, seconds: Mapping[str, float], tell: Tell) -> None:
         self._seconds = dict(seconds)

@@ -1,4 +1,5 @@
-"""Reading results back. A damaged, foreign or half-written one gives `BadFile`, never a wrong verdict."""
+"""Reading results back. A damaged, foreign or half-written one gives `BadFile`, never a wrong
+verdict."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def read_failure(path: Path) -> Failure:
 
 
 def finished(name: str, scale: str, folder: Path, code: str) -> Outcome | None:
-    """The outcome at this scale by this `code`, if all its files are as it left them and no later run failed."""
+    """The outcome at this scale by this `code`, if all its files are as it left them and no
+    later run failed."""
     outcome = earlier(name, folder)
     if outcome is None or failure_path(folder, name).exists():
         return None

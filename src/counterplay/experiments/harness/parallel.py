@@ -16,7 +16,8 @@ T = TypeVar("T")
 def in_parallel(jobs: Sequence[Callable[[Tell], T]], tell: Tell) -> list[T]:
     """What each job gives, in order; a job gets a `tell` for its own share.
 
-    After Ctrl-C, or when a job fails, the others end at their next word: their `tell` raises KeyboardInterrupt.
+    After Ctrl-C, or when a job fails, the others end at their next word: their `tell` raises
+    KeyboardInterrupt.
     """
     stop = Event()
     shares = [0.0] * len(jobs)

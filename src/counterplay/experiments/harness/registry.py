@@ -50,9 +50,11 @@ def reproduce(
     tell: Tell = untold,
     again: bool = False,
 ) -> Outcome:
-    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is renewed.
+    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is
+    renewed.
 
-    What an earlier run left in `folder`/work, finished or stopped, is not done again, unless `again`.
+    What an earlier run left in `folder`/work, finished or stopped, is not done again, unless
+    `again`.
     """
     if name not in experiments():
         raise unknown("experiment", name, experiments())

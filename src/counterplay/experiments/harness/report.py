@@ -1,6 +1,7 @@
 """The report: one HTML page that needs nothing but itself, made from the results in a folder.
 
-It reads what experiments saved there, so it can be written at any time; what is missing or damaged is said on the page.
+It reads what experiments saved there, so it can be written at any time; what is missing or damaged
+is said on the page.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class Item:
 
 
 def write_report(folder: Path, known: Sequence[Experiment]) -> Path:
-    """Write `report.html` from the results in `folder`; `known` experiments come first, in their order. Returns its path."""
+    """Write `report.html` from the results in `folder`; `known` experiments come first, in their
+    order. Returns its path."""
     items, problems = _collect(folder, known)
     path = folder / PAGE
     files.write_text(path, _render(items, problems))

@@ -1,9 +1,10 @@
 """Versions of the code: whoever finds an old number must know whether this code would have made it.
 
-A version is a hash of source files and of the libraries that compute. Everything below the experiments is part of
-every version. Of the experiments themselves a kept piece depends on the shared files alone, so that a new sentence in
-one figure does not cost another its training; a result depends on the experiment's own file and all it imports. The
-report, the campaign and the command line are in no version: they show numbers and make none.
+A version is a hash of source files and of the libraries that compute. Everything below the
+experiments is part of every version. Of the experiments themselves a kept piece depends on the
+shared files alone, so that a new sentence in one figure does not cost another its training; a
+result depends on the experiment's own file and all it imports. The report, the campaign and the
+command line are in no version: they show numbers and make none.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
-"""What experiments keep between runs: pieces, each found by a hash of what made it and checked before it is believed.
+"""What experiments keep between runs: pieces, each found by a hash of what made it and checked
+before it is believed.
 
-A *piece* is a value (anything JSON can hold) and some arrays: a trained strategy, a match, the points of a curve. Its
-*recipe* names everything that made it: settings, seeds, and digests of what it was made from. The version of the code
-belongs to every piece. So another setting, another input or other code is another piece, and nothing is ever found
-under a name alone.
+A *piece* is a value (anything JSON can hold) and some arrays: a trained strategy, a match, the
+points of a curve. Its *recipe* names everything that made it: settings, seeds, and digests of what
+it was made from. The version of the code belongs to every piece. So another setting, another input
+or other code is another piece, and nothing is ever found under a name alone.
 
-On disk a piece is `work/<version of the code>/<kind>-<hash of the recipe>.piece`: a line with the SHA-256 of all that
-follows, a line with kind, version and recipe, a line with the value, and the arrays as an .npz archive. A piece that
-is damaged, or is not what its name says, is made again. A *draft* is the same for work in progress.
+On disk a piece is `work/<version of the code>/<kind>-<hash of the recipe>.piece`: a line with the
+SHA-256 of all that follows, a line with kind, version and recipe, a line with the value, and the
+arrays as an .npz archive. A piece that is damaged, or is not what its name says, is made again. A
+*draft* is the same for work in progress.
 
-The folder `work` may be deleted at any time. Pieces of older code go when there are more than `KEPT_VERSIONS`.
+The folder `work` may be deleted at any time. Pieces of older code go when there are more than
+`KEPT_VERSIONS`.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ class Piece(NamedTuple):
 
 
 class Store:
-    """The pieces beside the results in `folder`. `again`: believe only what this very store has made."""
+    """The pieces beside the results in `folder`. `again`: believe only what this very store has
+    made."""
 
     def __init__(self, folder: str | Path, again: bool = False) -> None:
         self.folder = Path(folder)  # pictures, tables and verdicts go here

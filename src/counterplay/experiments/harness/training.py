@@ -1,4 +1,5 @@
-"""Long training in experiments: kept in the store, gone on with after an interruption, never done twice."""
+"""Long training in experiments: kept in the store, gone on with after an interruption, never
+done twice."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def trained(
 ) -> Strategy:
     """The strategy of `solver` after `iterations`, or as soon as a measurement finds `target`.
 
-    `measure_every` says when to measure, so that a run that was stopped ends where one that was not ends.
+    `measure_every` says when to measure, so that a run that was stopped ends where one that was not
+    ends.
     """
     recipe = {
         **config_of(solver),

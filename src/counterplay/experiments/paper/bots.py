@@ -1,4 +1,5 @@
-"""How near the re-created bots come to the published figures of the originals (Billings et al. 2003; 2004 results)."""
+"""How near the re-created bots come to the published figures of the originals (Billings et al.
+2003; 2004 results)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ BANDS = (
     ("sparbot", "poki", 0.045, 0.093, "PsOpti2 2003, Sparbot 2004"),
 )
 NOISE = 0.03  # published standard deviation
-#: Duplicate hands of each, enough for ± 0.02, and ± 0.03 where Poki meets always-raise (the published noise).
+#: Duplicate hands of each, enough for ± 0.02, and ± 0.03 where Poki meets always-raise (the
+#: published noise).
 HANDS = {
     "quick": (80_000, 300_000, 2_000_000, 2_000_000, 120_000),
     "paper": (1_000_000, 1_000_000, 20_000_000, 20_000_000, 1_000_000),

@@ -1,9 +1,11 @@
-"""Figure 4, right: MCCFR and MCTS in limit hold'em with 10 buckets, against a pre-computed MCCFR10 profile.
+"""Figure 4, right: MCCFR and MCTS in limit hold'em with 10 buckets, against a pre-computed MCCFR10
+profile.
 
-Every so many iterations the strategy plays duplicate hands against a profile that MCCFR learnt before, from another seed. That
-one uses external sampling, which gets further in the same time; against a profile of outcome sampling that is itself far from
-converged, "near zero" would say little. External sampling is also the third curve: the paper's conclusion guesses that it
-converges as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer.
+Every so many iterations the strategy plays duplicate hands against a profile that MCCFR learnt
+before, from another seed. That one uses external sampling, which gets further in the same time;
+against a profile of outcome sampling that is itself far from converged, "near zero" would say
+little. External sampling is also the third curve: the paper's conclusion guesses that it converges
+as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer.
 """
 
 from __future__ import annotations
@@ -171,13 +173,16 @@ def _claims(curves: list[Curve], ends: np.ndarray) -> list[Claim]:
         Claim(
             "MCTS converges fast, MCCFR considerably slower.",
             "at the first evaluation every seed of MCTS is above every seed of MCCFR",
-            f"sb/h after {mcts[0, 0, 0]:,.0f} iterations: MCTS {np.median(early[0]):+.3f}, MCCFR {np.median(early[1]):+.3f}",
+            f"sb/h after {mcts[0, 0, 0]:,.0f} iterations: MCTS {np.median(early[0]):+.3f}, MCCFR "
+            f"{np.median(early[1]):+.3f}",
             bool(early[0].min() > early[1].max()),
         ),
         Claim(
             "In the long run MCCFR surpasses MCTS.",
-            "at the last evaluation the median of MCCFR is above that of MCTS by more than two standard errors",
-            f"sb/h after {mcts[0, -1, 0]:,.0f} iterations: MCCFR {np.median(late[1]):+.3f}, MCTS {np.median(late[0]):+.3f} "
+            "at the last evaluation the median of MCCFR is above that of MCTS by more than two "
+            "standard errors",
+            f"sb/h after {mcts[0, -1, 0]:,.0f} iterations: MCCFR {np.median(late[1]):+.3f}, MCTS "
+            f"{np.median(late[0]):+.3f} "
             f"(standard error of the difference {error:.3f})",
             gap > 2 * error,
         ),
@@ -189,8 +194,10 @@ def _claims(curves: list[Curve], ends: np.ndarray) -> list[Claim]:
         ),
         Claim(
             "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
-            "at the same number of iterations external sampling is at least level with MCTS (within 0.01 sb/h)",
-            f"after {at:,.0f} iterations: external {ext:+.3f}, MCTS {tree:+.3f}, outcome sampling {plain:+.3f}; "
+            "at the same number of iterations external sampling is at least level with MCTS "
+            "(within 0.01 sb/h)",
+            f"after {at:,.0f} iterations: external {ext:+.3f}, MCTS {tree:+.3f}, outcome sampling "
+            f"{plain:+.3f}; "
             f"in the same time {when}",
             ext > tree - 0.01,
         ),

@@ -1,7 +1,8 @@
 """Figure 4, left: MCCFR (ε = 0.6) and MCTS (C = 2, and a sweep over C) in Kuhn poker.
 
-Measured every 10^4 iterations: squared error to the nearest equilibrium (SQR-E), summed probability of dominated actions (DOM-E),
-and exploitability b1 + b2, which the paper does not show. Bands are the range over seeds.
+Measured every 10^4 iterations: squared error to the nearest equilibrium (SQR-E), summed probability
+of dominated actions (DOM-E), and exploitability b1 + b2, which the paper does not show. Bands are
+the range over seeds.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def _claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
     return [
         Claim(
             "MCCFR learns a Nash equilibrium: both errors go to zero.",
-            "the medians of SQR-E, DOM-E and exploitability end below 0.01, each under half of what it was at a tenth of the run",
+            "the medians of SQR-E, DOM-E and exploitability end below 0.01, each under half of "
+            "what it was at a tenth of the run",
             "medians at the end: " + ", ".join(f"{m} {at(mccfr, -1, m):.2g}" for m in MEASURES),
             all(falls),
         ),
@@ -93,7 +95,8 @@ def _claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
         Claim(
             "MCTS still plays dominated actions.",
             "in every seed MCTS ends with more than ten times MCCFR's median DOM-E",
-            f"DOM-E of MCTS from {dominated.min():.2g} to {dominated.max():.2g}, median of MCCFR {at(mccfr, -1, 'DOM-E'):.2g}",
+            f"DOM-E of MCTS from {dominated.min():.2g} to {dominated.max():.2g}, median of MCCFR "
+            f"{at(mccfr, -1, 'DOM-E'):.2g}",
             bool(dominated.min() > 10 * at(mccfr, -1, "DOM-E")),
         ),
         Claim(
@@ -138,7 +141,8 @@ def _picture(x: np.ndarray, mccfr: Series, sweep: list[Series], path: Path) -> N
         bottom.legend(frameon=False)
     seeds = mccfr.values.shape[0]
     figure.suptitle(
-        f"Kuhn poker: MCCFR against MCTS (median and range over {seeds} seeds, {int(x[-1]):,} iterations)"
+        f"Kuhn poker: MCCFR against MCTS (median and range over {seeds} seeds, {int(x[-1]):,} "
+        f"iterations)"
     )
     save_figure(figure, path)
 

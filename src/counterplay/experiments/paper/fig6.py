@@ -1,8 +1,9 @@
 """Figure 6: what restricted Nash responses win from a model, and what they risk, for p from 0 to 1.
 
-Exploitation is the payoff against the model, summed over both seats (the values of the game cancel); exploitability is b1 + b2 of
-the responses. Lines are RNR at full width, run to convergence; crosses are MCRNR, as in the paper. The paper's model is a
-profile of MCCFR; two weaker models, from which there is something to win, are shown beside it.
+Exploitation is the payoff against the model, summed over both seats (the values of the game
+cancel); exploitability is b1 + b2 of the responses. Lines are RNR at full width, run to
+convergence; crosses are MCRNR, as in the paper. The paper's model is a profile of MCCFR; two weaker
+models, from which there is something to win, are shown beside it.
 """
 
 from __future__ import annotations
@@ -142,13 +143,15 @@ def _claims(curves: list[Curve]) -> list[Claim]:
     return [
         Claim(
             "Both exploitation and exploitability grow with p.",
-            "from each p to the next neither falls by more than 0.002, for every game and model (RNR)",
+            "from each p to the next neither falls by more than 0.002, for every game and model "
+            "(RNR)",
             f"in {sum(rising)} of {len(rising)} curves",
             all(rising),
         ),
         Claim(
             "For p from 0.5 to 0.8 much is won for a small loss of safety.",
-            "at p = 0.8 the share of the whole gain is more than twice the share of the whole risk, against the MCCFR model",
+            "at p = 0.8 the share of the whole gain is more than twice the share of the whole "
+            "risk, against the MCCFR model",
             ", ".join(
                 f"{game}: {gain:.0%} of the gain for {risk:.0%} of the risk"
                 for game, (gain, risk) in boosts.items()
@@ -157,7 +160,8 @@ def _claims(curves: list[Curve]) -> list[Claim]:
         ),
         Claim(
             "In every game except Bluff the step from p = 0.97 to 1 has a high impact.",
-            "more than a quarter of all exploitability comes with that step in every game but Bluff",
+            "more than a quarter of all exploitability comes with that step "
+            "in every game but Bluff",
             ", ".join(f"{game}: {share:.0%}" for game, share in jumps.items()),
             all(share > 0.25 for game, share in jumps.items() if not game.startswith("bluff")),
         ),

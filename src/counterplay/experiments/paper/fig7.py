@@ -1,10 +1,11 @@
 """Figure 7: how fast RNR and MCRNR converge, against nodes touched and against seconds.
 
-As in the caption: models are run until their exploitability is at most 0.1; each point is two runs, one per restricted seat;
-the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go to zero when p > 0. RNR is counted as the paper had it,
-a walk of the whole tree per iteration, on the left, and runs as this project has it, on the sequence form, in the middle.
-The right column shows the exploitability of the restricted game itself, which does go to zero. The paper does not say which
-p; here p = 0.5.
+As in the caption: models are run until their exploitability is at most 0.1; each point is two runs,
+one per restricted seat; the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go to
+zero when p > 0. RNR is counted as the paper had it, a walk of the whole tree per iteration, on the
+left, and runs as this project has it, on the sequence form, in the middle. The right column shows
+the exploitability of the restricted game itself, which does go to zero. The paper does not say
+which p; here p = 0.5.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ FACTOR = 1.6  # between two measurements, in iterations
 CHUNK = 1_000_000  # most iterations between two words of progress
 
 
-#: Iterations of each of METHODS that took about a second of one core: the unit in which runs are limited.
+#: Iterations of each of METHODS that took about a second of one core: the unit in which runs are
+#: limited.
 UNITS = {
     "ocp(500)": (400, 400, 1_600_000, 700_000),
     "goofspiel(5)": (7_800, 7_800, 2_600_000, 100_000),
@@ -137,7 +139,8 @@ def _at(trace: Trace, axis: str, budget: float) -> float:
 def _compare(
     traces: list[Trace], game: str, full: str, sampled: str, axis: str
 ) -> tuple[float, float]:
-    """Median gap of `sampled` over that of `full`, at a hundredth of the largest budget both have, and at all of it."""
+    """Median gap of `sampled` over that of `full`, at a hundredth of the largest budget both
+    have, and at all of it."""
     a = [trace for trace in traces if trace.game == game and trace.method.label == full]
     b = [trace for trace in traces if trace.game == game and trace.method.label == sampled]
     most = min(getattr(trace.rows[-1], axis) for trace in [*a, *b])
@@ -172,7 +175,8 @@ def _claims(traces: list[Trace]) -> list[Claim]:
     return [
         Claim(
             "Per node touched MCRNR is ahead of RNR, above all early.",
-            "at a hundredth of the largest common number of nodes, MCRNR (outcome sampling) has a smaller median gap "
+            "at a hundredth of the largest common number of nodes, MCRNR (outcome sampling) has a "
+            "smaller median gap "
             "than RNR (CFR) in every game",
             "gap of MCRNR over gap of RNR, " + text(nodes),
             all(first < 1 for first, _ in nodes.values()),
@@ -185,7 +189,8 @@ def _claims(traces: list[Trace]) -> list[Claim]:
         ),
         Claim(
             "MCRNR produces a better approximation in less time.",
-            "at the largest common number of seconds MCRNR has a smaller median gap than RNR on the sequence form in every game",
+            "at the largest common number of seconds MCRNR has a smaller median gap than RNR on "
+            "the sequence form in every game",
             "gap of MCRNR over gap of RNR, " + text(seconds),
             all(last < 1 for _, last in seconds.values()),
         ),

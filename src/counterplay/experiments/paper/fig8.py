@@ -1,9 +1,11 @@
-"""Figure 8: playing Poki while the response is being learnt, about 6 million iterations for every 1,000 games.
+"""Figure 8: playing Poki while the response is being learnt, about 6 million iterations for every
+1,000 games.
 
-As in the paper the model (a decision tree from 20,000 observed games) is there from the start and the response to it improves:
-`mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. Beside it what the paper did not do: the model too is learnt while playing,
-from nothing, with Pconf from the number of observations. The games of one block say little (± 0.3 sb/h), so each policy is also
-frozen and measured over more, duplicate, hands.
+As in the paper the model (a decision tree from 20,000 observed games) is there from the start and
+the response to it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. Beside it what the
+paper did not do: the model too is learnt while playing, from nothing, with Pconf from the number of
+observations. The games of one block say little (± 0.3 sb/h), so each policy is also frozen and
+measured over more, duplicate, hands.
 """
 
 from __future__ import annotations
@@ -126,7 +128,8 @@ def _claims(found: dict[str, np.ndarray]) -> list[Claim]:
         Claim(
             "MCRNR10 has learnt to exploit Poki after about 20 million sampled iterations.",
             "the policy nearest to 20 million iterations wins, the 95% interval being above zero",
-            f"{fixed[near, 3]:+.3f} ± {1.96 * fixed[near, 4]:.3f} sb/h after {fixed[near, 1] / 1e6:.0f} M iterations",
+            f"{fixed[near, 3]:+.3f} ± {1.96 * fixed[near, 4]:.3f} sb/h after "
+            f"{fixed[near, 1] / 1e6:.0f} M iterations",
             bool(fixed[near, 3] > 1.96 * fixed[near, 4]),
         ),
         Claim(
@@ -136,9 +139,11 @@ def _claims(found: dict[str, np.ndarray]) -> list[Claim]:
             bool(rise > error),
         ),
         Claim(
-            "It also works from nothing, model and response learnt while playing (beyond the paper).",
+            "It also works from nothing, model and response learnt while playing (beyond the "
+            "paper).",
             "the last policy wins, the 95% interval being above zero, and more than the first",
-            f"{online[-1, 3]:+.3f} ± {1.96 * online[-1, 4]:.3f} sb/h after {online[-1, 0]:,.0f} games; "
+            f"{online[-1, 3]:+.3f} ± {1.96 * online[-1, 4]:.3f} sb/h after {online[-1, 0]:,.0f} "
+            f"games; "
             f"{gain:+.3f} more than at the start",
             bool(online[-1, 3] > 1.96 * online[-1, 4] and gain > 0),
         ),

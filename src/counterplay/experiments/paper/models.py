@@ -1,4 +1,5 @@
-"""Opponent models of Section 4.3.1: profiles of MCCFR (ε = 0.6), stopped early or late, and uniform play."""
+"""Opponent models of Section 4.3.1: profiles of MCCFR (ε = 0.6), stopped early or late, and
+uniform play."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from counterplay.solvers.algorithms import new_solver
 EPSILON = 0.6
 TARGET = 0.1  # Figure 7: fixed profiles are run until their exploitability is at most this
 EARLY = 20_000  # iterations of the early snapshot
-#: The games of Figures 6 and 7. The sizes of Goofspiel and PAM did not survive; these are the largest that run in the time.
+#: The games of Figures 6 and 7. The sizes of Goofspiel and PAM did not survive; these are the
+#: largest that run in the time.
 GAMES = {
     "quick": ("ocp(500)", "goofspiel(5)", "bluff(1,1,6)", "pam(3,3,8)"),
     "paper": ("ocp(500)", "goofspiel(7)", "bluff(1,1,6)", "pam(3,3,13)"),

@@ -1,7 +1,9 @@
-"""The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and kept in the store.
+"""The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and
+kept in the store.
 
-MCCFR here is external sampling, which gets further in the same time than outcome sampling (Figure 4); the paper used outcome
-sampling. What the paper calls MCRNR in hold'em is `mcdbr` with a constant Pconf of 0.75.
+MCCFR here is external sampling, which gets further in the same time than outcome sampling (Figure
+4); the paper used outcome sampling. What the paper calls MCRNR in hold'em is `mcdbr` with a
+constant Pconf of 0.75.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from counterplay.responses.solver import ResponseSolver
 from counterplay.solvers.algorithms import new_solver
 
 BOTS = ("poki", "sparbot")
-RECREATED = "Poki and Sparbot here are re-creations from their published descriptions, not the commercial programs."
+RECREATED = (
+    "Poki and Sparbot here are re-creations from their published descriptions, "
+    "not the commercial programs."
+)
 THREADS = 2  # part of what a trained strategy is
 TRAINING_SEED, OBSERVING_SEED, MATCH_SEED = (
     1_000,
@@ -129,7 +134,8 @@ class Company:
     def observations(self, opponent: str, hands: int, partner: str = PARTNER) -> Observations:
         """What `opponent` did in `hands` hands against the partner, as he saw it.
 
-        They are the first of a match of `observed` hands, if that is no shorter, so that few games are part of many.
+        They are the first of a match of `observed` hands, if that is no shorter, so that few games
+        are part of many.
         """
         if hands < self.size.observed:
             seen = self.observations(opponent, self.size.observed, partner)
@@ -192,7 +198,8 @@ class Company:
         trust: str = "constant",
         algorithm: str = "mcdbr",
     ) -> Strategy:
-        """A robust response in both seats. `trust`: "constant", or a kind of confidence by observations."""
+        """A robust response in both seats. `trust`: "constant", or a kind of confidence by
+        observations."""
         p: Any = P if trust == "constant" else confidence(model.observed, trust, P)
         game, profile = model.strategy.game, model.strategy
         for seat in (0, 1):
@@ -213,7 +220,8 @@ class Company:
         return profile
 
     def mcrnr(self, buckets: int, opponent: str) -> Strategy:
-        """MCRNR10 or MCRNR100 against an opponent: tree model from the observed hands, constant Pconf."""
+        """MCRNR10 or MCRNR100 against an opponent: tree model from the observed hands, constant
+        Pconf."""
         iterations = self.size.mcrnr10 if buckets == 10 else self.size.mcrnr100
         model = self.model(opponent, buckets, self.size.observed)
         return self.response(f"MCRNR{buckets}-{opponent}", model, iterations)
@@ -254,7 +262,8 @@ def cell(result: MatchResult) -> str:
 
 
 def difference(a: MatchResult, b: MatchResult) -> tuple[float, float]:
-    """Mean difference of two results on the same deals, and twice its standard error as if they were independent."""
+    """Mean difference of two results on the same deals, and twice its standard error as if they
+    were independent."""
     return a.mean - b.mean, 2.0 * float(np.hypot(a.standard_error, b.standard_error))
 
 

@@ -1,8 +1,10 @@
-"""Table 2: robust responses (MCRNR10, MCRNR100) beside MCCFR against Poki and Sparbot; and what they depend on.
+"""Table 2: robust responses (MCRNR10, MCRNR100) beside MCCFR against Poki and Sparbot; and what
+they depend on.
 
-The paper's poker MCRNR is `mcdbr` with Pconf = 0.75 everywhere, a decision-tree model, and about 20,000 observed games.
-Beyond the paper: how the gain depends on the number of observed games, on the model, on what is done about cards that were
-not shown, on who played while the opponent was observed, and data-biased Pconf from counts.
+The paper's poker MCRNR is `mcdbr` with Pconf = 0.75 everywhere, a decision-tree model, and about
+20,000 observed games. Beyond the paper: how the gain depends on the number of observed games, on
+the model, on what is done about cards that were not shown, on who played while the opponent was
+observed, and data-biased Pconf from counts.
 """
 
 from __future__ import annotations
@@ -152,8 +154,10 @@ def _claims(
     return [
         Claim(
             "MCRNR wins much more from Poki than MCCFR does.",
-            "the difference is above 0.1 sb/h and above twice its standard error, with 10 and with 100 buckets",
-            f"10 buckets {gain10:+.3f} ± {error10:.3f}, 100 buckets {gain100:+.3f} ± {error100:.3f}",
+            "the difference is above 0.1 sb/h and above twice its standard error, with 10 and "
+            "with 100 buckets",
+            f"10 buckets {gain10:+.3f} ± {error10:.3f}, "
+            f"100 buckets {gain100:+.3f} ± {error100:.3f}",
             gain10 > max(0.1, error10) and gain100 > max(0.1, error100),
         ),
         Claim(
@@ -164,7 +168,8 @@ def _claims(
         ),
         Claim(
             "MCRNR loses nothing against Sparbot, beside MCCFR.",
-            "MCRNR is behind MCCFR by no more than twice the standard error, with 10 and with 100 buckets",
+            "MCRNR is behind MCCFR by no more than twice the standard error, with 10 and with 100 "
+            "buckets",
             "; ".join(
                 f"{buckets} buckets {gain:+.3f} ± {error:.3f}"
                 for buckets, (gain, error) in lost.items()

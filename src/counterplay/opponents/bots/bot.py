@@ -1,6 +1,8 @@
-"""The one interface of a hold'em player. A bot of your own is a class with the method `act`; the rest is optional.
+"""The one interface of a hold'em player. A bot of your own is a class with the method `act`; the
+rest is optional.
 
-A bot sees what a player at the table sees: his own cards, the board so far and the betting. Amounts are in small bets.
+A bot sees what a player at the table sees: his own cards, the board so far and the betting. Amounts
+are in small bets.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ class View(NamedTuple):
     seat: int  # 0: dealer and small blind, 1: big blind
     cards: tuple[int, int]  # his own; a card is 4 · rank + suit
     board: tuple[int, ...]  # 0, 3, 4 or 5 cards
-    betting: Betting  # public state: round, bets, what each has paid, history; `betting.actions()` are the legal ones
+    # public state: round, bets, what each has paid, history; `betting.actions()` are the legal ones
+    betting: Betting
     node: int  # the same as a number, a node of the `BettingTree`
 
 
@@ -32,7 +35,8 @@ class Ending(NamedTuple):
 
 
 class Bot:
-    """Base class with nothing to remember. `act` answers fold, call (also: check) or raise (also: bet)."""
+    """Base class with nothing to remember. `act` answers fold, call (also: check) or raise
+    (also: bet)."""
 
     name = "bot"
 
@@ -40,7 +44,8 @@ class Bot:
         """A new session: forget everything, seed your random numbers."""
 
     def seed(self, seed: int) -> None:
-        """A new deal: draw from this seed from now on, and keep what you remember. Makes deals independent of each other."""
+        """A new deal: draw from this seed from now on, and keep what you remember. Makes deals
+        independent of each other."""
 
     def new_hand(self, seat: int) -> None:
         """A new hand is dealt."""

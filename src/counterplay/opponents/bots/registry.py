@@ -1,4 +1,5 @@
-"""Bots by name, and whatever else can play turned into a bot. A new bot is a file that sets `BOT`, and its test."""
+"""Bots by name, and whatever else can play turned into a bot. A new bot is a file that sets
+`BOT`, and its test."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ BOTS: Registry[BotSpec] = Registry(
 
 
 def bot(name: str, tell: Tell = untold) -> Any:
-    """A bot by name. Poki's and Sparbot's tables are built on first use; `tell(share, what)` hears how far that is."""
+    """A bot by name. Poki's and Sparbot's tables are built on first use; `tell(share, what)`
+    hears how far that is."""
     spec = BOTS.find(name)
     spec.prepare(tell)
     return spec.make()
@@ -47,5 +49,6 @@ def as_bot(player: Any, tell: Tell = untold) -> Any:
     if callable(getattr(player, "act", None)):
         return player
     raise BadParameter(
-        f"a player is a strategy, the name of a bot, or an object with a method act(view), not {player!r}"
+        f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
+        f"{player!r}"
     )

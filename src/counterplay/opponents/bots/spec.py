@@ -17,7 +17,8 @@ def _nothing(tell: Tell) -> None:
 
 @dataclass(frozen=True)
 class BotSpec:
-    """`make()` returns a bot, something with a method `act(view)`. `prepare(tell)` comes first and may take long."""
+    """`make()` returns a bot, something with a method `act(view)`. `prepare(tell)` comes first
+    and may take long."""
 
     name: str
     make: Callable[[], Any]

@@ -1,4 +1,5 @@
-"""C4.5 trees as plain dicts for JSON files. All that is read is checked: a damaged file gives a sentence and not a wrong tree."""
+"""C4.5 trees as plain dicts for JSON files. All that is read is checked: a damaged file gives a
+sentence and not a wrong tree."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def from_json(data: Mapping[str, Any]) -> Tree:
         raise BadFile(f"the tree is damaged: format {version!r}")
     if version > FORMAT:
         raise BadFile(
-            f"the tree was written by a newer version of Counterplay (format {version}, this one reads {FORMAT})"
+            f"the tree was written by a newer version of Counterplay (format {version}, this one "
+            f"reads {FORMAT})"
         )
     try:
         settings = Settings(
@@ -120,7 +122,8 @@ def _counts(counts: object, n: int, node: int) -> list[float]:
         or not all(_is_number(c) and 0 <= c <= MAX_WEIGHT for c in counts)
     ):
         raise BadFile(
-            f"the tree is damaged: the counts of node {node} must be {n} numbers from 0 to {MAX_WEIGHT}"
+            f"the tree is damaged: the counts of node {node} must be {n} numbers from 0 to "
+            f"{MAX_WEIGHT}"
         )
     return [float(c) for c in counts]
 

@@ -1,10 +1,12 @@
-"""Growing a C4.5 tree as Weka's J48 does (C45ModelSelection, C45Split): gain ratio, MDL correction, fractional missing values.
+"""Growing a C4.5 tree as Weka's J48 does (C45ModelSelection, C45Split): gain ratio, MDL correction,
+fractional missing values.
 
-Training rows with equal values are one pattern with a weight per class. A node holds the patterns that reach it and the share of
-each that does: missing values divide a pattern among the branches, whatever its class.
-Values are compared exactly, as in Weka since 2018; weights, gains and errors up to 1e-6, as in all its versions.
-Deviations, none of which matters for rows of weight 1: where J48 counts rows (enough known values for a threshold; a nominal
-attribute with "many" values has at least 0.3 of the rows), weights are summed, so that a row of weight 3 is three rows.
+Training rows with equal values are one pattern with a weight per class. A node holds the patterns
+that reach it and the share of each that does: missing values divide a pattern among the branches,
+whatever its class. Values are compared exactly, as in Weka since 2018; weights, gains and errors up
+to 1e-6, as in all its versions. Deviations, none of which matters for rows of weight 1: where J48
+counts rows (enough known values for a threshold; a nominal attribute with "many" values has at
+least 0.3 of the rows), weights are summed, so that a row of weight 3 is three rows.
 """
 
 from __future__ import annotations
@@ -107,7 +109,8 @@ def grow(data: Patterns, settings: Settings) -> Node:
 def distribute(
     data: Patterns, split: Split, rows: np.ndarray, share: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows and shares of each branch. A missing value goes everywhere, in proportion to the known weight there."""
+    """Rows and shares of each branch. A missing value goes everywhere, in proportion to the
+    known weight there."""
     code = data.code[rows, split.attribute]
     missing = code == MISSING
     branch = code if np.isnan(split.threshold) else np.where(missing, MISSING, code > split.limit)
@@ -127,7 +130,8 @@ def distribute(
 
 
 def best_split(data: Patterns, node: Node, settings: Settings) -> Split | None:
-    """The largest gain ratio among the attributes with about average gain or more; None makes a leaf."""
+    """The largest gain ratio among the attributes with about average gain or more; None makes a
+    leaf."""
     total = float(node.counts.sum())
     if 2 * settings.min_leaf - total > SMALL or total - float(node.counts.max()) < SMALL:
         return None
@@ -204,14 +208,14 @@ def _threshold(
     middle = 0.5 * here[at] + 0.5 * here[at + 1]
     if middle == here[at + 1]:
         middle = here[at]
-    limit = (
-        int(np.searchsorted(values, middle, side="right")) - 1
-    )  # in the whole training set, not only in this node
+    # in the whole training set, not only in this node
+    limit = int(np.searchsorted(values, middle, side="right")) - 1
     return Split(a, gain, ratio(gain, bags[at], total), float(values[limit]), limit, 2)
 
 
 def min_split(known: float, n_classes: int, min_leaf: int) -> float:
-    """Weight that both sides of a threshold must have. (J48's own rule: 25 also caps it where min_leaf is larger.)"""
+    """Weight that both sides of a threshold must have. (J48's own rule: 25 also caps it where
+    min_leaf is larger.)"""
     tenth = 0.1 * known / n_classes
     return float(min_leaf) if tenth - min_leaf < SMALL else min(tenth, MOST_MIN_SPLIT)
 
@@ -229,7 +233,8 @@ def first_largest(found: np.ndarray) -> int | None:
 
 
 def gains(tables: np.ndarray, total: float) -> np.ndarray:
-    """float64[n, bags, c]: known weights. Information gain in bits, times the known share of the `total` weight."""
+    """float64[n, bags, c]: known weights. Information gain in bits, times the known share of the
+    `total` weight."""
     before = xlog(tables.sum(axis=(1, 2))) - xlog(tables.sum(axis=1)).sum(axis=1)
     after = xlog(tables.sum(axis=2)).sum(axis=1) - xlog(tables).sum(axis=(1, 2))
     known = tables.sum(axis=(1, 2))
@@ -238,7 +243,8 @@ def gains(tables: np.ndarray, total: float) -> np.ndarray:
 
 
 def ratio(gain: float, bags: np.ndarray, total: float) -> float:
-    """Gain over the entropy of the branches, in which the missing values are a branch of their own."""
+    """Gain over the entropy of the branches, in which the missing values are a branch of their
+    own."""
     info = float(
         xlog(np.array([total]))[0] - xlog(bags).sum() - xlog(np.array([total - bags.sum()]))[0]
     )

@@ -1,8 +1,10 @@
-"""C4.5 release 8 as the J48 of Weka 3.9 has it: `learn` makes a `Tree` from values, classes and weights.
+"""C4.5 release 8 as the J48 of Weka 3.9 has it: `learn` makes a `Tree` from values, classes and
+weights.
 
-The models of opponents in the JAIR paper are such trees, one per phase: they predict fold, call or raise from the betting and,
-if it is known, the bucket. A missing bucket is averaged over, never taken as a sign. Deviations: see `c45_grow`; confidence above
-0.5, which J48 takes to mean no estimate at all, is refused.
+The models of opponents in the JAIR paper are such trees, one per phase: they predict fold, call or
+raise from the betting and, if it is known, the bucket. A missing bucket is averaged over, never
+taken as a sign. Deviations: see `c45_grow`; confidence above 0.5, which J48 takes to mean no
+estimate at all, is refused.
 """
 
 from __future__ import annotations
@@ -42,11 +44,13 @@ def learn(
     collapse: bool = True,
     mdl: bool = True,
 ) -> Tree:
-    """x: float64[n, k] (NaN = missing, nominal values as indices), classes: int[n], weights: float64[n], 1 each if left out.
+    """x: float64[n, k] (NaN = missing, nominal values as indices), classes: int[n], weights:
+    float64[n], 1 each if left out.
 
-    A row of weight 3 is three rows. One of weight 0 still shows its values, between which thresholds may lie, as in J48.
-    `confidence`: the smaller, the more is pruned; None prunes nothing. `min_leaf`: weight that at least two branches of a test
-    must have. `mdl`: charge numeric attributes for the choice among thresholds.
+    A row of weight 3 is three rows. One of weight 0 still shows its values, between which
+    thresholds may lie, as in J48. `confidence`: the smaller, the more is pruned; None prunes
+    nothing. `min_leaf`: weight that at least two branches of a test must have. `mdl`: charge
+    numeric attributes for the choice among thresholds.
     """
     settings = Settings(confidence, min_leaf, laplace, subtree_raising, collapse, mdl)
     columns, names = tuple(attributes), check_names(class_names, "names of classes")

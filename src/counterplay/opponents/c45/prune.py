@@ -1,7 +1,8 @@
-"""Collapsing and error-based pruning of a C4.5 tree as Weka's J48 does them (C45PruneableClassifierTree, Stats).
+"""Collapsing and error-based pruning of a C4.5 tree as Weka's J48 does them
+(C45PruneableClassifierTree, Stats).
 
-Symbols: N → `weight`, e → `errors`, CF → `confidence`, z → `z`. Deviations: none; what J48 does by recursion is done with stacks
-here, so that no tree is too deep.
+Symbols: N → `weight`, e → `errors`, CF → `confidence`, z → `z`. Deviations: none; what J48 does by
+recursion is done with stacks here, so that no tree is too deep.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ PRUNE_SLACK = 0.1
 
 
 def add_errors(weight: float, errors: float, confidence: float) -> float:
-    """Errors to expect beyond those seen: the upper limit of the binomial at `confidence`, by the normal approximation."""
+    """Errors to expect beyond those seen: the upper limit of the binomial at `confidence`, by
+    the normal approximation."""
     if errors < 1:
         none = weight * (1 - pow(confidence, 1 / weight))
         return none if errors == 0 else none + errors * (add_errors(weight, 1, confidence) - none)
@@ -59,7 +61,8 @@ def collapse(root: Node) -> None:
 
 
 def prune(data: Patterns, root: Node, settings: Settings) -> None:
-    """From the leaves up: keep the subtree, make it a leaf, or put its largest branch in its place. Changes the nodes."""
+    """From the leaves up: keep the subtree, make it a leaf, or put its largest branch in its
+    place. Changes the nodes."""
     if settings.confidence is None:
         return
     confidence = float(settings.confidence)
@@ -77,7 +80,8 @@ def prune(data: Patterns, root: Node, settings: Settings) -> None:
 
 
 def _prune_one(data: Patterns, node: Node, confidence: float, raising: bool) -> bool:
-    """Prunes at a node whose sons are pruned. True if a branch was raised, so that all of it must be pruned again."""
+    """Prunes at a node whose sons are pruned. True if a branch was raised, so that all of it
+    must be pruned again."""
     largest = largest_branch(node)
     as_leaf = leaf_errors(node.counts, confidence)
     as_branch = (

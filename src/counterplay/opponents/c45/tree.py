@@ -1,8 +1,9 @@
 """Decision trees as C4.5 makes them: what they are, what they predict, how they print.
 
-Nodes are numbered in prefix order, the root is 0. A row with a missing value at a node goes down all branches at once, each with
-the branch's share of the training weight. A leaf that no training row reached answers with the distribution of its parent.
-Growing is in `c45_grow`, pruning in `c45_prune`, files in `c45_file`; all of it follows Weka's J48.
+Nodes are numbered in prefix order, the root is 0. A row with a missing value at a node goes down
+all branches at once, each with the branch's share of the training weight. A leaf that no training
+row reached answers with the distribution of its parent. Growing is in `c45_grow`, pruning in
+`c45_prune`, files in `c45_file`; all of it follows Weka's J48.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ KINDS = ("numeric", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the data. Nominal: its values by name, and the column holds their indices. Numeric: no names."""
+    """A column of the data. Nominal: its values by name, and the column holds their indices.
+    Numeric: no names."""
 
     name: str
     kind: str = "numeric"
@@ -45,7 +47,8 @@ class Attribute:
         )
         if (self.kind == "nominal") != bool(self.values):
             raise BadParameter(
-                f"attribute {self.name!r}: nominal attributes list their values, numeric ones have none"
+                f"attribute {self.name!r}: nominal attributes list their values, numeric ones "
+                f"have none"
             )
 
 
@@ -91,7 +94,8 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
 
 
 def check_columns(attributes: Sequence[Attribute], x: np.ndarray) -> np.ndarray:
-    """x as float64[n, k] with one column per attribute and whole numbers in range in the nominal columns."""
+    """x as float64[n, k] with one column per attribute and whole numbers in range in the nominal
+    columns."""
     try:
         data: np.ndarray = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
@@ -110,14 +114,16 @@ def check_columns(attributes: Sequence[Attribute], x: np.ndarray) -> np.ndarray:
             ]
             if len(wrong):
                 raise BadParameter(
-                    f"attribute {attribute.name!r} has {len(attribute.values)} values, numbered from 0; "
+                    f"attribute {attribute.name!r} has {len(attribute.values)} values, numbered "
+                    f"from 0; "
                     f"{wrong[0]:g} is none of them"
                 )
     return data
 
 
 def group_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """codes: int64[n, k], at least -1. The index of one row of each kind, int64[m], and each row's kind, int64[n]."""
+    """codes: int64[n, k], at least -1. The index of one row of each kind, int64[m], and each
+    row's kind, int64[n]."""
     key, size = np.zeros(len(codes), dtype=np.int64), 1
     for column in codes.T:
         width = int(column.max(initial=MISSING)) + 2
@@ -154,7 +160,8 @@ def hundredths(weight: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """n nodes, c classes. `children[node]` is empty at a leaf, (<=, >) at a numeric test, one per value at a nominal one."""
+    """n nodes, c classes. `children[node]` is empty at a leaf, (<=, >) at a numeric test, one
+    per value at a nominal one."""
 
     attributes: tuple[Attribute, ...]
     classes: tuple[str, ...]
@@ -174,7 +181,8 @@ class Tree:
 
     @cached_property
     def probabilities(self) -> np.ndarray:
-        """float64[n, c]: relative frequencies, or (count + 1) / (weight + c) if the tree was learnt with `laplace`."""
+        """float64[n, c]: relative frequencies, or (count + 1) / (weight + c) if the tree was
+        learnt with `laplace`."""
         counts = self.counts.copy()
         for node, sons in enumerate(self.children):
             for son in sons:

@@ -1,9 +1,11 @@
-"""Logs of the Annual Computer Poker Competition's dealer, two-player limit hold'em with "reverse blinds".
+"""Logs of the Annual Computer Poker Competition's dealer, two-player limit hold'em with "reverse
+blinds".
 
 A hand is a line `STATE:<number>:<betting>:<cards>:<values>:<names>`, such as
-`STATE:0:rc/cc/crc/cc:KhTc|Qd9d/Kd7s3c/2h/8s:40|-40:Ann|Bob`. Cards, values and names are listed by position, and position 0 is
-the BIG blind, position 1 the dealer. Values are in chips, the big blind being 10. A hand that is not known is empty. Lines that
-start with # or ; are comments; `SCORE:<totals>:<names>` closes a match and must be the sum of its hands.
+`STATE:0:rc/cc/crc/cc:KhTc|Qd9d/Kd7s3c/2h/8s:40|-40:Ann|Bob`. Cards, values and names are listed by
+position, and position 0 is the BIG blind, position 1 the dealer. Values are in chips, the big blind
+being 10. A hand that is not known is empty. Lines that start with # or ; are comments;
+`SCORE:<totals>:<names>` closes a match and must be the sum of its hands.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def read_acpc(
     big_blind: float = CHIPS,
     observer: str | None = None,
 ) -> Hands:
-    """The hands of a dealer's log. `big_blind`: its chips. `observer`: whose log it is, if it is only one player's view."""
+    """The hands of a dealer's log. `big_blind`: its chips. `observer`: whose log it is, if it is
+    only one player's view."""
     path, problems, hands = Path(path), Problems(on_error, report), list[HandRecord]()
     _check_chips(big_blind)
     first = 0  # hand of the match that the next SCORE closes
@@ -139,7 +142,8 @@ def _check_score(line: str, match: list[HandRecord], chips: float, complete: boo
         ):
             read = _chips(totals.get(name, 0.0) * chips)
             raise BadParameter(
-                f"SCORE says {_chips(said)} for {name!r}, the {len(match)} hands above sum to {read}"
+                f"SCORE says {_chips(said)} for {name!r}, the {len(match)} hands above sum to "
+                f"{read}"
             )
 
 
@@ -152,14 +156,16 @@ def _totals(hands: Iterable[HandRecord]) -> dict[str, float]:
 
 
 def write_acpc(path: Path | str, hands: Iterable[HandRecord], big_blind: float = CHIPS) -> None:
-    """A dealer's log of these hands, with a SCORE line if the same two played them all. It cannot hold `observer`."""
+    """A dealer's log of these hands, with a SCORE line if the same two played them all. It
+    cannot hold `observer`."""
     _check_chips(big_blind)
     hands = list(hands)
     lines = [HEADER, *(_line(hand, big_blind) for hand in hands)]
     totals = _totals(hands)
     if len(totals) == 2:
         lines.append(
-            f"SCORE:{'|'.join(_chips(total * big_blind) for total in totals.values())}:{'|'.join(totals)}"
+            f"SCORE:{'|'.join(_chips(total * big_blind) for total in totals.values())}:"
+            f"{'|'.join(totals)}"
         )
     write_text(Path(path), sealed("\n".join(lines) + "\n"))
 
@@ -168,13 +174,15 @@ def _line(hand: HandRecord, chips: float) -> str:
     for name in (hand.big_blind, hand.dealer):
         if "|" in name or ":" in name or name != name.strip():
             raise BadParameter(
-                f"hand {hand.number}: the ACPC format has no room for |, : or outer spaces in the name {name!r}"
+                f"hand {hand.number}: the ACPC format has no room for |, : or outer spaces in the "
+                f"name {name!r}"
             )
     holes = "|".join(cards_text(hole or ()) for hole in (hand.big_blind_cards, hand.dealer_cards))
     ends = [size for size in RULES.board if size <= len(hand.board)]
     streets = ["/" + cards_text(hand.board[low:high]) for low, high in pairwise(ends)]
     values = "|".join(_chips(won * chips) for won in (-hand.dealer_won, hand.dealer_won))
-    return f"STATE:{hand.number}:{hand.betting}:{holes}{''.join(streets)}:{values}:{hand.big_blind}|{hand.dealer}"
+    names = f"{hand.big_blind}|{hand.dealer}"
+    return f"STATE:{hand.number}:{hand.betting}:{holes}{''.join(streets)}:{values}:{names}"
 
 
 def _chips(amount: float) -> str:

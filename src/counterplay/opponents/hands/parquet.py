@@ -10,8 +10,9 @@
 | dealer_cards, big_blind_cards | string or null | `AsKd` |
 | dealer_won | float64 | in small bets |
 
-The schema's metadata says `counterplay: hands`, the format's number, the caller's `metadata` as JSON, and the SHA-256 of the
-whole file (taken with `NO_SUM` in its place). Before anything is read, the sizes that the file declares are looked at.
+The schema's metadata says `counterplay: hands`, the format's number, the caller's `metadata` as
+JSON, and the SHA-256 of the whole file (taken with `NO_SUM` in its place). Before anything is read,
+the sizes that the file declares are looked at.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def _put(data: bytes, old: str, new: str) -> bytes:
 
 
 def read_hands(path: Path | str, on_error: str = "refuse", report: Report | None = None) -> Hands:
-    """What `write_hands` wrote, every hand checked against the rules. A damaged file is `BadFile` whatever `on_error` says."""
+    """What `write_hands` wrote, every hand checked against the rules. A damaged file is
+    `BadFile` whatever `on_error` says."""
     path, problems, hands = Path(path), Problems(on_error, report), list[HandRecord]()
     table, metadata = _read(path)
     for number, row in enumerate(
@@ -208,7 +210,8 @@ def _check_header(path: Path, header: dict[str, str]) -> None:
         raise BadFile(f"{path}: damaged (format {version!r})")
     if int(version) > FORMAT:
         raise BadFile(
-            f"{path}: written by a newer version of Counterplay (format {version}, this one reads {FORMAT})"
+            f"{path}: written by a newer version of Counterplay (format {version}, this one reads "
+            f"{FORMAT})"
         )
 
 
@@ -226,7 +229,8 @@ def _check_sizes(path: Path, metadata: Any, size: int) -> None:
     declared = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
     if rows > MOST_ROWS_PER_BYTE * size or declared > MOST_ROW_BYTES * (rows + 100):
         raise BadFile(
-            f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no match is like that"
+            f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no "
+            f"match is like that"
         )
     memory.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
 
@@ -240,10 +244,12 @@ def _check_texts(path: Path, table: Any) -> Any:
 
 
 class HandLog:
-    """Hands of a match as they are played; goes on after those already in the file. Use it in a `with`.
+    """Hands of a match as they are played; goes on after those already in the file. Use it in a
+    `with`.
 
-    A kill at any moment leaves a whole file with the hands of the last save. Saves are made after `every` hands and then whenever
-    the log has grown by a half, so that their cost stays proportional to the match. Leaving the `with` saves, after an error too.
+    A kill at any moment leaves a whole file with the hands of the last save. Saves are made after
+    `every` hands and then whenever the log has grown by a half, so that their cost stays
+    proportional to the match. Leaving the `with` saves, after an error too.
     """
 
     def __init__(
@@ -291,7 +297,8 @@ class HandLog:
 
 
 def read_any(path: Path | str, on_error: str = "refuse", report: Report | None = None) -> Hands:
-    """Hands in any known format: by suffix (.parquet, .phh, .phhs, .log and .txt for ACPC), else by content. Folders hold PHH."""
+    """Hands in any known format: by suffix (.parquet, .phh, .phhs, .log and .txt for ACPC), else
+    by content. Folders hold PHH."""
     path = Path(path)
     readers = {
         ".parquet": read_hands,

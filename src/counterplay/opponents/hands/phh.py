@@ -1,7 +1,9 @@
-"""Files in the poker hand history format (PHH): TOML, a hand per .phh file, or tables [1], [2], ... in a .phhs file.
+"""Files in the poker hand history format (PHH): TOML, a hand per .phh file, or tables [1], [2], ...
+in a .phhs file.
 
-Which hands fit, and how their fields are understood, is said in `phh_hand`. A file is cut at its tables before it is parsed, so
-that one bad hand does not take the others with it, and so that messages can name the line.
+Which hands fit, and how their fields are understood, is said in `phh_hand`. A file is cut at its
+tables before it is parsed, so that one bad hand does not take the others with it, and so that
+messages can name the line.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class _BadToml(CounterplayError):
 
 
 def read_phh(path: Path | str, on_error: str = "refuse", report: Report | None = None) -> Hands:
-    """The hands of a .phh or .phhs file, or of all in a folder and below, in the order of their names (2 before 10)."""
+    """The hands of a .phh or .phhs file, or of all in a folder and below, in the order of their
+    names (2 before 10)."""
     path, problems, hands = Path(path), Problems(on_error, report), list[HandRecord]()
     for file in _files(path):
         data = file_bytes(file)
@@ -73,7 +76,8 @@ def _natural(path: Path) -> list[Any]:
 
 
 def _blocks(text: str, many: bool) -> list[tuple[int, str]]:
-    """(first line, text) of each hand. What stands before the first table is a hand of its own, unless it is only comments."""
+    """(first line, text) of each hand. What stands before the first table is a hand of its own,
+    unless it is only comments."""
     starts = [found.start() for found in TABLE.finditer(text)]
     blocks = [
         text[start:end] for start, end in zip([0, *starts], [*starts, len(text)], strict=True)
@@ -129,7 +133,8 @@ def write_phh(path: Path | str, hands: Iterable[HandRecord]) -> None:
     many = path.suffix.lower() == MANY
     if not many and len(hands) != 1:
         raise BadParameter(
-            f"{path}: a .phh file holds one hand; give {len(hands)} hands a name that ends with .phhs"
+            f"{path}: a .phh file holds one hand; give {len(hands)} hands a name that ends with "
+            f".phhs"
         )
     texts = [
         f"[{k}]\n{_toml(hand)}" if many else _toml(hand) for k, hand in enumerate(hands, start=1)

@@ -1,11 +1,13 @@
 """One hand in the poker hand history format (PHH): from its fields to a `HandRecord` and back.
 
-Read is what fits the rules of `holdem.betting`: `variant = "FT"`, two players, no antes, blinds of a half and one small bet, no
-all-in. Players are listed in the order of the deal, so heads-up p1 has the big blind and p2 the button. The specification lists
-blinds heads-up as if reversed ([1, 2], p1 paying 2), others list them as paid; so either order is taken, and the dealer is who
-acts first before the flop. A bet (`cbr`) gives all that the player has put in on this street. A showdown with unknown cards is
-decided by `winnings`, `finishing_stacks` or a muck; where a rake was taken, the result is that of the rules. A `hand` that is no
-number is replaced by the hand's place in the reading. `_observer` is Counterplay's own field.
+Read is what fits the rules of `holdem.betting`: `variant = "FT"`, two players, no antes, blinds of
+a half and one small bet, no all-in. Players are listed in the order of the deal, so heads-up p1 has
+the big blind and p2 the button. The specification lists blinds heads-up as if reversed ([1, 2], p1
+paying 2), others list them as paid; so either order is taken, and the dealer is who acts first
+before the flop. A bet (`cbr`) gives all that the player has put in on this street. A showdown with
+unknown cards is decided by `winnings`, `finishing_stacks` or a muck; where a rake was taken, the
+result is that of the rules. A `hand` that is no number is replaced by the hand's place in the
+reading. `_observer` is Counterplay's own field.
 """
 
 from __future__ import annotations
@@ -92,7 +94,8 @@ def _unit(fields: Fields) -> float:
     """Chips of a small bet, after a look at the game."""
     if fields.get("variant") != "FT":
         raise BadHand(
-            f"variant {str(fields.get('variant'))[:20]!r}: only fixed-limit hold'em ('FT') can be read",
+            f"variant {str(fields.get('variant'))[:20]!r}: only fixed-limit hold'em ('FT') can be "
+            f"read",
             "variant",
         )
     small, big = _list(
@@ -113,7 +116,8 @@ def _unit(fields: Fields) -> float:
 
 
 def _result(play: _Play, fields: Fields, by_rules: float | None) -> float:
-    """What the dealer won, in small bets: by the rules, or by who collected chips. Both must agree."""
+    """What the dealer won, in small bets: by the rules, or by who collected chips. Both must
+    agree."""
     stake = min(play.state.paid)
     collected = _collected(play, fields)
     if collected is not None and any(collected):

@@ -1,7 +1,9 @@
-"""One played hand of two-player limit hold'em. A `HandRecord` that exists is legal: it is checked when it is made.
+"""One played hand of two-player limit hold'em. A `HandRecord` that exists is legal: it is checked
+when it is made.
 
-Amounts are in small bets; the rules are those of `holdem.betting`. Files of hands: `hand_files` (Parquet, and `read_any`),
-`acpc` and `phh`. Every reader answers with `Hands`: what was read, and a message for each hand that was not.
+Amounts are in small bets; the rules are those of `holdem.betting`. Files of hands: `hand_files`
+(Parquet, and `read_any`), `acpc` and `phh`. Every reader answers with `Hands`: what was read, and a
+message for each hand that was not.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class HandRecord:
-    """A finished hand. Cards are numbers (4 · rank + suit); cards that nobody wrote down are None."""
+    """A finished hand. Cards are numbers (4 · rank + suit); cards that nobody wrote down are
+    None."""
 
     number: int
     dealer: str  # name of the one with the small blind, who acts first before the flop
@@ -63,7 +66,8 @@ class HandRecord:
         """0 if `name` is the dealer, 1 if he has the big blind."""
         if name not in (self.dealer, self.big_blind):
             raise BadParameter(
-                f"{name!r} did not play hand {self.number}; {self.dealer!r} and {self.big_blind!r} did"
+                f"{name!r} did not play hand {self.number}; {self.dealer!r} and "
+                f"{self.big_blind!r} did"
             )
         return DEALER if name == self.dealer else BIG_BLIND
 
@@ -79,7 +83,8 @@ def seen_by(record: HandRecord, name: str) -> HandRecord:
     seat = record.seat(name)
     if record.observer not in (None, name):
         raise BadParameter(
-            f"hand {record.number} was recorded by {record.observer!r}; what {name!r} saw cannot be known"
+            f"hand {record.number} was recorded by {record.observer!r}; what {name!r} saw cannot "
+            f"be known"
         )
     if record.showdown:
         return replace(record, observer=name)
@@ -109,7 +114,8 @@ def _ends() -> dict[str, Betting]:
 
 
 def end_of(betting: str) -> Betting:
-    """The public state at the end of a whole hand's betting, or `BadParameter` that says which letter is wrong."""
+    """The public state at the end of a whole hand's betting, or `BadParameter` that says which
+    letter is wrong."""
     end = _ends().get(betting) if isinstance(betting, str) else None
     if end is None:
         raise BadParameter(_what_is_wrong(str(betting)))
@@ -129,9 +135,11 @@ def _what_is_wrong(betting: str) -> str:
             named = {action[0]: action for action in state.actions()}
             if letter not in named:
                 legal = ", ".join(f"{short} ({action})" for short, action in named.items())
-                return f"betting {shown}: letter {k + 1} is {letter!r}; legal after {state.history!r}: {legal}"
+                after = f"legal after {state.history!r}: {legal}"
+                return f"betting {shown}: letter {k + 1} is {letter!r}; {after}"
             state = state.child(named[letter])
-    return f"betting {shown} is not a whole hand: the {'dealer' if state.player() == DEALER else 'big blind'} has to act"
+    who = "dealer" if state.player() == DEALER else "big blind"
+    return f"betting {shown} is not a whole hand: the {who} has to act"
 
 
 def _check_names(hand: HandRecord) -> None:
@@ -209,7 +217,8 @@ def cards_text(numbers: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Hands:
-    """What a reader found: the hands read, and one message ("file:line: why") for each hand or line that was skipped."""
+    """What a reader found: the hands read, and one message ("file:line: why") for each hand or
+    line that was skipped."""
 
     hands: list[HandRecord] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -223,7 +232,8 @@ class Hands:
 
 
 class Problems:
-    """Collects what was wrong. `on_error`: "refuse" stops at the first with `BadFile`, "skip" notes it and goes on."""
+    """Collects what was wrong. `on_error`: "refuse" stops at the first with `BadFile`, "skip"
+    notes it and goes on."""
 
     def __init__(self, on_error: str, report: Report | None) -> None:
         if on_error not in ("refuse", "skip"):

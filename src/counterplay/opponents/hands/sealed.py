@@ -1,6 +1,8 @@
-"""A checksum for text files, as a comment in their last line. Files of others have none and are read as they are.
+"""A checksum for text files, as a comment in their last line. Files of others have none and are
+read as they are.
 
-Each seal covers the lines since the one before it, so that two files put together in one are still right.
+Each seal covers the lines since the one before it, so that two files put together in one are still
+right.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ def check_seals(path: Path, data: bytes) -> None:
         forms = (text, text.replace(b"\r\n", b"\n"))
         if found[1] not in {hashlib.sha256(form).hexdigest().encode() for form in forms}:
             raise BadFile(
-                f"{path}: damaged (a checksum does not fit; if you changed it yourself, delete the line {MARK!r})"
+                f"{path}: damaged (a checksum does not fit; if you changed it yourself, delete "
+                f"the line {MARK!r})"
             )
         start = found.end()

@@ -1,6 +1,8 @@
-"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they are read.
+"""Models as JSON files: the trees, or the counts; the strategy is made again from them when they
+are read.
 
-`write_json` adds a checksum of all other fields. A file without one, from an older version, is read with a warning.
+`write_json` adds a checksum of all other fields. A file without one, from an older version, is read
+with a warning.
 """
 
 from __future__ import annotations

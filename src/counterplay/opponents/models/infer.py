@@ -1,9 +1,11 @@
 """What cards that were not shown may have been: Bayes' rule over all 1,326 holdings.
 
-Cards are seen at showdowns only, so they are missing exactly when somebody folded. A holding that the model would have played
-otherwise is unlikely; one that it would have folded is likely. Expectation: each unseen hand is spread over its holdings by
-prior (every holding the board leaves) times the model's probability of what was done. Maximisation: learn the model again from
-those expected counts. Repeated, this is EM. Between steps `learn_model` smooths the counts, so the likelihood may fall a little.
+Cards are seen at showdowns only, so they are missing exactly when somebody folded. A holding that
+the model would have played otherwise is unlikely; one that it would have folded is likely.
+Expectation: each unseen hand is spread over its holdings by prior (every holding the board leaves)
+times the model's probability of what was done. Maximisation: learn the model again from those
+expected counts. Repeated, this is EM. Between steps `learn_model` smooths the counts, so the
+likelihood may fall a little.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from counterplay.holdem.views.view import Cards
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.models.observe import Observations
 
-#: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same bits everywhere.
+#: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same
+#: bits everywhere.
 PIECES = 4
 
 
@@ -70,7 +73,8 @@ def new_scratch() -> Scratch:
 
 @jit
 def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Scratch) -> float:
-    """Fill `scratch.weight` with the joint probability of each holding and what was done; their sum."""
+    """Fill `scratch.weight` with the joint probability of each holding and what was done; their
+    sum."""
     total = 0.0
     for h in range(index(N_HOLDINGS)):
         a, b = scratch.holdings[h, index(0)], scratch.holdings[h, index(1)]
@@ -96,7 +100,8 @@ def expected_counts(
     scratch: Scratch,
     counts: np.ndarray,
 ) -> float:
-    """Add every decision to `counts`, unseen hands spread over their holdings; the log likelihood of the unseen ones."""
+    """Add every decision to `counts`, unseen hands spread over their holdings; the log
+    likelihood of the unseen ones."""
     likelihood, deck = 0.0, scratch.chance.deck
     for g in range(index(len(data.start) - 1)):
         low, high = data.start[g], data.start[g + index(1)]
@@ -129,7 +134,8 @@ def expected_counts(
 def infer_counts(
     seen: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """float64[slots]: expected observations of each action under `policy`, and the log likelihood of the unseen hands."""
+    """float64[slots]: expected observations of each action under `policy`, and the log
+    likelihood of the unseen hands."""
     data, cards = prepare(seen, game, slot_of), game.form.cards
     hands = len(data.start) - 1
     borders = [hands * k // PIECES for k in range(PIECES + 1)]

@@ -1,12 +1,14 @@
-"""Models of an opponent learnt from hands he played: `tree` (C4.5, one tree per phase) and `frequency` (counts).
+"""Models of an opponent learnt from hands he played: `tree` (C4.5, one tree per phase) and
+`frequency` (counts).
 
-Either becomes a `Strategy` on the abstract game, with the number of observations of each information set beside it, from which
-data-biased responses take their confidence.
+Either becomes a `Strategy` on the abstract game, with the number of observations of each
+information set beside it, from which data-biased responses take their confidence.
 
-A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded: not at random. `unseen` says
-what to do about it. "inferred" (the default) works out what the cards may have been (`infer.py`). "fractional" is what J48 does:
-such decisions go down all branches of a tree, and for counts they are spread over the buckets as they are dealt; the model
-then thinks that strong hands fold as often as weak ones, and a response to it loses.
+A player's cards are seen at showdowns only, so his bucket is missing exactly when somebody folded:
+not at random. `unseen` says what to do about it. "inferred" (the default) works out what the cards
+may have been (`infer.py`). "fractional" is what J48 does: such decisions go down all branches of a
+tree, and for counts they are spread over the buckets as they are dealt; the model then thinks that
+strong hands fold as often as weak ones, and a response to it loses.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ def learn_model(
     laplace: bool = True,
     unseen: str = "inferred",
 ) -> OpponentModel:
-    """Learn how `player` plays. `laplace`: leaves of a tree never say never, and rare leaves say less."""
+    """Learn how `player` plays. `laplace`: leaves of a tree never say never, and rare leaves say
+    less."""
     if kind not in KINDS:
         raise BadParameter(f"a model is one of {', '.join(KINDS)}, not {kind!r}")
     if unseen not in UNSEEN_WAYS:
@@ -116,7 +119,8 @@ def learn_model(
 
 
 def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> Strategy:
-    """What the trees, or without any the counts, say the player does; he never does what is illegal."""
+    """What the trees, or without any the counts, say the player does; he never does what is
+    illegal."""
     return _strategy(_tree_shares(trees, game) if trees else _count_shares(counts, game), game)
 
 
@@ -158,7 +162,8 @@ def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tre
 
 
 def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
-    """Frequencies drawn a little to those of all decisions of the same phase, legal actions and bucket."""
+    """Frequencies drawn a little to those of all decisions of the same phase, legal actions and
+    bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
     table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
     group = _kind(_rules(game).tree, node) * max(_rules(game).view.counts) + bucket
@@ -210,7 +215,8 @@ def slots_of(game: Game) -> np.ndarray:
 
 
 def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
-    """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets as they are dealt."""
+    """float64[slots]: how often each action was seen; with unseen cards, spread over the buckets
+    as they are dealt."""
     form, slot_of = game.form, slots_of(game)
     counts = np.zeros(game.n_slots)
     known = buckets != UNSEEN
@@ -262,7 +268,8 @@ class Quality:
 
 
 def predict(model: OpponentModel, seen: Observations) -> np.ndarray:
-    """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal actions taken out."""
+    """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal
+    actions taken out."""
     buckets, tree = buckets_of(seen, model.game), _rules(model.game).tree
     if model.trees:
         shares = _predicted(model.trees, tree, seen.node, buckets)
@@ -284,7 +291,8 @@ def _clean(tree: BettingTree, shares: np.ndarray, node: np.ndarray) -> np.ndarra
 
 
 def assess(model: OpponentModel, trained_on: Observations, held_out: Observations) -> Quality:
-    """Log loss on held-out decisions beside that of plain shares of actions by phase and legal actions."""
+    """Log loss on held-out decisions beside that of plain shares of actions by phase and legal
+    actions."""
     if not len(trained_on.node) or not len(held_out.node):
         raise BadParameter(
             "too few decisions to learn from some and hold some out; give more hands"

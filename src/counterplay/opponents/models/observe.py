@@ -1,7 +1,8 @@
-"""From hands to observations: what a player did at each of his decisions, and the paper's five features (Section 4.3.2).
+"""From hands to observations: what a player did at each of his decisions, and the paper's five
+features (Section 4.3.2).
 
-The features are the seat, the bets and raises of the hand so far, those of the phase, those of the modelled player, and his
-bucket where his cards were seen. The first four belong to the public node.
+The features are the seat, the bets and raises of the hand so far, those of the phase, those of the
+modelled player, and his bucket where his cards were seen. The first four belong to the public node.
 """
 
 from __future__ import annotations

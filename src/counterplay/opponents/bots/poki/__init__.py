@@ -1,4 +1,5 @@
-"""Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published descriptions."""
+"""Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published
+descriptions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""`Poki`: the formula-based player of Davidson and Billings (2002), heads-up. A re-creation from published descriptions.
+"""`Poki`: the formula-based player of Davidson and Billings (2002), heads-up. A re-creation from
+published descriptions.
 
-Before the flop an expert system (`preflop.py`), afterwards hand strength and potential (`strength.py`) against a weighted
-opponent (`weights.py`, `frequencies.py`) and a table of rules (`triples.py`). Its constants are in `settings.py`.
+Before the flop an expert system (`preflop.py`), afterwards hand strength and potential
+(`strength.py`) against a weighted opponent (`weights.py`, `frequencies.py`) and a table of rules
+(`triples.py`). Its constants are in `settings.py`.
 
-Deviations: heads-up only; no simulations; nothing is learnt from cards shown at a showdown. What a raise or a call means at the
-cap and which bets count as faced is said in `frequencies.py`; smoothing and scaling of weights in `weights.py`.
+Deviations: heads-up only; no simulations; nothing is learnt from cards shown at a showdown. What a
+raise or a call means at the cap and which bets count as faced is said in `frequencies.py`;
+smoothing and scaling of weights in `weights.py`.
 """
 
 from __future__ import annotations
@@ -147,7 +150,8 @@ class Poki(Bot):
         return CALL if self._mood < chances[0] + chances[1] else RAISE
 
     def _follow(self, history: str, board: tuple[int, ...], weigh_too: bool) -> None:
-        """Read the history on from where it was left; the opponent's actions change frequencies and weights."""
+        """Read the history on from where it was left; the opponent's actions change frequencies
+        and weights."""
         tree = betting_tree(LIMIT)
         for letter in history[self._read :]:
             self._read += 1
@@ -159,7 +163,8 @@ class Poki(Bot):
             self._node = tree.moves[self._node][LETTER[letter]]
 
     def _see(self, state: Betting, action: int, board: tuple[int, ...], weigh_too: bool) -> None:
-        """One action of the opponent: weights by the frequencies known before it, then the frequencies."""
+        """One action of the opponent: weights by the frequencies known before it, then the
+        frequencies."""
         settings, capped = self.settings, state.capped
         to_call = state.paid[self._seat] - state.paid[1 - self._seat]
         faced = bets_faced(to_call, state.bets)

@@ -1,8 +1,10 @@
-"""Holdings in classes: on one board, what matters of a card is its rank and whether it has the suit of a possible flush.
+"""Holdings in classes: on one board, what matters of a card is its rank and whether it has the suit
+of a possible flush.
 
-A board of five cards has at most one suit with three cards or more. A card is of type 2 · rank + (1 if it has that suit), a
-holding of the class of its two types. All holdings of a class have the same strength on this board, and also on the board
-without its last card. There are 91 classes where no flush is possible and about 260 where one is, instead of 1,081 holdings.
+A board of five cards has at most one suit with three cards or more. A card is of type 2 · rank + (1
+if it has that suit), a holding of the class of its two types. All holdings of a class have the same
+strength on this board, and also on the board without its last card. There are 91 classes where no
+flush is possible and about 260 where one is, instead of 1,081 holdings.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ NO_VALUE = -1  # of a class without holdings
 
 
 class Classes(NamedTuple):
-    """The classes of one board, for one thread. k types with cards left, `count` classes with holdings."""
+    """The classes of one board, for one thread. k types with cards left, `count` classes with
+    holdings."""
 
     left: np.ndarray  # int32[26]: cards of each type that are neither on the board nor dead
     card: np.ndarray  # int64[26, 2]: two of them (one where there is only one)
@@ -74,7 +77,8 @@ def pair_value(masks: np.ndarray, a: Any, b: Any, scratch: np.ndarray) -> Any:
 
 @jit
 def find_values(masks: np.ndarray, suit: int, classes: Classes) -> None:
-    """Fill `value` for a board whose types were found; only even types where there is no flush suit."""
+    """Fill `value` for a board whose types were found; only even types where there is no flush
+    suit."""
     step = ONE if suit != NO_SUIT else ONE + ONE
     for t in range(index(0), index(N_TYPES), step):
         for u in range(index(0), t + ONE, step):

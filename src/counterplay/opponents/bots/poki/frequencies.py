@@ -1,9 +1,12 @@
-"""How often the opponent folds, calls and raises: twelve contexts, a round and 0, 1, or 2 and more bets faced.
+"""How often the opponent folds, calls and raises: twelve contexts, a round and 0, 1, or 2 and more
+bets faced.
 
-A re-creation from published descriptions: Billings 2006, Section 2.5.2.4; Davidson 2002, Section 3.3 (the last 40 actions).
+A re-creation from published descriptions: Billings 2006, Section 2.5.2.4; Davidson 2002, Section
+3.3 (the last 40 actions).
 
-Deviation: heads-up nobody ever has two whole bets to call, so the bets faced are the bets of the round where there is
-something to call (the big blind is the first) [guess]. At the cap nothing is counted, since a call there may want to be a raise.
+Deviation: heads-up nobody ever has two whole bets to call, so the bets faced are the bets of the
+round where there is something to call (the big blind is the first) [guess]. At the cap nothing is
+counted, since a call there may want to be a raise.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ class Frequencies:
         counts[action] += 1
 
     def of(self, round: int, faced: int) -> Triple:
-        """Shares of fold, call and raise. Too few observations are filled up from the round before, in the end from defaults."""
+        """Shares of fold, call and raise. Too few observations are filled up from the round
+        before, in the end from defaults."""
         fold, call, rise = self._settings.defaults[faced]
         for r in range(round + 1):
             n = len(self._seen[r][faced])

@@ -1,9 +1,11 @@
-"""HS and PPot1 of every holding on every flop and turn against a uniform opponent, for models of the opponent.
+"""HS and PPot1 of every holding on every flop and turn against a uniform opponent, for models of
+the opponent.
 
-A re-creation from published descriptions: Loki and Poki rate every holding of the opponent on the board (Papp 1998,
-Section 5.3), one card ahead. Counted exactly over classes of holdings (`classes.py`): two holdings of given classes meet in as
-many ways as their types have cards left. T[b] + T[t] / 2 → `below` and HP[b][a] + HP[b][t] / 2 + HP[t][a] / 2 → `rising`, sums
-over the next card, both doubled so that they are whole numbers.
+A re-creation from published descriptions: Loki and Poki rate every holding of the opponent on the
+board (Papp 1998, Section 5.3), one card ahead. Counted exactly over classes of holdings
+(`classes.py`): two holdings of given classes meet in as many ways as their types have cards left.
+T[b] + T[t] / 2 → `below` and HP[b][a] + HP[b][t] / 2 + HP[t][a] / 2 → `rising`, sums over the next
+card, both doubled so that they are whole numbers.
 """
 
 from __future__ import annotations
@@ -107,14 +109,16 @@ def _below(now: int, other: int) -> int:
 
 @jit(inline=True)
 def _rise(now: int, other: int, then: int, later: int) -> int:
-    """Twice the part of HP that PPot counts: behind to ahead 2, behind to tied 1, tied to ahead 1."""
+    """Twice the part of HP that PPot counts: behind to ahead 2, behind to tied 1, tied to ahead
+    1."""
     ahead, tied = other > now, other >= now
     return (1 if ahead & (later <= then) else 0) + (1 if tied & (later < then) else 0)
 
 
 @jit
 def _meet(n: int, work: Work) -> None:
-    """Fill `below` and `rising` of every class: first as if no cards were shared, then corrected where types are."""
+    """Fill `below` and `rising` of every class: first as if no cards were shared, then corrected
+    where types are."""
     for h in range(n):
         now, then = work.now[h], work.then[h]
         below, rising = np.int64(0), np.int64(0)
@@ -150,7 +154,8 @@ def _gone(masks: np.ndarray, card: Any) -> int:
 
 @jit
 def rate_board(pairs: np.ndarray, work: Work, hs: np.ndarray, ppot: np.ndarray) -> None:
-    """Fill `hs` (twice the wins plus the ties) and `ppot` (of SCALE) of all holdings on `work.board`; 0 where a card is gone.
+    """Fill `hs` (twice the wins plus the ties) and `ppot` (of SCALE) of all holdings on
+    `work.board`; 0 where a card is gone.
 
     Next cards of one rank outside the flush suit leave the same classes, met once.
     """

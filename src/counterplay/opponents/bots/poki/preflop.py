@@ -3,8 +3,8 @@
 A re-creation from published descriptions: Papp 1998, Section 6.1 and appendices A and B.
 IR_2 = 1000 · (2 · equity - 1) against one random holding, here exact where Papp rolled out.
 
-Deviation: none heads-up, but most of the strategies meet: two bets to call never stand before a player without money in,
-so Call1, Call2 and Make1 all call.
+Deviation: none heads-up, but most of the strategies meet: two bets to call never stand before a
+player without money in, so Call1, Call2 and Make1 all call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def income_rates() -> np.ndarray:
 
 
 def choose_strategy(rate: float, seat: int, settings: PokiSettings) -> str:
-    """The strategy of a hand with this IR_2; seat 0 is the small blind, with one player to act after him."""
+    """The strategy of a hand with this IR_2; seat 0 is the small blind, with one player to act
+    after him."""
     position = 1 - seat
     limits = {
         name: base + increment * position
@@ -58,7 +59,8 @@ def choose_strategy(rate: float, seat: int, settings: PokiSettings) -> str:
 
 
 def preflop_action(strategy: str, bets: int, bets_to_call: int, paid_freely: bool) -> str:
-    """What a strategy does. It may raise where the cap forbids it; the caller makes a call of that."""
+    """What a strategy does. It may raise where the cap forbids it; the caller makes a call of
+    that."""
     if bets < RAISES_BELOW[strategy]:
         return RAISE
     if strategy == MAKE0:

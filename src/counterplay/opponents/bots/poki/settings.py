@@ -1,9 +1,11 @@
-"""Every constant of Poki in one place. Published ones name their source; the authors kept the others to themselves.
+"""Every constant of Poki in one place. Published ones name their source; the authors kept the
+others to themselves.
 
-A re-creation from published descriptions: Papp 1998 (Loki-1), Peña 1999 (Loki-2), Davidson 2002 and Billings 2006 (Poki).
-[published] values name their source; [guess] values have none. Of the guesses, [fitted] ones were chosen so that Poki wins from
-Always Call and Always Raise what the authors report (0.51 to 0.54 and 2.14 to 2.29 small bets a hand; Billings 2003, 2004).
-A border (low, high) is a straight line: never below, always above.
+A re-creation from published descriptions: Papp 1998 (Loki-1), Peña 1999 (Loki-2), Davidson 2002 and
+Billings 2006 (Poki). [published] values name their source; [guess] values have none. Of the
+guesses, [fitted] ones were chosen so that Poki wins from Always Call and Always Raise what the
+authors report (0.51 to 0.54 and 2.14 to 2.29 small bets a hand; Billings 2003, 2004). A border
+(low, high) is a straight line: never below, always above.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Triple = tuple[float, float, float]
 class PokiSettings:
     """What the formulas leave open."""
 
-    # Pre-flop: (base, increment) in IR_2. [published] Papp 1998, appendix B: two players, loose, the default of Loki.
+    # Pre-flop: (base, increment) in IR_2. [published] Papp 1998, appendix B: two players, loose,
+    # the default of Loki.
     make1: tuple[float, float] = (-50.0, 50.0)
     make2: tuple[float, float] = (0.0, 0.0)
     make4: tuple[float, float] = (300.0, 0.0)
@@ -38,15 +41,18 @@ class PokiSettings:
     call_more: Border = (0.40, 0.60)
     # [published] smallest and largest probability of a triple in play, Peña 1999.
     least: float = 0.01
-    # [published] how often a hand worth a raise is only called, or checked in last place: Davidson's example (0, .05, .95).
+    # [published] how often a hand worth a raise is only called, or checked in last place:
+    # Davidson's example (0, .05, .95).
     slow_play: float = 0.05
     # [guess, fitted] how often a hand worth a raise is checked in first place: "some check-raises".
     check_raise: float = 0.45
     # [published] how often a semi-bluff that the odds allow is tried; Papp: always.
     semi_bluff: float = 1.0
-    # [guess, fitted] how often a hand below the border bets an unopened river: "pure bluffs" of unpublished frequency.
+    # [guess, fitted] how often a hand below the border bets an unopened river: "pure bluffs" of
+    # unpublished frequency.
     river_bluff: float = 0.15
-    # [published] what the way to the showdown costs, in bets of the round, on the flop and the turn: Papp 1998, Fig. 6.3.
+    # [published] what the way to the showdown costs, in bets of the round, on the flop and the
+    # turn: Papp 1998, Fig. 6.3.
     showdown_bets: tuple[float, float] = (4.0, 1.0)
 
     # The model of the opponent.
@@ -60,7 +66,8 @@ class PokiSettings:
     enough: int = 20
     # [published] actions of each context that are remembered: Davidson's Statistics II.
     memory: int = 40
-    # [published] half the width of the opponent's border mu after the flop: Papp's sigma = 0.4 · (1 - mu).
+    # [published] half the width of the opponent's border mu after the flop: Papp's sigma = 0.4 · (1
+    # - mu).
     sigma: float = 0.4
     # [guess] added to it, so that a border at 1 is no step.
     least_sigma: float = 0.02

@@ -1,6 +1,8 @@
-"""The tables of `potential.py` on disk: built once (about 15 s on two cores), kept in the cache folder with checksums.
+"""The tables of `potential.py` on disk: built once (about 15 s on two cores), kept in the cache
+folder with checksums.
 
-96 MB. A damaged table is built again, never used; where the folder cannot be written the tables stay in memory.
+96 MB. A damaged table is built again, never used; where the folder cannot be written the tables
+stay in memory.
 """
 
 from __future__ import annotations
@@ -29,9 +31,8 @@ N_EARLY = SIZES[3] + SIZES[4]
 class Potentials(NamedTuple):
     """Flops first, then turns."""
 
-    hs: (
-        np.ndarray
-    )  # uint16[18187, 1326]: twice the wins plus the ties, of 2,162 on flops and 2,070 on turns
+    # uint16[18187, 1326]: twice the wins plus the ties, of 2,162 on flops and 2,070 on turns
+    hs: np.ndarray
     ppot: np.ndarray  # uint16[18187, 1326]: PPot1 of SCALE
 
 

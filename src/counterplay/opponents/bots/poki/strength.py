@@ -2,11 +2,12 @@
 
 A re-creation from published descriptions: Billings 2006, Sections 2.5.2.1-3; Papp 1998, chapter 5.
 
-HP → `table` float64[3, 3]: rows now, columns one card later; AHEAD, TIED, BEHIND as seen by the hand. Its rows add up to T times
-the number of next cards, which is what the published pseudo-code divides by (it forgets the factor in print). HS, PPot and
-NPot are read off the table.
+HP → `table` float64[3, 3]: rows now, columns one card later; AHEAD, TIED, BEHIND as seen by the
+hand. Its rows add up to T times the number of next cards, which is what the published pseudo-code
+divides by (it forgets the factor in print). HS, PPot and NPot are read off the table.
 
-What each holding becomes does not depend on weights: `look_ahead` counts it once a round, `weigh` is then one pass.
+What each holding becomes does not depend on weights: `look_ahead` counts it once a round, `weigh`
+is then one pass.
 """
 
 from __future__ import annotations
@@ -36,15 +37,16 @@ class Look(NamedTuple):
     """What one hand looks at on one board."""
 
     status: np.ndarray  # int8[1326]: AHEAD, TIED or BEHIND of this holding now, or IMPOSSIBLE
-    later: np.ndarray  # int32[1326]: next cards after which the hand is ahead, tied, behind, one byte each from the lowest
+    # int32[1326]: next cards after which the hand is ahead, tied, behind, one byte each from the
+    # lowest
+    later: np.ndarray
     table: np.ndarray  # float64[3, 3]: HP
     board: np.ndarray  # int64[4]: suit masks
     mine: np.ndarray  # int64[4]: suit masks of the own cards
     longer: np.ndarray  # int64[4]: board with a next card
     classes: Classes
-    step: (
-        np.ndarray
-    )  # int32[27, 27]: 1 << 8 · status against each class; 0 in the row and column of type NO_CARD
+    # int32[27, 27]: 1 << 8 · status against each class; 0 in the row and column of type NO_CARD
+    step: np.ndarray
     kind: np.ndarray  # int64[52]: type of each card
 
 
@@ -103,7 +105,8 @@ def _advance(suit: int, next_card: int, look: Look) -> None:
 
 @jit
 def look_ahead(board: np.ndarray, own: np.ndarray, pairs: np.ndarray, look: Look) -> None:
-    """Fill `status` and `later` of `look` for a board (int64[5], -1 for cards to come) and the own cards (int64[2])."""
+    """Fill `status` and `later` of `look` for a board (int64[5], -1 for cards to come) and the
+    own cards (int64[2])."""
     set_masks(board, look.board)
     set_masks(own, look.mine)
     suit = flush_suit(look.board)
@@ -125,7 +128,8 @@ def look_ahead(board: np.ndarray, own: np.ndarray, pairs: np.ndarray, look: Look
 
 @jit
 def _each_next_card(own: np.ndarray, look: Look) -> None:
-    """Fill `later`. Next cards of one rank outside the flush suit give the same comparisons, made once."""
+    """Fill `later`. Next cards of one rank outside the flush suit give the same comparisons,
+    made once."""
     known_rank, known_suit = -1, -1
     for card in range(52):
         s, rank = card & 3, card >> 2

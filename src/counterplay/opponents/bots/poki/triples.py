@@ -1,11 +1,13 @@
 """What Poki does after the flop: nine rules, as probabilities of fold, call and raise.
 
-A re-creation from published descriptions: Papp 1998, Figs 6.2 and 6.3 (the rules), Peña 1999, chapter 4 (triples with smoothed
-borders); the authors did not print the formula itself. EHS' is without, EHS with negative potential (`strength.py`).
+A re-creation from published descriptions: Papp 1998, Figs 6.2 and 6.3 (the rules), Peña 1999,
+chapter 4 (triples with smoothed borders); the authors did not print the formula itself. EHS' is
+without, EHS with negative potential (`strength.py`).
 
-1 a semi-bluff is forgotten on the flop and when facing a bet · 2 strong hands raise · 3 good hands bet · 4 an unopened pot is bet
-again after a semi-bluff, or before the river where PPot covers its odds, else checked · 5 pot odds call (EHS on the river, PPot
-before) · 6 showdown odds call · 7 else fold · 8 strong hands are sometimes played slowly · 9 the river is sometimes bluffed
+1 a semi-bluff is forgotten on the flop and when facing a bet · 2 strong hands raise · 3 good hands
+bet · 4 an unopened pot is bet again after a semi-bluff, or before the river where PPot covers its
+odds, else checked · 5 pot odds call (EHS on the river, PPot before) · 6 showdown odds call · 7 else
+fold · 8 strong hands are sometimes played slowly · 9 the river is sometimes bluffed
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Spot(NamedTuple):
 
 
 def allows_semi_bluff(spot: Spot, strength: Strength, settings: PokiSettings) -> bool:
-    """Rule 4: PPot1 >= 2 · bet / (pot + 6 · bet), or started before; only hands that would not bet for value."""
+    """Rule 4: PPot1 >= 2 · bet / (pot + 6 · bet), or started before; only hands that would not
+    bet for value."""
     if spot.faced > 0 or strength.optimistic >= sum(settings.bet) / 2:
         return False
     return spot.flag or (

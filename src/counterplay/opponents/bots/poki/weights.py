@@ -1,14 +1,16 @@
 """How likely the opponent has each holding, changed by every action of his.
 
-A re-creation from published descriptions: Billings 2006, Section 2.5.2.4; Davidson 2002, Section 3.3 (System B, noise).
+A re-creation from published descriptions: Billings 2006, Section 2.5.2.4; Davidson 2002, Section
+3.3 (System B, noise).
 
-WT[h] → `weights`; PT(h)[a] → `chance`; mu → a border. WT[h] *= PT(h)[a]. The opponent folds below one border of EHS and raises
-above another. System B takes them from his frequencies: of all holdings on this board the best f(raise) raise, the worst f(fold)
-fold.
+WT[h] → `weights`; PT(h)[a] → `chance`; mu → a border. WT[h] *= PT(h)[a]. The opponent folds below
+one border of EHS and raises above another. System B takes them from his frequencies: of all
+holdings on this board the best f(raise) raise, the worst f(fold) fold.
 
-A draw whose PPot covers the pot odds does not fold (Papp). Choices [guess]: a border is smoothed by a line of Papp's half
-width sigma (`half_width`), and moved by up to sigma at the ends so that frequencies of 0 and 1 mean never and always. Before the
-flop EHS is the equity of the holding, hence its IR_2. After each action the weights are scaled to have 1 as the largest.
+A draw whose PPot covers the pot odds does not fold (Papp). Choices [guess]: a border is smoothed by
+a line of Papp's half width sigma (`half_width`), and moved by up to sigma at the ends so that
+frequencies of 0 and 1 mean never and always. Before the flop EHS is the equity of the holding,
+hence its IR_2. After each action the weights are scaled to have 1 as the largest.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ def rate(
     pairs: np.ndarray,
     rating: Rating,
 ) -> None:
-    """Fill `rating` for a board of 0, 3, 4 or 5 cards (int64[5], -1 for none) and the own cards (int64[2])."""
+    """Fill `rating` for a board of 0, 3, 4 or 5 cards (int64[5], -1 for none) and the own cards
+    (int64[2])."""
     for k in range(index(len(rating.bins))):
         rating.bins[k] = 0
     set_masks(board, rating.masks)
@@ -158,9 +161,11 @@ def reweight(
     noise: float,
     floor: float,
 ) -> None:
-    """WT[h] *= PT(h)[action], from the opponent's frequencies of folding and raising and his pot odds. Changes `weights`.
+    """WT[h] *= PT(h)[action], from the opponent's frequencies of folding and raising and his pot
+    odds. Changes `weights`.
 
-    `least` and `slope` are those of `half_width`. `capped`: he could not raise, so that a call may stand for a raise.
+    `least` and `slope` are those of `half_width`. `capped`: he could not raise, so that a call may
+    stand for a raise.
     """
     call, top = quantile(rating, 1.0 - fold), quantile(rating, rise)
     call_width, top_width = half_width(call, least, slope), half_width(top, least, slope)

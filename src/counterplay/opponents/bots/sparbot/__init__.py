@@ -1,8 +1,11 @@
-"""Sparbot: a re-creation of PsOpti2 and PsOpti4 (Poker Academy's Sparbot) from its published description.
+"""Sparbot: a re-creation of PsOpti2 and PsOpti4 (Poker Academy's Sparbot) from its published
+description.
 
-Billings et al. 2003, "Approximating game-theoretic optimal strategies for full-scale poker"; Billings 2006, chapter 3. The
-original's bucket table was never published, nor were its borders, its transition matrices or its strategy: what stands here is
-built by the same method, not copied. `holdem/views/sparbot.py`, `chance.py` and `model.py` each say what was published and what was chosen.
+Billings et al. 2003, "Approximating game-theoretic optimal strategies for full-scale poker";
+Billings 2006, chapter 3. The original's bucket table was never published, nor were its borders, its
+transition matrices or its strategy: what stands here is built by the same method, not copied.
+`holdem/views/sparbot.py`, `chance.py` and `model.py` each say what was published and what was
+chosen.
 """
 
 from __future__ import annotations

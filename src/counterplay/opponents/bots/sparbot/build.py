@@ -1,12 +1,15 @@
-"""Building the bot: buckets, chance, the pre-flop model, seven post-flop models, one table over the real betting tree.
+"""Building the bot: buckets, chance, the pre-flop model, seven post-flop models, one table over the
+real betting tree.
 
-Published: the pre-flop model's strategy gives the joint probability of hands at the start of each post-flop model; the bot is
-hard-wired never to fold before the flop. Chosen here: some of every hand stays in these probabilities (`TREMBLE`), since the
-real opponent need not play as the model does; and the fourth bet of a round, which the models do not know, is heard as if the
-third had been called, so that the bot always calls it and never makes it.
+Published: the pre-flop model's strategy gives the joint probability of hands at the start of each
+post-flop model; the bot is hard-wired never to fold before the flop. Chosen here: some of every
+hand stays in these probabilities (`TREMBLE`), since the real opponent need not play as the model
+does; and the fourth bet of a round, which the models do not know, is heard as if the third had been
+called, so that the bot always calls it and never makes it.
 
-Built once and kept in the cache folder; `parameters` is all that the result depends on. A file that is damaged, half written or
-of other parameters is built again, never used (the archive has a checksum for every array).
+Built once and kept in the cache folder; `parameters` is all that the result depends on. A file that
+is damaged, half written or of other parameters is built again, never used (the archive has a
+checksum for every array).
 """
 
 from __future__ import annotations
@@ -161,7 +164,8 @@ def never_fold(rows: np.ndarray) -> np.ndarray:
 
 
 def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
-    """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both players following the policies."""
+    """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both
+    players following the policies."""
     n = len(chance.first)
     reach = np.ones((2, n))
     state = LIMIT.start()
@@ -175,7 +179,8 @@ def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
 
 
 def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarray]:
-    """first_row and policy of a `Table`: real nodes that sound alike to the models share their rows."""
+    """first_row and policy of a `Table`: real nodes that sound alike to the models share their
+    rows."""
     starts, rows = {}, []
     always_call = np.zeros((n_buckets**3, len(COLUMN)))
     always_call[:, COLUMN["call"]] = 1.0

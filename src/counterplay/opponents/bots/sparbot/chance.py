@@ -1,8 +1,9 @@
 """How buckets follow each other, counted on real deals.
 
-Published: for each change of street one matrix from pairs of buckets to pairs of buckets, averaged over all cards; a pair,
-because the two hands share the board. The original enumerated some characteristic flops; here whole deals are sampled, always
-the same ones. A deal counts twice, once for each way to seat the two hands, so that every matrix is symmetric between players.
+Published: for each change of street one matrix from pairs of buckets to pairs of buckets, averaged
+over all cards; a pair, because the two hands share the board. The original enumerated some
+characteristic flops; here whole deals are sampled, always the same ones. A deal counts twice, once
+for each way to seat the two hands, so that every matrix is symmetric between players.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def _no_counts(pairs: int) -> Counts:
 
 
 def chance_from_counts(counts: Counts) -> Chance:
-    """Shares of the counts. A pair of buckets that never came up (none with millions of deals) goes nowhere and is worth 0."""
+    """Shares of the counts. A pair of buckets that never came up (none with millions of deals)
+    goes nowhere and is worth 0."""
     n = round(len(counts.first) ** 0.5)
     seen = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
     return Chance(

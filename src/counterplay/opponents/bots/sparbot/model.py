@@ -1,13 +1,16 @@
-"""A model: three rounds of betting over bucket pairs, with perfect recall, as two treeplexes and a factored payoff matrix.
+"""A model: three rounds of betting over bucket pairs, with perfect recall, as two treeplexes and a
+factored payoff matrix.
 
-Published: at most three bets a round after the flop (13 sequences, 7 of which go on), blind and three raises before it; a
-pre-flop model of pre-flop, flop and turn that ends in expected values, and seven post-flop models of flop, turn and river, one
-for each pre-flop sequence. Chosen here: after the turn the pre-flop model rolls out the river with `LEAF_BETS` more bets.
+Published: at most three bets a round after the flop (13 sequences, 7 of which go on), blind and
+three raises before it; a pre-flop model of pre-flop, flop and turn that ends in expected values,
+and seven post-flop models of flop, turn and river, one for each pre-flop sequence. Chosen here:
+after the turn the pre-flop model rolls out the river with `LEAF_BETS` more bets.
 
-A payoff is stake · weight[p, q]: the stake belongs to the public end, the weight to the pair of bucket paths that both
-players have behind them, where path = path · n + bucket. So the 30 million payoffs of a post-flop model are 637 ends times one
-matrix of 216 x 216 for folds or showdowns, and the product with a plan is a dense one: `FactoredForm` is a full-width form
-beside `SequenceForm`, and the project's solvers and exploitability take it as it is.
+A payoff is stake · weight[p, q]: the stake belongs to the public end, the weight to the pair of
+bucket paths that both players have behind them, where path = path · n + bucket. So the 30 million
+payoffs of a post-flop model are 637 ends times one matrix of 216 x 216 for folds or showdowns, and
+the product with a plan is a dense one: `FactoredForm` is a full-width form beside `SequenceForm`,
+and the project's solvers and exploitability take it as it is.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ class Ends(NamedTuple):
 
 
 class FactoredForm(NamedTuple):
-    """A full-width form whose payoff matrix is a sum of stakes times weights. For one thread at a time."""
+    """A full-width form whose payoff matrix is a sum of stakes times weights. For one thread at
+    a time."""
 
     one: Treeplex
     two: Treeplex
@@ -72,7 +76,8 @@ def model_actions(state: Betting) -> list[str]:
 
 
 def path_weights(prior: np.ndarray, steps: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """float64[n^(t+1), n^(t+1)] for each round t: probability of a pair of bucket paths. `prior`: float64[n, n]."""
+    """float64[n^(t+1), n^(t+1)] for each round t: probability of a pair of bucket paths.
+    `prior`: float64[n, n]."""
     n = len(prior)
     found = [prior]
     for step in steps:
@@ -134,7 +139,8 @@ class _Builder:
 
 
 def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> ThreeRounds:
-    """The model that begins at `start` with a joint probability of the first buckets (float64[n, n], adding up to one)."""
+    """The model that begins at `start` with a joint probability of the first buckets (float64[n,
+    n], adding up to one)."""
     built = _Builder(start, len(prior))
     last = start.round + MODEL_ROUNDS - 1
     weights = path_weights(prior, chance.step[start.round : last])
@@ -168,7 +174,8 @@ def _add_payoffs(
     earned: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Add the payoffs of all ends to `out`. `mine`, `other`: int32[e, p]; `earned`: scratch, at least p."""
+    """Add the payoffs of all ends to `out`. `mine`, `other`: int32[e, p]; `earned`: scratch, at
+    least p."""
     n = index(len(weight))
     two, three, four = index(2), index(3), index(4)
     for e in range(index(len(stake))):

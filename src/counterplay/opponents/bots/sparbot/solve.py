@@ -1,7 +1,7 @@
 """Solving a model: discounted CFR (`solvers/cfr.py`) on its form, the quickest of the family here.
 
-The original solved a linear
-program; an equilibrium need not be unique, so even with the original's buckets the strategies could differ.
+The original solved a linear program; an equilibrium need not be unique, so even with the original's
+buckets the strategies could differ.
 """
 
 from __future__ import annotations
@@ -47,5 +47,6 @@ def solve(
 
 
 def starting_pot(model: ThreeRounds) -> float:
-    """What lies in the pot when the model begins, in small bets; before the flop: once the small blind is completed."""
+    """What lies in the pot when the model begins, in small bets; before the flop: once the small
+    blind is completed."""
     return 2.0 * max(model.start.paid)
