@@ -18,9 +18,9 @@ from counterplay.kernels.policy import regret_matching
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.mccfr import (
     OutcomeSampling,
-    Path,
     Tables,
-    new_path,
+    Trail,
+    new_trail,
     outcome_sampling,
     sample_history,
     update_history,
@@ -50,8 +50,8 @@ def end_node(game: Game) -> int:
     return node
 
 
-def paper_path(game: Game) -> Path:
-    path = new_path(game.depth, game.max_actions, game.n_players)
+def paper_path(game: Game) -> Trail:
+    path = new_trail(game.depth, game.max_actions, game.n_players)
     path.infoset[:2] = infosets(game)
     path.player[:2] = 0, 1
     path.action[:2] = BET, PASS
@@ -132,7 +132,7 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     """The sampler writes that very path, whatever ε ("regardless of the value of ε"), and one
     iteration gives those tables."""
     for seed in count():
-        path = new_path(kuhn.depth, kuhn.max_actions, kuhn.n_players)
+        path = new_trail(kuhn.depth, kuhn.max_actions, kuhn.n_players)
         node, n_decisions, drawn = sample_history(
             kuhn.tree, HAND, new_tables(kuhn), path, new_state(seed), epsilon
         )

@@ -24,7 +24,7 @@ from support.sampling import EPSILON, arbitrary_regrets, explored, policy_of
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import Path, Tables, new_path, sample_history, update_history
+from counterplay.solvers.mccfr import Tables, Trail, new_trail, sample_history, update_history
 
 HAND = np.empty(0, dtype=np.int32)
 GAMES = ("toy", "kuhn", "kuhn(players=3)")
@@ -32,10 +32,10 @@ GAMES = ("toy", "kuhn", "kuhn(players=3)")
 
 def kernel_path(
     game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
-) -> tuple[Path, int, int, float]:
+) -> tuple[Trail, int, int, float]:
     """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
     π^σ'(z) without chance."""
-    path, sampling = new_path(game.depth, game.max_actions, game.n_players), explored(policy)
+    path, sampling = new_trail(game.depth, game.max_actions, game.n_players), explored(policy)
     infoset_of = {
         (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
     }
@@ -140,7 +140,7 @@ def test_sampler_writes_these_paths(name: str) -> None:
         for built in (kernel_path(game, policy, steps) for steps, _ in histories(root))
     }
     tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-    path, rng = new_path(game.depth, game.max_actions, game.n_players), new_state(0)
+    path, rng = new_trail(game.depth, game.max_actions, game.n_players), new_state(0)
     for _ in range(200):
         node, n_decisions, drawn = sample_history(game.tree, HAND, tables, path, rng, EPSILON)
         built, _, length, probability = paths[int(node)]

@@ -59,10 +59,10 @@ def new_stack(depth: int, width: int, n_players: int) -> Stack:
 
 @jit(inline=True)
 def _open(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int
+    form: Any, chance: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int
 ) -> None:
     """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
-    infoset = infoset_at(form, hand, node)
+    infoset = infoset_at(form, chance, node)
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
     if tables.computed[infoset] != t:
@@ -70,7 +70,7 @@ def _open(
         tables.computed[infoset] = t
     stack.node[depth] = node
     stack.action[depth] = 0
-    own = stack.reach[depth * stack.n_players + index(player_at(form, hand, node))]
+    own = stack.reach[depth * stack.n_players + index(player_at(form, chance, node))]
     for a in range(count):
         tables.strategy_sum[first + a] += own * tables.current[first + a]
     for j in range(stack.n_players):
@@ -78,12 +78,12 @@ def _open(
 
 
 @jit(inline=True)
-def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, depth: int) -> bool:
+def _close_action(form: Any, chance: np.ndarray, tables: Tables, stack: Stack, depth: int) -> bool:
     """The action being tried at decision `depth` has its values in the row below: take them up.
     Whether it was the last one."""
     node = index(stack.node[depth])
-    infoset = infoset_at(form, hand, node)
-    player = index(player_at(form, hand, node))
+    infoset = infoset_at(form, chance, node)
+    player = index(player_at(form, chance, node))
     first = index(form.first[infoset])
     count = index(form.first[infoset + ONE]) - first
     action = index(stack.action[depth])
@@ -107,27 +107,27 @@ def _close_action(form: Any, hand: np.ndarray, tables: Tables, stack: Stack, dep
 
 @jit
 def chance_sampling(
-    form: Any, hand: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
+    form: Any, chance: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
 ) -> int:
     """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
     touched."""
     touched = ZERO
     p = stack.n_players
     for t in range(done + 1, done + n + 1):
-        node = start(form, hand, rng)
+        node = start(form, chance, rng)
         depth = ZERO
         going_down = True
         while going_down or depth > ZERO:
             if going_down:
                 touched += ONE
-                if player_at(form, hand, node) < 0:
+                if player_at(form, chance, node) < 0:
                     for j in range(p):
-                        stack.value[depth * p + j] = utility(form, hand, node, j)
+                        stack.value[depth * p + j] = utility(form, chance, node, j)
                     going_down = False
                     continue
-                _open(form, hand, tables, stack, depth, node, t)
+                _open(form, chance, tables, stack, depth, node, t)
                 depth += ONE
-            elif _close_action(form, hand, tables, stack, depth - ONE):
+            elif _close_action(form, chance, tables, stack, depth - ONE):
                 depth -= ONE
                 continue
             top = depth - ONE  # try the next action of the top decision
@@ -135,11 +135,11 @@ def chance_sampling(
             action = index(stack.action[top])
             for j in range(p):
                 stack.reach[depth * p + j] = stack.reach[top * p + j]
-            infoset = infoset_at(form, hand, above)
-            stack.reach[depth * p + index(player_at(form, hand, above))] *= tables.current[
+            infoset = infoset_at(form, chance, above)
+            stack.reach[depth * p + index(player_at(form, chance, above))] *= tables.current[
                 index(form.first[infoset]) + action
             ]
-            node = child(form, hand, above, action, rng)
+            node = child(form, chance, above, action, rng)
             going_down = True
     return int(touched)
 
@@ -166,7 +166,7 @@ class ChanceSampling(SamplingSolver):
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(
             chance_sampling(
-                self._form, worker.hand, worker.tables, worker.scratch, worker.rng, done, n
+                self._form, worker.chance, worker.tables, worker.scratch, worker.rng, done, n
             )
         )
 

@@ -55,7 +55,7 @@ def new_stack(depth: int, width: int) -> Stack:
 @jit(inline=True)
 def _descend(
     form: Any,
-    hand: np.ndarray,
+    chance: np.ndarray,
     tables: Tables,
     stack: Stack,
     depth: int,
@@ -67,10 +67,10 @@ def _descend(
     End node, depth, nodes touched."""
     spare = index(len(stack.node)) * stack.width
     touched = ONE
-    player = player_at(form, hand, node)
+    player = player_at(form, chance, node)
     while player >= 0:
         touched += ONE
-        infoset = infoset_at(form, hand, node)
+        infoset = infoset_at(form, chance, node)
         first = index(form.first[infoset])
         count = index(form.first[infoset + ONE]) - first
         action = ZERO
@@ -85,8 +85,8 @@ def _descend(
             for a in range(count):
                 tables.strategy_sum[first + a] += stack.policy[spare + a]
             action, _ = sample_epsilon_greedy(stack.policy, spare, count, 0.0, uniform(rng))
-        node = child(form, hand, node, action, rng)
-        player = player_at(form, hand, node)
+        node = child(form, chance, node, action, rng)
+        player = player_at(form, chance, node)
     return node, depth, touched
 
 
@@ -108,7 +108,7 @@ def _finish(form: Any, tables: Tables, stack: Stack, depth: int) -> float:
 @jit
 def external_sampling(
     form: Any,
-    hand: np.ndarray,
+    chance: np.ndarray,
     tables: Tables,
     stack: Stack,
     rng: np.ndarray,
@@ -124,10 +124,10 @@ def external_sampling(
     for _ in range(n):
         for traverser in range(index(n_players)):
             node, depth, visited = _descend(
-                form, hand, tables, stack, ZERO, traverser, start(form, hand, rng), rng
+                form, chance, tables, stack, ZERO, traverser, start(form, chance, rng), rng
             )
             touched += visited
-            value = scale * utility(form, hand, node, traverser)
+            value = scale * utility(form, chance, node, traverser)
             while depth > ZERO:
                 top = depth - ONE
                 action = index(stack.action[top])
@@ -136,12 +136,12 @@ def external_sampling(
                 action += ONE
                 if action < index(form.first[infoset + ONE]) - index(form.first[infoset]):
                     stack.action[top] = action
-                    node = child(form, hand, index(stack.node[top]), action, rng)
+                    node = child(form, chance, index(stack.node[top]), action, rng)
                     node, depth, visited = _descend(
-                        form, hand, tables, stack, depth, traverser, node, rng
+                        form, chance, tables, stack, depth, traverser, node, rng
                     )
                     touched += visited
-                    value = scale * utility(form, hand, node, traverser)
+                    value = scale * utility(form, chance, node, traverser)
                 else:
                     depth = top
                     value = _finish(form, tables, stack, depth)
@@ -167,7 +167,7 @@ class ExternalSampling(SamplingSolver):
         return int(
             external_sampling(
                 self._form,
-                worker.hand,
+                worker.chance,
                 worker.tables,
                 worker.scratch,
                 worker.rng,

@@ -1,8 +1,8 @@
 """Outcome-sampling Monte-Carlo CFR: Algorithm 1 with Equations 4-6.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → `path.policy`, σ' → its
-ε-greedy version, π_i(z[I]) → `path.own`, π_-i(z[I]) → `path.others`, π^σ'(z) → `drawn`, π^σ(z[I]a,
-z) → `tail`, w_I → `weight`.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → `trail.policy`, σ' → its
+ε-greedy version, π_i(z[I]) → `trail.own`, π_-i(z[I]) → `trail.others`, π^σ'(z) → `drawn`,
+π^σ(z[I]a, z) → `tail`, w_I → `weight`.
 
 One history per iteration, ε-greedy at every player's node, both players updated from it, optimistic
 averaging with t - c_I. Deviations: none. Chance is sampled on-policy, so its probability stands in
@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     last_visit: np.ndarray  # int64[m]
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     """Scratch for one history: d decisions, w actions at most, p players."""
 
     infoset: np.ndarray  # int32[d]
@@ -52,8 +52,8 @@ class Path(NamedTuple):
     width: int  # w
 
 
-def new_path(depth: int, width: int, n_players: int) -> Path:
-    return Path(
+def new_trail(depth: int, width: int, n_players: int) -> Trail:
+    return Trail(
         infoset=np.zeros(depth, dtype=np.int32),
         player=np.zeros(depth, dtype=np.int8),
         action=np.zeros(depth, dtype=np.int32),
@@ -68,52 +68,52 @@ def new_path(depth: int, width: int, n_players: int) -> Path:
 
 @jit(inline=True)
 def sample_history(
-    form: Any, hand: np.ndarray, tables: Tables, path: Path, rng: np.ndarray, epsilon: float
+    form: Any, chance: np.ndarray, tables: Tables, trail: Trail, rng: np.ndarray, epsilon: float
 ) -> tuple[int, int, float]:
-    """Lines 2-8: play one history, filling `path`. The terminal node, the number of decisions,
+    """Lines 2-8: play one history, filling `trail`. The terminal node, the number of decisions,
     π^σ'(z) without chance."""
-    width = path.width
-    n_players = index(len(path.reach))
+    width = trail.width
+    n_players = index(len(trail.reach))
     for j in range(n_players):
-        path.reach[j] = 1.0
+        trail.reach[j] = 1.0
     drawn = 1.0
     k = ZERO
-    node = start(form, hand, rng)
-    player = player_at(form, hand, node)
+    node = start(form, chance, rng)
+    player = player_at(form, chance, node)
     while player >= 0:
-        infoset = infoset_at(form, hand, node)
+        infoset = infoset_at(form, chance, node)
         first = index(form.first[infoset])
         count = index(form.first[infoset + ONE]) - first
         offset = k * width
-        regret_matching(tables.regret, first, count, path.policy, offset)  # line 5, Eq 5
+        regret_matching(tables.regret, first, count, trail.policy, offset)  # line 5, Eq 5
         action, p = sample_epsilon_greedy(
-            path.policy, offset, count, epsilon, uniform(rng)
+            trail.policy, offset, count, epsilon, uniform(rng)
         )  # lines 6-7, Eq 8
         me = index(player)
         others = 1.0
         for j in range(n_players):
             if j != me:
-                others *= path.reach[j]
-        path.infoset[k] = infoset
-        path.player[k] = player
-        path.action[k] = action
-        path.own[k] = path.reach[me]
-        path.others[k] = others
-        path.drawn[k] = drawn
-        path.reach[me] *= path.policy[offset + action]
+                others *= trail.reach[j]
+        trail.infoset[k] = infoset
+        trail.player[k] = player
+        trail.action[k] = action
+        trail.own[k] = trail.reach[me]
+        trail.others[k] = others
+        trail.drawn[k] = drawn
+        trail.reach[me] *= trail.policy[offset + action]
         drawn *= p
         k += ONE
-        node = child(form, hand, node, action, rng)
-        player = player_at(form, hand, node)
+        node = child(form, chance, node, action, rng)
+        player = player_at(form, chance, node)
     return node, k, drawn
 
 
 @jit(inline=True)
 def update_history(
     form: Any,
-    hand: np.ndarray,
+    chance: np.ndarray,
     tables: Tables,
-    path: Path,
+    trail: Trail,
     node: int,
     n_decisions: int,
     drawn: float,
@@ -123,27 +123,28 @@ def update_history(
 ) -> None:
     """Lines 10-20: from the end of the history back to its start, change `tables` at every
     information set on it."""
-    width = path.width
+    width = trail.width
     tail = 1.0  # π^σ(z[I]a, z)
     inverse = scale / drawn
     k = n_decisions
     while k > ZERO:
         k -= ONE
-        infoset = index(path.infoset[k])
+        infoset = index(trail.infoset[k])
         first = index(form.first[infoset])
         count = index(form.first[infoset + ONE]) - first
         offset = k * width
-        action = index(path.action[k])
-        below = tail * path.policy[offset + action]  # π^σ(z[I], z)
-        weight = utility(form, hand, node, path.player[k]) * path.others[k] * inverse  # Eq 6, w_I
+        action = index(trail.action[k])
+        below = tail * trail.policy[offset + action]  # π^σ(z[I], z)
+        # Eq 6, w_I
+        weight = utility(form, chance, node, trail.player[k]) * trail.others[k] * inverse
         if optimistic:
-            share = (t - tables.last_visit[infoset]) * path.own[k]  # line 15
+            share = (t - tables.last_visit[infoset]) * trail.own[k]  # line 15
             tables.last_visit[infoset] = t  # line 17
         else:
-            share = path.own[k] / path.drawn[k]
+            share = trail.own[k] / trail.drawn[k]
         for a in range(count):
             tables.regret[first + a] -= weight * below  # Eq 6, otherwise
-            tables.strategy_sum[first + a] += share * path.policy[offset + a]
+            tables.strategy_sum[first + a] += share * trail.policy[offset + a]
         tables.regret[first + action] += weight * tail  # Eq 6, z[I]a ⊑ z
         tail = below
 
@@ -151,9 +152,9 @@ def update_history(
 @jit
 def outcome_sampling(
     form: Any,
-    hand: np.ndarray,
+    chance: np.ndarray,
     tables: Tables,
-    path: Path,
+    trail: Trail,
     rng: np.ndarray,
     done: int,
     n: int,
@@ -169,8 +170,8 @@ def outcome_sampling(
     touched = ZERO
     t = done + 1
     for _ in range(n):
-        node, n_decisions, drawn = sample_history(form, hand, tables, path, rng, epsilon)
-        update_history(form, hand, tables, path, node, n_decisions, drawn, t, optimistic, scale)
+        node, n_decisions, drawn = sample_history(form, chance, tables, trail, rng, epsilon)
+        update_history(form, chance, tables, trail, node, n_decisions, drawn, t, optimistic, scale)
         touched += n_decisions + ONE
         t += stride
     return int(touched)
@@ -207,14 +208,14 @@ class OutcomeSampling(SamplingSolver):
         )
         super().__init__(game, seed, form, tables, threads, epsilon=epsilon, averaging=averaging)
 
-    def _new_scratch(self) -> Path:
-        return new_path(*self._path_size)
+    def _new_scratch(self) -> Trail:
+        return new_trail(*self._path_size)
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         return int(
             outcome_sampling(
                 self._form,
-                worker.hand,
+                worker.chance,
                 worker.tables,
                 worker.scratch,
                 worker.rng,

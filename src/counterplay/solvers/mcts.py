@@ -51,7 +51,7 @@ class Tables(NamedTuple):
     in_tree: np.ndarray
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     """Scratch for one history: d decisions."""
 
     slot: np.ndarray  # int64[d]
@@ -112,25 +112,25 @@ def backpropagate(
 @jit
 def tree_search(
     form: Any,
-    hand: np.ndarray,
+    chance: np.ndarray,
     tables: Tables,
-    path: Path,
+    trail: Trail,
     rng: np.ndarray,
     n: int,
     c: float,
     simulation: int,
     scale: float,
 ) -> int:
-    """n simulated games, each counting `scale` times. Changes `tables`, `path` and `rng`;
+    """n simulated games, each counting `scale` times. Changes `tables`, `trail` and `rng`;
     returns the nodes touched."""
     touched = ZERO
     for _ in range(n):
-        node = start(form, hand, rng)
-        player = player_at(form, hand, node)
+        node = start(form, chance, rng)
+        player = player_at(form, chance, node)
         selecting = True
         k = ZERO
         while player >= 0:
-            infoset = infoset_at(form, hand, node)
+            infoset = infoset_at(form, chance, node)
             first = index(form.first[infoset])
             count = index(form.first[infoset + ONE]) - first
             if simulation != ON_POLICY and selecting and tables.in_tree[node] == 0:
@@ -142,19 +142,19 @@ def tree_search(
                 action = min(index(uniform(rng) * count), count - ONE)
             else:
                 action = index(form.passive[infoset])
-            path.slot[k] = first + action
-            path.infoset[k] = infoset
-            path.player[k] = player
+            trail.slot[k] = first + action
+            trail.infoset[k] = infoset
+            trail.player[k] = player
             k += ONE
-            node = child(form, hand, node, action, rng)
-            player = player_at(form, hand, node)
+            node = child(form, chance, node, action, rng)
+            player = player_at(form, chance, node)
         touched += k + ONE
-        for player in range(index(len(path.reward))):
-            path.reward[player] = utility(form, hand, node, player)
+        for player in range(index(len(trail.reward))):
+            trail.reward[player] = utility(form, chance, node, player)
         for j in range(k):  # backpropagation
-            reward = path.reward[index(path.player[j])]
+            reward = trail.reward[index(trail.player[j])]
             backpropagate(
-                form, tables, index(path.slot[j]), index(path.infoset[j]), reward, c, scale
+                form, tables, index(trail.slot[j]), index(trail.infoset[j]), reward, c, scale
             )
     return int(touched)
 
@@ -236,9 +236,9 @@ class TreeSearch(SamplingSolver):
         self._depth, self._players = game.depth, game.n_players
         super().__init__(game, seed, form, tables, threads, c=c, simulation=simulation)
 
-    def _new_scratch(self) -> Path:
+    def _new_scratch(self) -> Trail:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
-        return Path(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
+        return Trail(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
     def put_together(self, copies: tuple[Tables, ...], worker: Worker, part: int) -> None:
         stats = tuple(tables.stats for tables in copies)
@@ -268,7 +268,7 @@ class TreeSearch(SamplingSolver):
         return int(
             tree_search(
                 self._form,
-                worker.hand,
+                worker.chance,
                 worker.tables,
                 worker.scratch,
                 worker.rng,

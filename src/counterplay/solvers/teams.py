@@ -45,8 +45,8 @@ class Worker(NamedTuple):
     """What one thread works with."""
 
     tables: Any
-    buffer: np.ndarray  # what `hand` lies on, for files
-    hand: Any  # scratch of chance
+    buffer: np.ndarray  # what `chance` lies on, for files
+    chance: Any  # what was dealt: the scratch of a form
     scratch: Any
     rng: np.ndarray
     block: np.ndarray  # float64[BLOCK]: for putting tables together
