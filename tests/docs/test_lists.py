@@ -15,7 +15,7 @@ from counterplay.forms.game import Game
 from counterplay.games.registry import GAMES
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.bots.registry import BOTS
-from counterplay.responses.respond import DEFAULT_ENGINE
+from counterplay.responses.algorithms import RESPONSES
 from counterplay.solvers.algorithms import ALGORITHMS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,7 +25,7 @@ SAMPLING = {name for name, solver in SOLVERS.items() if solver.sampled}
 NAMES = {
     "games": set(GAMES.built_in()),
     "solvers": set(SOLVERS),
-    "responses": set(DEFAULT_ENGINE),
+    "responses": set(RESPONSES),
     "bots": set(BOTS.built_in()),
 }
 

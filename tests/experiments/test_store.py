@@ -251,7 +251,7 @@ def _versions(package: Path) -> tuple[str, str, str]:
         ("experiments/harness/report.py", (False, False, False)),
         ("experiments/harness/campaign.py", (False, False, False)),
         ("experiments/harness/templates/report.html", (False, False, False)),
-        ("cli/main.py", (False, False, False)),
+        ("cli/commands.py", (False, False, False)),
     ],
 )
 def test_which_change_of_the_code_discards_what(

@@ -185,8 +185,9 @@ def test_holdem_could_lack_any_of_its_abilities() -> None:
     """They are asked one by one: rules without `grid` have no picture, whatever their class."""
     from counterplay.holdem.game import HoldemRules
     from counterplay.holdem.grid import preflop_grid
+    from counterplay.holdem.views.ehs import EhsView
 
-    rules: Any = HoldemRules(1)
+    rules: Any = HoldemRules(EhsView((1, 1, 1, 1), "width"))
     rules.abilities = replace(rules.abilities, grid=False)
     blind: Any = SimpleNamespace(game=Game("holdem(buckets=1)", rules))  # needs no tables
     with pytest.raises(BadParameter, match="the grid of starting hands"):

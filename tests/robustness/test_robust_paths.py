@@ -19,7 +19,7 @@ from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.base import files
-from counterplay.cli import main as cli
+from counterplay.cli import commands as cli
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
 from counterplay.opponents.hands.parquet import write_hands

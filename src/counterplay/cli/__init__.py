@@ -1,5 +1,5 @@
 """Layer 6: the command line, a file per group of commands."""
 
-from counterplay.cli.main import app, main
+from counterplay.cli.commands import app, main
 
 __all__ = ["app", "main"]

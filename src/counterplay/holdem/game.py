@@ -22,7 +22,7 @@ from counterplay.holdem import rows, tables
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, betting_tree
 from counterplay.holdem.form import BettingGame, betting_game
 from counterplay.holdem.views.registry import make_view
-from counterplay.holdem.views.view import Buckets, View, bucket_shares, cards_of
+from counterplay.holdem.views.view import Buckets, CardView, bucket_shares, cards_of
 
 
 class HoldemRules:
@@ -37,7 +37,7 @@ class HoldemRules:
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
 
-    def __init__(self, view: View, betting: BettingRules = LIMIT) -> None:
+    def __init__(self, view: CardView, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:
             raise BadParameter(
                 f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them "
@@ -85,7 +85,7 @@ class HoldemRules:
 
 
 @lru_cache(maxsize=3)
-def _made(view: View, betting: BettingRules, folder: Path) -> tuple[Buckets, BettingGame]:
+def _made(view: CardView, betting: BettingRules, folder: Path) -> tuple[Buckets, BettingGame]:
     """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
     they are large."""
     buckets = view.buckets()

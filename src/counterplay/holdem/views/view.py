@@ -35,7 +35,7 @@ class Buckets(NamedTuple):
     river_entry: np.ndarray  # uint16[134459, 1326], each less than k; may be mapped from disk
 
 
-class View(Protocol):
+class CardView(Protocol):
     """A way to see the cards. Equal views are the same value, so that their tables are made
     once."""
 
