@@ -79,3 +79,11 @@ def test_no_wildcard_imports_and_no_pickle() -> None:
         assert "import *" not in text
         assert "import pickle" not in text
         assert "allow_pickle=True" not in text
+
+
+def test_no_test_module_imports_another() -> None:
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                last = (node.module or "").split(".")[-1]
+                assert not last.startswith("test_"), f"{path.name} imports {node.module}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.sparbot import random_chance
 
 import counterplay as cp
 from counterplay.evaluation.exact import form_exploitability
@@ -17,7 +18,6 @@ from counterplay.holdem.betting import Betting
 from counterplay.opponents.bots.sparbot.model import FactoredForm, make_model
 from counterplay.solvers import cfr
 from counterplay.solvers.cfr import DISCOUNTED, Regrets
-from tests.opponents.bots.test_sparbot import random_chance
 
 ITERATIONS = 5
 FLOP = Betting().child("call").child("call")

@@ -299,10 +299,10 @@ def session(poki: Poki, hands: int, seed: int) -> list[str]:
     return found
 
 
-def test_thousands_of_legal_hands_and_the_same_ones_again() -> None:
+def test_many_legal_hands_and_the_same_ones_again() -> None:
     poki = Poki()
-    first = session(poki, 3000, 11)
-    assert len(set(first)) > 300
+    first = session(poki, 1500, 11)
+    assert len(set(first)) > 150
     assert session(poki, 500, 11) == first[:500]  # start forgets everything
     assert session(Poki(), 500, 11) == first[:500]
     assert session(Poki(), 500, 12) != first[:500]

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from support.holdem import TREE
+from support.sparbot import random_chance
 
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.sequence import SequenceForm, plan_from_policy, side_from_entries
@@ -24,26 +25,12 @@ from counterplay.holdem.views.sparbot import (
 )
 from counterplay.holdem.views.view import Buckets
 from counterplay.opponents.bots.sparbot import build, model
-from counterplay.opponents.bots.sparbot.chance import Chance, chance_from_counts, count_deals
+from counterplay.opponents.bots.sparbot.chance import chance_from_counts, count_deals
 from counterplay.opponents.bots.sparbot.model import make_model, model_actions
 from counterplay.opponents.bots.sparbot.solve import solve
 from counterplay.solvers.lp import safest_plan
 
 FLOP = Betting().child("call").child("call")
-
-
-def random_chance(n, seed=1):
-    """Any chance will do: steps that favour staying where one is, values by rank."""
-    rng = np.random.default_rng(seed)
-    first = rng.random((n, n)) + 0.5
-    stay = np.einsum("ac,bd->abcd", np.eye(n), np.eye(n))
-    steps = [rng.random((n, n, n, n)) * 0.3 + stay for _ in range(3)]
-    value = np.sign(np.subtract.outer(np.arange(n), np.arange(n))) * 0.9
-    return Chance(
-        first / first.sum(),
-        tuple(s / s.sum(axis=(2, 3), keepdims=True) for s in steps),
-        (value,) * 4,
-    )
 
 
 def plexes(made):
