@@ -81,7 +81,12 @@ def _killed(folder: Path, name: str, writes: int, moment: str) -> bool:
     return process.exitcode != 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+LONG = {"table1", "table2", "fig4-holdem", "fig8"}  # of the same kinds of pieces: make test-slow
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in NAMES]
+)
 def test_killed_at_any_write_the_same_command_goes_on(
     name: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_solve(tmp_path: Path) -> None:
             assert np.array_equal(cp.Strategy.load(run).probabilities, whole.strategy.probabilities)
 
 
+@pytest.mark.slow
 def test_the_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are compiled for seconds into a cache of its own; then the next process finds some
     of them."""
