@@ -5,8 +5,7 @@ Each of T threads has its own copy of the tables and its own random numbers, and
 iteration. While a thread plays, each of its own samples counts T times, as if the others found the
 same; every few iterations all go on from the mean of the copies, in which every sample counts once.
 So a thread reacts to its own mistakes as fast as all of them together do. (When samples count once
-while playing, T threads correct the same regret T times before they know of each other:
-Goofspiel(5) ended five times as far from equilibrium with 8 threads as with one.)
+while playing, T threads correct the same regret T times before they know of each other.)
 
 Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
 however a run is cut. Up to `ALONE` visits per information set the first thread plays alone: from so
