@@ -50,10 +50,11 @@ from counterplay.forms.strategy import check_same_game
 from counterplay.games.registry import load
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
+from counterplay.holdem.table import Table
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
-from counterplay.opponents.bots.table import Table, TableBot
+from counterplay.opponents.bots.table import TableBot
 
 MOST_HANDS = 10**9
 

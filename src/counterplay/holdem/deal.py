@@ -18,14 +18,14 @@ from counterplay.kernels.rng import uniform
 
 N_DEALT = 9  # player 1's two cards, player 2's two, five of the board
 UNKNOWN = -9  # a bucket or a winner that was not looked up yet
-DEAL_SIZE = 69  # places of a deal in one array, as files keep it
+LOOKED_UP = 17  # places of a deal in one array behind its deck, as files keep it
 FIRST_OF_BOARD = 4  # the place of the board's first card in the deck
 
 
 class Deal(NamedTuple):
-    """Parts of one array of `DEAL_SIZE` places."""
+    """Parts of one array."""
 
-    deck: np.ndarray  # int64[52]: the dealt cards in front
+    deck: np.ndarray  # int64[52]: the dealt cards in front; fewer in a short deck
     bucket: np.ndarray  # int64[4, 2]: of each street and player, or UNKNOWN
     winner: np.ndarray  # int64[1]: +1, 0 or -1 at a showdown, for player 1; or UNKNOWN
     masks: np.ndarray  # int64[4]: the cards of each suit that are being compared
@@ -34,17 +34,18 @@ class Deal(NamedTuple):
     pair: np.ndarray  # int64[2]: both players' holdings as they are called there
 
 
-def deal_on(buffer: np.ndarray) -> Deal:
-    """A fresh deck over an array: int64[DEAL_SIZE]."""
+def deal_on(buffer: np.ndarray, cards: np.ndarray) -> Deal:
+    """A fresh deck of `cards` over an array: int64[len(cards) + LOOKED_UP]."""
     buffer[:] = UNKNOWN
-    buffer[:N_CARDS] = np.arange(N_CARDS)
-    ends = np.cumsum([N_CARDS, 8, 1, 4, 1, 1])
+    buffer[: len(cards)] = cards
+    ends = np.cumsum([len(cards), 8, 1, 4, 1, 1])
     deck, bucket, winner, masks, board, renaming, pair = np.split(buffer, ends)
     return Deal(deck, bucket.reshape(4, 2), winner, masks, board, renaming, pair)
 
 
 def new_deal() -> Deal:
-    return deal_on(np.empty(DEAL_SIZE, dtype=np.int64))
+    """A deal of the full deck."""
+    return deal_on(np.empty(N_CARDS + LOOKED_UP, dtype=np.int64), np.arange(N_CARDS))
 
 
 @jit
@@ -52,7 +53,7 @@ def draw(chance: Deal, rng: np.ndarray) -> None:
     """Nine random cards to the front of the deck, whatever order the rest is in; nothing looked
     up yet."""
     for k in range(index(N_DEALT)):
-        left = index(N_CARDS) - k
+        left = index(len(chance.deck)) - k
         other = k + min(index(uniform(rng) * left), left - ONE)
         chance.deck[k], chance.deck[other] = chance.deck[other], chance.deck[k]
     for street in range(index(4)):

@@ -22,7 +22,7 @@ from counterplay.forms.access import (
 )
 from counterplay.holdem.betting import NO_FOLD, BettingTree, PublicNodes
 from counterplay.holdem.deal import (
-    DEAL_SIZE,
+    LOOKED_UP,
     UNKNOWN,
     Deal,
     bucket_at,
@@ -80,12 +80,12 @@ def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> Be
 
 @answers(chance_buffer, BettingGame)
 def _chance_buffer(form: Any) -> Any:
-    return np.empty(DEAL_SIZE, dtype=np.int64)
+    return np.empty(len(form.cards.deck) + LOOKED_UP, dtype=np.int64)
 
 
 @answers(chance_on, BettingGame)
 def _chance_on(form: Any, buffer: Any) -> Any:
-    return deal_on(buffer)
+    return deal_on(buffer, form.cards.deck)
 
 
 @jit

@@ -89,7 +89,7 @@ def _made(view: CardView, betting: BettingRules, folder: Path) -> tuple[Buckets,
     """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
     they are large."""
     buckets = view.buckets()
-    return buckets, betting_game(betting_tree(betting), cards_of(buckets), view.counts)
+    return buckets, betting_game(betting_tree(betting), cards_of(buckets, view.deck), view.counts)
 
 
 def _make(

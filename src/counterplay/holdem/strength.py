@@ -48,7 +48,7 @@ def new_scratch() -> Scratch:
 
 
 @jit
-def _sort(values: np.ndarray, n: int, stack: np.ndarray) -> None:
+def sort_numbers(values: np.ndarray, n: int, stack: np.ndarray) -> None:
     """Sort `values[:n]` in place: quicksort with a stack of ranges, insertion for short ones."""
     depth = 2
     stack[0], stack[1] = 0, n - 1
@@ -102,7 +102,7 @@ def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np
         )
         scratch.order[n] = (np.int64(value) << 11) + holding
         n += 1
-    _sort(scratch.order, n, scratch.stack)
+    sort_numbers(scratch.order, n, scratch.stack)
     scratch.below[:] = 0
     weaker = 0
     start = 0

@@ -14,6 +14,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.betting import STREETS
 from counterplay.holdem.boards import boards
+from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
 from counterplay.holdem.views.view import Buckets
@@ -32,6 +33,10 @@ class EhsView:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+
+    @property
+    def deck(self) -> Deck:
+        return FULL
 
     @property
     def even(self) -> bool:

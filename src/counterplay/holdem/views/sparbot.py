@@ -24,6 +24,7 @@ from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.strength import RIVER_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
 from counterplay.holdem.views.ehs import river_deals
@@ -60,6 +61,10 @@ class SparbotView:
 
     counts: tuple[int, ...] = (N_BUCKETS,) * 4
     arguments: str = "view=sparbot"
+
+    @property
+    def deck(self) -> Deck:
+        return FULL
 
     @property
     def key(self) -> str:

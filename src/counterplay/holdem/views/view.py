@@ -15,7 +15,7 @@ import numpy as np
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import boards
 from counterplay.holdem.cards import HOLDING_CARDS
-from counterplay.holdem.tables import board_links
+from counterplay.holdem.decks import FULL, Deck
 
 SAMPLE = 200_000  # deals that shares of buckets are measured on
 
@@ -44,6 +44,10 @@ class CardView(Protocol):
         """Buckets of each street."""
 
     @property
+    def deck(self) -> Deck:
+        """The cards in play."""
+
+    @property
     def arguments(self) -> str:
         """Between the brackets of the game's name."""
 
@@ -67,19 +71,21 @@ class Cards(NamedTuple):
     river_entry: np.ndarray  # uint8[134459, 1326]; with more than 256 buckets uint16, like the rest
     flops: np.ndarray  # int32[22100]: of `Links`
     next_boards: np.ndarray  # int32[18187, 52]: of `Links`
+    deck: np.ndarray  # int64[52]: the cards in play
 
 
-def cards_of(buckets: Buckets) -> Cards:
+def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
     """Compact tables: 202 MB, or 48 MB and the entries as they are."""
+    rest = (*deck.links(), np.array(deck.cards, dtype=np.int64))
     early = np.concatenate([buckets.flop, buckets.turn])
     if max(table.max() for table in (buckets.preflop, early, buckets.river)) > 255:
-        return Cards(buckets.preflop, early, buckets.river, buckets.river_entry, *board_links())
+        return Cards(buckets.preflop, early, buckets.river, buckets.river_entry, *rest)
     small = buckets.river.astype(np.uint8)
     river = np.empty(buckets.river_entry.shape, dtype=np.uint8)
     for low in range(0, len(river), 4096):
         np.take(small, buckets.river_entry[low : low + 4096], out=river[low : low + 4096])
     preflop, same = buckets.preflop.astype(np.uint8), np.arange(256, dtype=np.uint8)
-    return Cards(preflop, early.astype(np.uint8), same, river, *board_links())
+    return Cards(preflop, early.astype(np.uint8), same, river, *rest)
 
 
 def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]:

@@ -13,8 +13,9 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE
 from counterplay.holdem.rows import nodes_and_buckets
+from counterplay.holdem.table import strategy_table
 from counterplay.opponents.bots.spec import BotSpec
-from counterplay.opponents.bots.table import TableBot, strategy_table
+from counterplay.opponents.bots.table import TableBot
 
 Shares = Callable[[list[str]], dict[str, float]]
 

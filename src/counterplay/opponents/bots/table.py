@@ -7,42 +7,14 @@ one kernel.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
-from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, LIMIT, BettingRules
 from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
-from counterplay.holdem.game import HoldemRules
 from counterplay.holdem.rows import row_of
-from counterplay.holdem.views.view import Buckets, Cards, cards_of
+from counterplay.holdem.table import Table, rules_of, strategy_table
 from counterplay.kernels.jit import ZERO, index, jit
 from counterplay.kernels.rng import check_seed, new_state, seed_state, uniform
 from counterplay.opponents.bots.bot import Bot, View
-
-
-class Table(NamedTuple):
-    """n public nodes, r rows. At the start of a street code = code · carry[street] + bucket; the
-    row is that of the code."""
-
-    cards: Cards
-    first_row: np.ndarray  # int32[n]: see `row_of`
-    carry: np.ndarray  # int64[4]: 0 forgets earlier streets
-    policy: np.ndarray  # float64[r, 3]: fold, call, raise
-
-
-def new_table(
-    buckets: Buckets, first_row: np.ndarray, carry: np.ndarray, policy: np.ndarray
-) -> Table:
-    """A table over any buckets."""
-    kinds = (np.int32, np.int64, np.float64)
-    arrays = [
-        np.ascontiguousarray(array, dtype=kind)
-        for array, kind in zip((first_row, carry, policy), kinds, strict=True)
-    ]
-    return Table(cards_of(buckets), *arrays)
 
 
 @jit
@@ -92,23 +64,9 @@ class TableBot(Bot):
         return ACTIONS[_draw(self.table.policy, row, self._rng)]
 
 
-def strategy_table(strategy: Strategy) -> Table:
-    """A strategy on a hold'em game as a table."""
-    form, slots = strategy.game.form, _rules(strategy).slots()
-    policy = np.where(slots >= 0, strategy.probabilities[slots], 0.0)
-    return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
-
-
-def _rules(strategy: Strategy) -> HoldemRules:
-    rules: HoldemRules = strategy.game.rules
-    if not strategy.game.abilities.bots:
-        raise BadStrategy(f"a strategy for {strategy.game.name} cannot play hold'em")
-    return rules
-
-
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     """A strategy as a bot."""
     bot = TableBot(name or strategy.game.name, strategy_table(strategy))
     bot.player = strategy.player
-    bot.betting = _rules(strategy).betting
+    bot.betting = rules_of(strategy).betting
     return bot

@@ -26,6 +26,7 @@ from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import LIMIT, Betting, betting_tree
+from counterplay.holdem.table import Table, new_table
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views import sparbot as view_rules
 from counterplay.holdem.views.sparbot import (
@@ -48,7 +49,6 @@ from counterplay.opponents.bots.sparbot.model import (
     policy_rows,
 )
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
-from counterplay.opponents.bots.table import Table, new_table
 
 TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
 CARRY = (
