@@ -160,7 +160,7 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> Desk:
 
 
 @jit(inline=True)
-def _on_board(chance: Deal, cards: Any, card: Any) -> bool:
+def on_board(chance: Deal, cards: Any, card: Any) -> bool:
     found = False
     for k in range(index(cards)):
         found |= chance.deck[index(FIRST_OF_BOARD) + k] == card
@@ -183,7 +183,7 @@ def set_codes(table: Table, desk: Desk, who: int, street: int) -> None:
 
 
 @jit
-def _list_holdings(deck: np.ndarray, desk: Desk, cards: int, by_strength: bool) -> None:
+def list_holdings(deck: np.ndarray, desk: Desk, cards: int, by_strength: bool) -> None:
     """Holdings without a card of the board (its first `cards`), weakest first on the river."""
     board, chance = desk.board, desk.chance
     masks = chance.masks
@@ -194,7 +194,7 @@ def _list_holdings(deck: np.ndarray, desk: Desk, cards: int, by_strength: bool) 
         masks[index(card & 3)] |= 1 << (card >> 2)
     left = index(0)
     for k in range(index(len(deck))):
-        if not _on_board(chance, cards, deck[k]):
+        if not on_board(chance, cards, deck[k]):
             board.left[left] = deck[k]
             left += ONE
     n = index(0)
@@ -390,7 +390,7 @@ def value_flop(
             if end < index(len(first.onward)):
                 line = index(first.line[other, index(first.onward[end])]) * _LANES
                 desk.y_flop[h, lane] = seat.path[0][0, index(desk.code[0, 0, h]), line]
-    _list_holdings(deck, desk, 3, False)
+    list_holdings(deck, desk, 3, False)
     _pass_down(
         streets[1], g, other, seat.path[1], desk.code[0, 1], desk.y_flop, board.size[0],
         board.pair, desk.y_turn,
@@ -402,7 +402,7 @@ def value_flop(
                 desk.turn[e, h, lane] = 0.0
     for t in range(index(len(deck))):
         turn = deck[t]
-        if _on_board(chance, 3, turn):
+        if on_board(chance, 3, turn):
             continue
         many_turns = times(names.card, kept[1], on_flop, turn)
         if many_turns == 0:
@@ -415,7 +415,7 @@ def value_flop(
             set_codes(seat.table, desk, 0, street)
         for street in range(1, 3):
             set_codes(own.table, desk, 1, street)
-        _list_holdings(deck, desk, 4, False)
+        list_holdings(deck, desk, 4, False)
         for e in range(flop_ends):
             _pass_down(
                 streets[2], g * flop_ends + e, other, seat.path[2], desk.code[0, 2],
@@ -428,7 +428,7 @@ def value_flop(
                     desk.river[e, h, lane] = 0.0
         for r in range(index(len(deck))):
             river = deck[r]
-            if _on_board(chance, 4, river):
+            if on_board(chance, 4, river):
                 continue
             many = times(names.card, kept[2], on_turn, river)
             if many == 0:
@@ -439,7 +439,7 @@ def value_flop(
         left = len(deck) - 8
         for e in range(flop_ends * turn_ends):
             even_out(names.pair, kept[2], on_turn, desk.river[e], desk.even)
-        _list_holdings(deck, desk, 4, False)
+        list_holdings(deck, desk, 4, False)
         for e in range(flop_ends):
             value_street(
                 streets[2], g * flop_ends + e, player, best, desk.code[0, 2], desk.code[1, 2],
@@ -449,7 +449,7 @@ def value_flop(
             )  # fmt: skip
     for e in range(flop_ends):
         even_out(names.pair, kept[1], on_flop, desk.turn[e], desk.even)
-    _list_holdings(deck, desk, 3, False)
+    list_holdings(deck, desk, 3, False)
     value_street(
         streets[1], g, player, best, desk.code[0, 1], desk.code[1, 1], desk.y_flop, seat.gone[1],
         own.policy[1], desk.turn, 1.0 / (len(deck) - 7), desk, desk.flop, 1.0,
@@ -471,7 +471,7 @@ def _walk_river(
 ) -> None:
     """Add the values of one river, `many` times, to `desk.river`."""
     board, other_code, own_code = desk.board, desk.code[0, 3], desk.code[1, 3]
-    _list_holdings(deck, desk, 5, True)
+    list_holdings(deck, desk, 5, True)
     for street in range(1, 4):
         set_codes(seat.table, desk, 0, street)
     for street in range(1, 4):
