@@ -1,12 +1,16 @@
-"""Third-party packages add games, solvers and bots by entry points; broken ones disturb nobody."""
+"""Third-party packages, installed by pip, add games, solvers and bots by entry points; broken ones
+disturb nobody."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import warnings
+import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,19 +112,52 @@ failing = tiny_package:FAILING
 """
 
 
-def install(folder: Path, name: str, module: str, entries: str) -> None:
-    """As `pip install --target` leaves a package: a module, and a folder that describes it."""
-    (folder / f"{name}.py").write_text(module)
-    about = folder / f"{name}-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(entries)
+def describe(name: str, entries: str) -> dict[str, str]:
+    """The files that say what a package is and what it offers."""
+    about = f"{name}-1.0.dist-info"
+    return {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{about}/entry_points.txt": entries,
+    }
+
+
+def wheel(folder: Path, name: str, module: str, entries: str) -> Path:
+    """A package as one hands it to others."""
+    about = f"{name}-1.0.dist-info"
+    files = {f"{name}.py": module, **describe(name, entries)}
+    files[f"{about}/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    record = [f"{path},{recorded(text)},{len(text.encode())}" for path, text in files.items()]
+    files[f"{about}/RECORD"] = "\n".join([*record, f"{about}/RECORD,,"])
+    made = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(made, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return made
+
+
+def recorded(text: str) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+    return f"sha256={digest.decode().rstrip('=')}"
+
+
+def pip_install(package: Path, folder: Path) -> None:
+    """With the pip of this interpreter and nothing from elsewhere."""
+    options = ["--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(package)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which pip has installed a package that adds one of each."""
     folder = tmp_path_factory.mktemp("packages")
-    install(folder, "tiny_package", TINY, ENTRIES)
+    made = wheel(tmp_path_factory.mktemp("wheel"), "tiny_package", TINY, ENTRIES)
+    pip_install(made, folder)
     return folder
 
 
@@ -185,8 +222,10 @@ def test_broken_packages_give_a_warning_each_and_hide_nothing(
         f"{module}GAME = GameSpec('kuhn', lambda: 1, 'mine', ('kuhn',))\n"
     )
     (tmp_path / "tiny_quits.py").write_text("raise SystemExit('I quit')")
-    for k, line in enumerate(BROKEN):
-        install(tmp_path, f"tiny_broken{k}", "", f"[counterplay.games]\n{line}\n")
+    for k, line in enumerate(BROKEN):  # one of them pip would refuse
+        for path, text in describe(f"tiny_broken{k}", f"[counterplay.games]\n{line}\n").items():
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_text(text)
     done = subprocess.run(
         [sys.executable, "-c", LOOK],
         capture_output=True,

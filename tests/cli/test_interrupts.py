@@ -248,7 +248,7 @@ QUIET = {
         ["evaluate", "uniform", "--game", "kuhn"],
         "counterplay.evaluation.exact.expected_value",
     ),
-    "show": (["show", "x.npz"], "counterplay.cli.matches.read_strategy"),
+    "show": (["show", "x.npz"], "counterplay.cli.strategies.read_strategy"),
     "model": (
         ["model", "x.parquet", "--player", "y"],
         "counterplay.opponents.hands.parquet.read_any",

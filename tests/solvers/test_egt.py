@@ -22,7 +22,8 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.rules import TERMINAL
 from counterplay.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
-from counterplay.solvers.egt import ExcessiveGap, Half, smoothed_reply
+from counterplay.solvers.egt import ExcessiveGap
+from counterplay.solvers.prox import Half, smoothed_reply
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | reproduce`.
+show | holdem | reproduce`, the first two of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -13,29 +13,22 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from counterplay.base.counting import listen
-from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.registry import one_line, package_at_fault
-from counterplay.cli import matches, responses
+from counterplay.cli import holdem, matches, models, reproduce, responses, strategies
 from counterplay.cli.display import (
     err,
-    exploitability_name,
     out,
-    overall_progress,
-    print_campaign,
     print_facts,
-    print_outcome,
     progress,
     report_run,
-    seat_text,
-    share_progress,
     status,
-    unit_fact,
 )
 from counterplay.cli.lists import Command
 from counterplay.cli.support import (
@@ -47,7 +40,6 @@ from counterplay.cli.support import (
     new_folder,
     nothing_new,
     read_options,
-    read_strategy,
     refuse_given,
     refuse_others,
 )
@@ -222,168 +214,12 @@ def solve(
     interruptible(where, "solve", lambda: report_run(result, where, as_json))
 
 
-@app.command()
-def evaluate(
-    strategy: Annotated[
-        str,
-        typer.Argument(help="A strategy file, a run folder, or the word uniform (with --game)."),
-    ],
-    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
-    against: Annotated[
-        str | None, typer.Option(help="Also play it against this strategy, in both seats.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say exactly how good a strategy is: its value and its exploitability."""
-    from counterplay.evaluation.exact import best_response, expected_value, exploitability
-    from counterplay.evaluation.kuhn import kuhn_errors
-    from counterplay.forms.strategy import seats_between
-
-    with status(f"evaluating {strategy}"):
-        profile = read_strategy(strategy, game)
-        loaded = profile.game
-        if not loaded.abilities.exact:
-            raise BadParameter(
-                f"{loaded.name} is too large to evaluate exactly; "
-                f"play it: counterplay match {strategy} {_somebody(loaded)}"
-            )
-        facts: dict[str, Any] = {"game": loaded.name} | unit_fact(loaded)
-        for player, value in enumerate(expected_value(loaded, profile)):
-            facts[f"value to {loaded.seats[player]}"] = float(value)
-        for player, seat in enumerate(loaded.seats):
-            facts[f"best response of {seat}"] = best_response(loaded, profile, player).value
-        if profile.player is None:
-            facts[exploitability_name(loaded)] = exploitability(loaded, profile)
-        else:
-            facts |= _one_seat(profile)
-        if loaded.name == "kuhn":
-            errors = kuhn_errors(profile)
-            facts |= {
-                "SQR-E": errors.squared,
-                "DOM-E": errors.dominated,
-                "nearest equilibrium gamma": errors.gamma,
-            }
-        if against is not None:
-            other = read_strategy(against, loaded.name)
-            for player in seats_between(profile, other):
-                value = float(expected_value(loaded, other.replace(profile, player))[player])
-                facts[f"value as {loaded.seats[player]} against {against}"] = value
-    print_facts(facts, as_json)
-
-
-def _somebody(game: Any) -> str:
-    """Whom to play: a bot where there are any, else another strategy."""
-    return "always-call" if game.abilities.bots else f"OTHER --game '{game.name}'"
-
-
-def _one_seat(response: Any) -> dict[str, Any]:
-    """What is to be said of a strategy for one seat."""
-    from counterplay.evaluation.exact import best_response
-    from counterplay.solvers.value import game_value
-
-    game, player = response.game, response.player
-    value = game_value(game) * (1 if player == 0 else -1)
-    worst = -best_response(game, response, 1 - player).value
-    return {
-        "meant for": f"{seat_text(game, player)}; the other is the model it responds to",
-        "worst case": worst,
-        "exploitability, below the value of the game": max(value - worst, 0.0),
-    }
-
-
-@app.command()
-def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")
-    ] = None,
-    scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
-    folder: Annotated[
-        Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")
-    ] = Path("results"),
-    again: Annotated[
-        bool, typer.Option("--again", help="Make everything anew, also what has been done before.")
-    ] = False,
-    as_json: AsJson = False,
-    *,
-    context: typer.Context,
-) -> None:
-    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done.
-
-    Stop it whenever you like: the same command goes on.
-    """
-    from dataclasses import asdict
-
-    from counterplay.experiments.harness.campaign import Campaign, reproduce_all
-    from counterplay.experiments.harness.registry import experiments
-    from counterplay.experiments.harness.registry import reproduce as run_experiment
-
-    if name is None:
-        refuse_others(context, ["as_json"], "without a name it only lists what there is")
-        if as_json:
-            print(
-                json.dumps(
-                    [
-                        {"name": experiment.name, "title": experiment.title}
-                        for experiment in experiments().values()
-                    ]
-                )
-            )
-            return
-        for experiment in experiments().values():
-            out.print(f"{experiment.name:<12} {experiment.title}")
-        out.print(f"{'all':<12} everything above that has not been done yet")
-    elif name == "all":
-        stopped = False
-        try:
-            with overall_progress() as tell:
-                campaign = reproduce_all(scale, folder, tell, again)
-        except Interrupted as stop:
-            campaign, stopped = cast(Campaign, stop.result), True
-        except KeyboardInterrupt:
-            err.print("stopped before anything was begun; the same command starts again.")
-            raise typer.Exit(130) from None
-        if as_json:
-            print(
-                json.dumps({**asdict(campaign), "report": str(campaign.report), "stopped": stopped})
-            )
-        else:
-            print_campaign(campaign)
-        if stopped:
-            of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
-            err.print(f"stopped: {of}; {_go_on(folder, again)}.")
-            raise typer.Exit(130)
-        if campaign.failures:
-            raise typer.Exit(1)
-    else:
-        try:
-            with share_progress(name) as tell:
-                outcome = run_experiment(name, scale, folder, tell, again)
-        except KeyboardInterrupt:
-            err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
-            raise typer.Exit(130) from None
-        if as_json:
-            print(json.dumps(asdict(outcome)))
-        else:
-            print_outcome(outcome)
-            out.print(
-                "Files: "
-                + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
-            )
-
-
-def _go_on(folder: Path, again: bool) -> str:
-    """What is left after Ctrl-C, in words."""
-    then = "the same command goes on"
-    if again:
-        then = "without --again the same command makes only what is missing"
-    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
-    return f"{kept}, and {then}"
-
-
+app.command()(strategies.evaluate)
+app.command()(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
-app.command()(matches.model)
-app.command()(matches.show)
-app.add_typer(matches.holdem, name="holdem")
+app.command()(models.model)
+app.command()(strategies.show)
+app.add_typer(holdem.holdem, name="holdem")
 app.command(cls=Command)(responses.respond)
 app.command(cls=Command)(responses.frontier)
 

@@ -1,11 +1,10 @@
-"""The commands about hold'em and matches: `match`, `model`, `show`, `holdem prepare`."""
+"""The command `match`: two players, or a learner against one."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -13,18 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import err, out, print_facts, seat_text, share_progress
-from counterplay.cli.support import AsJson, read_strategy, refuse_given
+from counterplay.cli.display import err, out, print_facts, share_progress
+from counterplay.cli.support import AsJson, read_strategy
 
 if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult
     from counterplay.forms.game import Game
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
-NAME_BYTES = 150  # of a player's name in the name of a file
 LEARN_EVERY = 1_000  # hands
 THINKING = 6_000_000  # iterations per 1,000 hands
-holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def match(
@@ -265,191 +262,3 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
         loaded = loaded or strategy.game
         players.append(strategy_bot(strategy, Path(name).name))
     return loaded or load("holdem(buckets=10)"), players[0], players[1]
-
-
-def model(
-    hands: Annotated[
-        Path,
-        typer.Argument(
-            help="Hands: .parquet, .log or .txt of ACPC, .phh, .phhs, or a folder of the last two."
-        ),
-    ],
-    player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
-    kind: Annotated[
-        str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")
-    ] = "tree",
-    game: Annotated[
-        str, typer.Option(help="Hold'em with the buckets of the model.")
-    ] = "holdem(buckets=10)",
-    laplace: Annotated[bool, typer.Option(help="Smooth the leaves of the trees.")] = True,
-    unseen: Annotated[
-        str,
-        typer.Option(
-            help="Cards not shown: inferred, or fractional (trees: as in J48; counts: as dealt)."
-        ),
-    ] = "inferred",
-    on_error: Annotated[
-        str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip the hand.")
-    ] = "refuse",
-    text: Annotated[bool, typer.Option("--text", help="Print the trees.")] = False,
-    target: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Where the model goes (default: PLAYER-KIND.json, what is there is replaced).",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Learn how a player plays from his hands, and say how well the model predicts hands it has not
-    seen.
-
-    For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
-    and then: counterplay model hands.parquet --player poki
-    """
-    from counterplay.games.registry import load
-    from counterplay.opponents.hands.parquet import read_any
-    from counterplay.opponents.models.file import save_model
-    from counterplay.opponents.models.model import assess, learn_model, split
-    from counterplay.opponents.models.observe import observe
-
-    target = _model_file(hands, target, player, kind)
-    if kind == "frequency" and not laplace:
-        raise BadParameter("--no-laplace is for the leaves of trees; a frequency model has none")
-    read = read_any(
-        hands,
-        on_error,
-        lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None,
-    )
-    if not len(read):
-        raise BadParameter(
-            f"{hands}: no hand to learn "
-            f"from{f', {len(read.skipped):,} skipped' if read.skipped else ''}"
-        )
-    loaded = load(game)
-    seen = observe(read, player)
-    known, held_out = split(seen)
-    if not len(held_out.node) or not len(known.node):
-        raise BadParameter(
-            f"{player!r} decides in {len(set(seen.hand.tolist()))} of these hands, "
-            "too few to learn from some and hold every fifth out; give more"
-        )
-    quality = assess(
-        learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out
-    )
-    learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
-    save_model(learnt, target)
-    if text and not as_json:
-        out.print(learnt.text())
-    print_facts(
-        {
-            "player": player,
-            "hands": learnt.hands,
-            "skipped": len(read.skipped),
-            "decisions": learnt.decisions,
-            "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",
-            "held out": f"{quality.decisions:,} decisions, every fifth hand",
-            "log loss": quality.log_loss,
-            "log loss of plain frequencies": quality.baseline,
-            "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
-            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain "
-            f"frequencies",
-            "saved in": str(target),
-        }
-        | ({"text": learnt.text()} if text and as_json else {}),
-        as_json,
-    )
-
-
-def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:
-    """Where the model goes: what was said, or a short file name made of the player's; never over
-    the hands."""
-    clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
-    target = target or Path(f"{clean.encode()[:NAME_BYTES].decode(errors='ignore')}-{kind}.json")
-    if os.path.isdir(target):  # not Path.is_dir, which fails where a name is too long
-        raise BadParameter(f"{target} is a folder; give --out the name of a file")
-    if os.path.exists(target) and os.path.exists(hands) and os.path.samefile(target, hands):
-        raise BadParameter(f"{target} holds the hands; give --out another name")
-    return target
-
-
-def show(
-    context: typer.Context,
-    strategy: Annotated[str, typer.Argument(help="A strategy file or a run folder.")],
-    betting: Annotated[
-        str, typer.Option(help="Hold'em: after these actions before the flop, such as r or cr.")
-    ] = "",
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Hold'em: where the picture goes (default: beside the strategy)."
-        ),
-    ] = None,
-    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
-) -> None:
-    """Show what a strategy does: its table, or in hold'em the grid of starting hands as a
-    picture."""
-    profile = read_strategy(strategy, game)
-    if profile.player is not None:
-        out.print(
-            f"Meant for {seat_text(profile.game, profile.player)}; "
-            "the other is the model it responds to."
-        )
-    if not profile.game.abilities.grid:
-        refuse_given(
-            context,
-            ["betting", "picture"],
-            f"the strategy is for {profile.game.name}, which has no picture",
-        )
-        for row in profile.table():
-            out.print(str(row))
-        return
-    from counterplay.holdem.grid import grid_label, plot_grid, preflop_grid
-
-    path = Path(strategy)
-    name = path.name if path.is_dir() else path.stem
-    picture = (
-        picture
-        or (path if path.is_dir() else path.parent)
-        / f"{name}-preflop{'-' + betting if betting else ''}.png"
-    )
-    plot_grid(profile, picture, betting, name)
-    grid = preflop_grid(profile, betting)
-    for row in range(13):
-        cells = [
-            f"{grid_label(row, column):>3} {_letter(grid[row, column])}" for column in range(13)
-        ]
-        out.print("  ".join(cells))
-    out.print("r raise, c call, f fold: what is played most; capitals above 90%")
-    out.print(f"Picture: {picture}")
-
-
-def _letter(shares: Any) -> str:
-    best = int(shares.argmax())
-    letter = "fcr"[best]
-    return letter.upper() if shares[best] > 0.9 else letter
-
-
-@holdem.callback()
-def _holdem() -> None:
-    """Tables of hand strength for hold'em."""
-
-
-@holdem.command()
-def prepare(as_json: AsJson = False) -> None:
-    """Build the exact hand-strength tables now (they are otherwise built on first use)."""
-    from counterplay.holdem import tables
-
-    before = time.perf_counter()
-    folder = tables.table_folder()
-    ready = tables.read_tables(folder) is not None
-    with share_progress("hold'em tables") as tell:
-        tables.strengths(tell)
-    size = tables.size_on_disk(folder)
-    facts = {
-        "tables": "were ready" if ready else "built",
-        "seconds": time.perf_counter() - before,
-        "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
-        "folder": str(folder),
-    }
-    print_facts(facts, as_json)

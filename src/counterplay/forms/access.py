@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
+from counterplay.kernels.lines import apart
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ANSWERS: dict[tuple[str, type], Callable[..., Any]] = {}
@@ -46,8 +48,8 @@ def chance_on(form: Any, buffer: Any) -> Any:
 
 
 def new_hand(form: Any) -> Any:
-    """Scratch that no file keeps."""
-    return chance_on(form, chance_buffer(form))
+    """Scratch that no file keeps, for one thread."""
+    return chance_on(form, apart(chance_buffer(form)))
 
 
 def start(form: Any, chance: Any, rng: Any) -> Any:

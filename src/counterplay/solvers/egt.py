@@ -6,13 +6,7 @@ prox functions d_k ≥ 0 and smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and 
 d2(y) are smooth best-response values. The excessive gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤
 μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps the condition.
 
-Prox: the dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I /
-x(p_I) a behaviour over n actions,
-    entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,
-    β_I = 1 + max_a Σ_{J below a} β_J.
-Its conjugate is a pass children first: v_a = g_a + values of the information sets below a, and at I
-    entropy b ∝ exp(v / μβ), value μβ (log Σ exp(v / μβ) - log n);
-    Euclidean b = Π(1/n + v / μβ), value b'v - μβ ω(b).
+The prox functions are the dilated ones of `prox.py`.
 
 Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply`
 (behaviour `reply_policy`), x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and
@@ -30,43 +24,27 @@ probability is needed.
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
 from counterplay.forms.width import FullWidthForm, payoff_gradient
-from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.jit import index, jit
 from counterplay.solvers.algorithms import solver_names
 from counterplay.solvers.base import Solver, one_of
+from counterplay.solvers.prox import (
+    Half,
+    add_prox_gradient,
+    copy_into,
+    largest_prox,
+    new_half,
+    smoothed_reply,
+)
 
 ROUNDING = 1e-14
 #: A step this short changes nothing that rounding would not; the point stays where it is.
 SHORTEST_STEP = 1e-9
-
-
-class Half(NamedTuple):
-    """One player's arrays: m information sets, s slots, s + 1 sequences. `plan` and `payoff` are
-    state, the rest scratch."""
-
-    beta: np.ndarray  # float64[m]: constant
-    plan: np.ndarray  # float64[s + 1]
-    payoff: np.ndarray  # float64[s + 1]: against the other's plan
-    reply: np.ndarray  # float64[s + 1]
-    reply_policy: np.ndarray  # float64[s]
-    next: np.ndarray  # float64[s + 1]
-    next_payoff: np.ndarray  # float64[s + 1]
-    work: np.ndarray  # float64[s + 1]
-    policy: np.ndarray  # float64[s]
-
-
-@jit
-def _copy(source: np.ndarray, out: np.ndarray) -> None:
-    for q in range(index(len(out))):
-        out[q] = source[q]
 
 
 @jit
@@ -74,103 +52,6 @@ def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
     """out = (1 - τ) old + τ new."""
     for q in range(index(len(out))):
         out[q] = (1.0 - tau) * old[q] + tau * new[q]
-
-
-@jit
-def most_below(
-    side: Treeplex | Side, own: np.ndarray, total: np.ndarray, below: np.ndarray
-) -> float:
-    """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum
-    below the empty sequence."""
-    for q in range(index(len(below))):
-        below[q] = 0.0
-    i = index(len(side.parent))
-    while i > ZERO:  # children first
-        i -= ONE
-        most = 0.0
-        for slot in range(index(side.first[i]), index(side.first[i + ONE])):
-            most = max(most, below[slot + ONE])
-        total[i] = own[i] + most
-        below[index(side.parent[i])] += total[i]
-    return float(below[0])
-
-
-@jit
-def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high -
-    1. Fills `policy` there."""
-    most = payoff[low + ONE]
-    for slot in range(low, high):
-        most = max(most, payoff[slot + ONE])
-    total = 0.0
-    for slot in range(low, high):
-        policy[slot] = math.exp((payoff[slot + ONE] - most) / weight)
-        total += policy[slot]
-    for slot in range(low, high):
-        policy[slot] /= total
-    return float(most + weight * math.log(total / float(high - low)))
-
-
-@jit
-def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is
-    negative (Michelot 1986)."""
-    share = 1.0 / float(high - low)
-    most = payoff[low + ONE]
-    for slot in range(low, high):
-        most = max(most, payoff[slot + ONE])
-    for slot in range(low, high):  # Π does not notice that the largest v is subtracted
-        policy[slot] = share + (payoff[slot + ONE] - most) / weight
-    cut = share - 1.0  # no action so far below the best is played
-    kept, before = high - low + ONE, high - low + ONE + ONE
-    while kept < before:
-        before, kept, total = kept, ZERO, 0.0
-        for slot in range(low, high):
-            if policy[slot] > cut:
-                total += policy[slot]
-                kept += ONE
-        cut = (total - 1.0) / float(kept)
-    value = 0.0
-    for slot in range(low, high):
-        policy[slot] = max(policy[slot] - cut, 0.0)
-        value += policy[slot] * payoff[slot + ONE] - 0.5 * weight * (policy[slot] - share) ** 2
-    return float(value)
-
-
-@jit
-def smoothed_reply(
-    side: Treeplex | Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray
-) -> float:
-    """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work`
-    with smoothed values."""
-    _copy(payoff, half.work)
-    i = index(len(side.parent))
-    while i > ZERO:  # children first
-        i -= ONE
-        low, high = index(side.first[i]), index(side.first[i + ONE])
-        if euclidean:
-            value = _project(half.work, low, high, mu * half.beta[i], half.policy)
-        else:
-            value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
-        half.work[index(side.parent[i])] += value
-    return float(half.work[0])
-
-
-@jit
-def add_prox_gradient(
-    side: Treeplex | Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
-) -> None:
-    """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
-    (ω(b) - b'(b - 1/n)) above."""
-    for i in range(index(len(side.parent))):
-        low, high = index(side.first[i]), index(side.first[i + ONE])
-        share = 1.0 / float(high - low)
-        above = 0.0
-        for slot in range(low, high):
-            away = policy[slot] - share
-            out[slot + ONE] += mu * beta[i] * away
-            above += 0.5 * away * away - policy[slot] * away
-        out[index(side.parent[i])] += mu * beta[i] * above
 
 
 @jit
@@ -233,7 +114,7 @@ def egt_iterations(
         )
         mu, mu_other = schedule[mine], schedule[1 - mine]
         smoothed_reply(side, me, mu, euclidean, me.payoff)
-        _copy(me.policy, me.reply_policy)
+        copy_into(me.policy, me.reply_policy)
         plan_from_policy(side, me.reply_policy, me.reply)  # x̂ = argmax x'Ay - μ1 d1(x)
         tau = 2.0 / (schedule[2] + 3.0)
         while (
@@ -247,8 +128,8 @@ def egt_iterations(
             schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
             schedule[2] += 1.0
             for half in (me, you):
-                _copy(half.next, half.plan)
-                _copy(half.next_payoff, half.payoff)
+                copy_into(half.next, half.plan)
+                copy_into(half.next_payoff, half.payoff)
 
 
 class ExcessiveGap(Solver):
@@ -264,9 +145,9 @@ class ExcessiveGap(Solver):
         super().__init__(game, seed, prox=prox)
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
         self._form = _checked_form(game, form)
-        self._halves = (_new_half(self._form.one), _new_half(self._form.two))
+        self._halves = (new_half(self._form.one), new_half(self._form.two))
         self._largest = [
-            _largest_prox(*pair, self._euclidean)
+            largest_prox(*pair, self._euclidean)
             for pair in zip(self._form, self._halves, strict=True)
         ]
         scale = float(np.abs(game.tree.payoff).max()) or 1.0
@@ -366,23 +247,6 @@ def _opposed(form: SequenceForm) -> bool:
         for side, other in zip(form, reversed(form), strict=True)
     )
     return bool(abs(one + two.T).max() <= 1e-12)
-
-
-def _new_half(side: Treeplex | Side) -> Half:
-    n_slots, n_infosets = int(side.first[-1]), len(side.parent)
-    half = Half(
-        np.empty(n_infosets),
-        *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)),
-    )
-    most_below(side, np.ones(n_infosets), half.beta, half.work)
-    return half
-
-
-def _largest_prox(side: Treeplex | Side, half: Half, euclidean: bool) -> float:
-    """D = max d; pure actions attain the maximum of ω."""
-    n = np.diff(side.first)
-    own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
-    return float(most_below(side, own, np.empty(len(n)), half.work))
 
 
 SOLVER = ExcessiveGap

@@ -164,12 +164,15 @@ def mean_of_visits(
     first: np.ndarray,
     c: float,
     copies: tuple[np.ndarray, ...],
-    spreads: tuple[np.ndarray, ...],
+    before: np.ndarray,
     low: int,
     high: int,
+    out: np.ndarray,
+    spread: np.ndarray,
 ) -> None:
-    """Information sets low .. high - 1: mean visits and rewards of all copies, to all of them,
-    and what follows from them."""
+    """Information sets low .. high - 1: mean visits and rewards of all copies to `out`, and what
+    follows from them to it and `spread`. What nobody visited stays as it is in the first copy and
+    `before`, its spread."""
     many = float(len(copies))
     one = copies[0]
     for infoset in range(index(low), index(high)):
@@ -179,6 +182,11 @@ def mean_of_visits(
             for k in range(begin, end):
                 more_visits = copy[k, VISITS] != one[k, VISITS]
                 changed |= more_visits | (copy[k, VALUE] != one[k, VALUE])
+        spread[infoset] = before[infoset]
+        for k in range(begin, end):
+            out[k, VISITS] = one[k, VISITS]
+            out[k, VALUE] = one[k, VALUE]
+            out[k, ROOT] = one[k, ROOT]
         if not changed:
             continue
         total = 0.0
@@ -190,14 +198,10 @@ def mean_of_visits(
             visits = one[k, VISITS] + more / many
             total += visits
             if visits > 0.0:
-                value, root = reward / many / visits, sqrt(1.0 / visits)
-                for copy in copies:
-                    copy[k, VISITS] = visits
-                    copy[k, VALUE] = value
-                    copy[k, ROOT] = root
-        width = bound_width(c, total)
-        for spread in spreads:
-            spread[infoset] = width
+                out[k, VISITS] = visits
+                out[k, VALUE] = reward / many / visits
+                out[k, ROOT] = sqrt(1.0 / visits)
+        spread[infoset] = bound_width(c, total)
 
 
 class TreeSearch(SamplingSolver):
@@ -240,13 +244,19 @@ class TreeSearch(SamplingSolver):
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
         return Trail(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
-    def put_together(self, copies: tuple[Tables, ...], worker: Worker, part: int) -> None:
-        stats = tuple(tables.stats for tables in copies)
-        spreads = tuple(tables.spread for tables in copies)
+    def room(self) -> Tables:
+        return Tables(*(np.empty_like(array) for array in self.copies[0]))
+
+    def put_together(self, copies: tuple[Tables, ...], mean: Tables, part: int) -> None:
+        stats, before = tuple(tables.stats for tables in copies), copies[0].spread
         here = part_of(self.game.n_infosets, part, len(copies))
-        mean_of_visits(self.game.form.first, self._c, stats, spreads, *here)
+        mean_of_visits(self.game.form.first, self._c, stats, before, *here, mean.stats, mean.spread)
         trees = tuple(tables.in_tree for tables in copies)
-        union_of(trees, *part_of(len(trees[0]), part, len(copies)))
+        union_of(trees, *part_of(len(mean.in_tree), part, len(copies)), mean.in_tree)
+
+    def take_over(self, mean: Tables, tables: Tables) -> None:
+        for mine, array in zip(tables, mean, strict=True):
+            mine[:] = array
 
     def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
         base, mine = found["stats"], found[f"stats.{copy}"].copy()

@@ -11,10 +11,10 @@ import numpy as np
 
 from counterplay.forms.access import chance_buffer, chance_on
 from counterplay.forms.game import Game
+from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.teams import (
-    BLOCK,
     Alone,
     Team,
     Threads,
@@ -40,15 +40,15 @@ class SamplingSolver(Solver):
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
-        buffers = [chance_buffer(self._form) for _ in range(threads)]
+        self.rng = apart(self.rng)
+        buffers = [apart(chance_buffer(self._form)) for _ in range(threads)]
         workers = [
             Worker(
-                tables if k == 0 else _copy(tables),
+                all_apart(tables),
                 buffers[k],
                 chance_on(self._form, buffers[k]),
-                self._new_scratch(),
-                self.rng if k == 0 else new_state(seed, k),
-                np.zeros(BLOCK),
+                all_apart(self._new_scratch()),
+                self.rng if k == 0 else apart(new_state(seed, k)),
             )
             for k in range(threads)
         ]
@@ -63,10 +63,16 @@ class SamplingSolver(Solver):
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
         times; the nodes touched."""
 
-    def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
-        """The mean of all copies' regrets to all of them, in one part of the table."""
+    def room(self) -> Any:
+        """float64[s]: for the mean of all copies' regrets."""
+        return np.empty(self.game.n_slots)
+
+    def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
         regrets = tuple(tables.regret for tables in copies)
-        mean_of(regrets, *part_of(len(regrets[0]), part, len(copies)), worker.block)
+        mean_of(regrets, *part_of(len(mean), part, len(copies)), mean)
+
+    def take_over(self, mean: Any, tables: Any) -> None:
+        tables.regret[:] = mean
 
     def hand_over(self, copies: tuple[Any, ...]) -> None:
         """Everything but strategy sums, which each thread keeps for itself."""
@@ -133,7 +139,3 @@ class SamplingSolver(Solver):
     def _fade(self, tables: Any, share: float) -> None:
         tables.regret[:] *= share
         tables.strategy_sum[:] *= share
-
-
-def _copy(tables: Any) -> Any:
-    return type(tables)(*(array.copy() for array in tables))

@@ -9,11 +9,14 @@ while playing, T threads correct the same regret T times before they know of eac
 
 Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
 however a run is cut. Up to `ALONE` visits per information set the first thread plays alone: from so
-little the others would only repeat its mistakes. Then the copies meet ever more seldom: after a
-tenth of all iterations so far until that is `VISITS` visits per information set, and `EACH` of
-every thread, and again from there on when a two-hundredth of them is more. Where a game has few
-information sets for its threads, all they find is much alike and worth one of them, and they are
-refused.
+little the others would only repeat its mistakes. Then the copies meet ever more seldom: after 3% of
+all iterations so far until that is `EACH` visits per information set by every thread, and again
+from there on when 0.5% of them is more. (With 10% external sampling learns less: what is found
+early weighs on the average for long.) Where a game has few information sets for its threads, all
+they find is much alike and worth one of them, and they are refused.
+
+At a meeting each thread works out a part of the mean, for all to copy. So it writes to no table but
+its own, and what it goes on with is near it.
 """
 
 from __future__ import annotations
@@ -34,9 +37,8 @@ MOST_THREADS = 64
 INFOSETS = 150  # a game with so many times T² information sets takes T threads
 LEAST = 4  # iterations of each thread between two meetings
 ALONE = 8.0  # visits of an information set before the first meeting
-VISITS = 16.0  # of an information set between two meetings, at least
-EACH = 4.0  # the same of every thread, so that a meeting takes the same share of the time of many
-EARLY, LATE = 0.1, 0.005  # of all iterations so far: at most before `VISITS`, at least after them
+EACH = 16.0  # by every thread between two meetings, which then take a small share of the time
+EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
 BLOCK = 256  # entries that are put together at once
 
 
@@ -48,7 +50,6 @@ class Worker(NamedTuple):
     chance: Any  # what was dealt: the scratch of a form
     scratch: Any
     rng: np.ndarray
-    block: np.ndarray  # float64[BLOCK]: for putting tables together
 
 
 class Algorithm(Protocol):
@@ -60,9 +61,15 @@ class Algorithm(Protocol):
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
         times; the nodes touched."""
 
-    def put_together(self, copies: tuple[Any, ...], worker: Worker, part: int) -> None:
-        """Write the mean of all copies to all of them, in the `part`-th of `len(copies)` parts
-        of the tables."""
+    def room(self) -> Any:
+        """For the mean of all copies."""
+
+    def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
+        """Write the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts of
+        the tables."""
+
+    def take_over(self, mean: Any, tables: Any) -> None:
+        """Write the mean to the tables of a worker."""
 
     def hand_over(self, copies: tuple[Any, ...]) -> None:
         """What the first copy knows to all the others."""
@@ -108,6 +115,7 @@ class Threads(Team):
             [LEAST * len(workers), 1]
         )  # iteration of the next; whether the first still plays alone
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
+        self._mean: Any = None  # what the copies are put together in, made when first used
 
     @property
     def playing(self) -> list[Worker]:
@@ -118,6 +126,8 @@ class Threads(Team):
 
     def run(self, algorithm: Algorithm, done: int, n: int) -> int:
         threads = range(len(self.workers))
+        if self._mean is None:
+            self._mean = algorithm.room()
         jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, whatever happens to one
         return sum(_result(job) for job in jobs)
@@ -136,10 +146,12 @@ class Threads(Team):
                 if done == self._meeting[0]:
                     self._played.wait(k)
                     if not alone:
-                        algorithm.put_together(copies, worker, k)
+                        algorithm.put_together(copies, self._mean, k)
                     elif k == 0 and self._visits() >= ALONE:
                         algorithm.hand_over(copies)
                     self._merged.wait(k)
+                    if not alone:
+                        algorithm.take_over(self._mean, worker.tables)
                 if done == end:
                     return touched
         except BaseException:
@@ -166,8 +178,8 @@ class Threads(Team):
         done, alone = self._meeting.tolist()
         visits = max(self._visits(), 1e-9)
         self._meeting[1] = alone and visits < ALONE
-        between = max(VISITS, EACH * len(self.workers))
-        whole = (ALONE - visits if self._meeting[1] else between) * done / visits
+        between = ALONE - visits if self._meeting[1] else EACH * len(self.workers)
+        whole = between * done / visits
         most = done if self._meeting[1] else EARLY * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
@@ -208,37 +220,29 @@ def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
 
 
 @jit
-def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, block: np.ndarray) -> None:
-    """Entries low .. high - 1: the mean of all copies, to all of them. Equal entries stay as
-    they are."""
+def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
+    """Entries low .. high - 1 of `out`: the mean of all copies. Where all are equal it is what
+    they are, bit for bit."""
     one = copies[0]
     many = float(len(copies))
     start = index(low)
     while start < index(high):
-        n = min(index(high) - start, index(len(block)))
-        for k in range(n):
-            block[k] = 0.0
-        changed = False
+        end = min(start + index(BLOCK), index(high))
+        for k in range(start, end):
+            out[k] = 0.0
         for copy in copies:
-            for k in range(n):
-                difference = copy[start + k] - one[start + k]
-                block[k] += difference
-                changed |= difference != 0.0
-        if changed:
-            for k in range(n):
-                block[k] = one[start + k] + block[k] / many
-            for copy in copies:
-                for k in range(n):
-                    copy[start + k] = block[k]
-        start += n
+            for k in range(start, end):
+                out[k] += copy[k] - one[k]
+        for k in range(start, end):
+            out[k] = one[k] + out[k] / many
+        start = end
 
 
 @jit
-def union_of(copies: tuple[np.ndarray, ...], low: int, high: int) -> None:
-    """Entries low .. high - 1: the largest of all copies, to all of them."""
+def union_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
+    """Entries low .. high - 1 of `out`: the largest of all copies."""
     for k in range(index(low), index(high)):
-        largest = copies[0][k]
-        for copy in copies:
-            largest = max(largest, copy[k])
-        for copy in copies:
-            copy[k] = largest
+        out[k] = copies[0][k]
+    for copy in copies:
+        for k in range(index(low), index(high)):
+            out[k] = max(out[k], copy[k])

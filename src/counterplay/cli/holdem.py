@@ -1,0 +1,37 @@
+"""The commands `holdem ...`: its tables."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from counterplay.cli.display import print_facts, share_progress
+from counterplay.cli.support import AsJson
+
+holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@holdem.callback()
+def _holdem() -> None:
+    """Tables of hand strength for hold'em."""
+
+
+@holdem.command()
+def prepare(as_json: AsJson = False) -> None:
+    """Build the exact hand-strength tables now (they are otherwise built on first use)."""
+    from counterplay.holdem import tables
+
+    before = time.perf_counter()
+    folder = tables.table_folder()
+    ready = tables.read_tables(folder) is not None
+    with share_progress("hold'em tables") as tell:
+        tables.strengths(tell)
+    size = tables.size_on_disk(folder)
+    facts = {
+        "tables": "were ready" if ready else "built",
+        "seconds": time.perf_counter() - before,
+        "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
+        "folder": str(folder),
+    }
+    print_facts(facts, as_json)

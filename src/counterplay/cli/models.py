@@ -1,0 +1,121 @@
+"""The command `model`: how a player plays, learnt from his hands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterplay.base.errors import BadParameter
+from counterplay.cli.display import err, out, print_facts
+from counterplay.cli.support import AsJson
+
+NAME_BYTES = 150  # of a player's name in the name of a file
+
+
+def model(
+    hands: Annotated[
+        Path,
+        typer.Argument(
+            help="Hands: .parquet, .log or .txt of ACPC, .phh, .phhs, or a folder of the last two."
+        ),
+    ],
+    player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
+    kind: Annotated[
+        str, typer.Option(help="tree (C4.5, one per phase) or frequency (counts).")
+    ] = "tree",
+    game: Annotated[
+        str, typer.Option(help="Hold'em with the buckets of the model.")
+    ] = "holdem(buckets=10)",
+    laplace: Annotated[bool, typer.Option(help="Smooth the leaves of the trees.")] = True,
+    unseen: Annotated[
+        str,
+        typer.Option(
+            help="Cards not shown: inferred, or fractional (trees: as in J48; counts: as dealt)."
+        ),
+    ] = "inferred",
+    on_error: Annotated[
+        str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip the hand.")
+    ] = "refuse",
+    text: Annotated[bool, typer.Option("--text", help="Print the trees.")] = False,
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Where the model goes (default: PLAYER-KIND.json, what is there is replaced).",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn how a player plays from his hands, and say how well the model predicts hands it has not
+    seen.
+
+    For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
+    and then: counterplay model hands.parquet --player poki
+    """
+    from counterplay.games.registry import load
+    from counterplay.opponents.hands.parquet import read_any
+    from counterplay.opponents.models.file import save_model
+    from counterplay.opponents.models.model import assess, learn_model, split
+    from counterplay.opponents.models.observe import observe
+
+    target = _model_file(hands, target, player, kind)
+    if kind == "frequency" and not laplace:
+        raise BadParameter("--no-laplace is for the leaves of trees; a frequency model has none")
+    read = read_any(
+        hands,
+        on_error,
+        lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None,
+    )
+    if not len(read):
+        raise BadParameter(
+            f"{hands}: no hand to learn "
+            f"from{f', {len(read.skipped):,} skipped' if read.skipped else ''}"
+        )
+    loaded = load(game)
+    seen = observe(read, player)
+    known, held_out = split(seen)
+    if not len(held_out.node) or not len(known.node):
+        raise BadParameter(
+            f"{player!r} decides in {len(set(seen.hand.tolist()))} of these hands, "
+            "too few to learn from some and hold every fifth out; give more"
+        )
+    quality = assess(
+        learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out
+    )
+    learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
+    save_model(learnt, target)
+    if text and not as_json:
+        out.print(learnt.text())
+    print_facts(
+        {
+            "player": player,
+            "hands": learnt.hands,
+            "skipped": len(read.skipped),
+            "decisions": learnt.decisions,
+            "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",
+            "held out": f"{quality.decisions:,} decisions, every fifth hand",
+            "log loss": quality.log_loss,
+            "log loss of plain frequencies": quality.baseline,
+            "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
+            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain "
+            f"frequencies",
+            "saved in": str(target),
+        }
+        | ({"text": learnt.text()} if text and as_json else {}),
+        as_json,
+    )
+
+
+def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:
+    """Where the model goes: what was said, or a short file name made of the player's; never over
+    the hands."""
+    clean = "".join(c if c.isalnum() or c in "-_" else "_" for c in player)
+    target = target or Path(f"{clean.encode()[:NAME_BYTES].decode(errors='ignore')}-{kind}.json")
+    if os.path.isdir(target):  # not Path.is_dir, which fails where a name is too long
+        raise BadParameter(f"{target} is a folder; give --out the name of a file")
+    if os.path.exists(target) and os.path.exists(hands) and os.path.samefile(target, hands):
+        raise BadParameter(f"{target} holds the hands; give --out another name")
+    return target

@@ -1,0 +1,107 @@
+"""The command `reproduce`: the figures and tables of the paper."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from counterplay.base.errors import Interrupted
+from counterplay.cli.display import (
+    err,
+    out,
+    overall_progress,
+    print_campaign,
+    print_outcome,
+    share_progress,
+)
+from counterplay.cli.support import AsJson, refuse_others
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")
+    ] = Path("results"),
+    again: Annotated[
+        bool, typer.Option("--again", help="Make everything anew, also what has been done before.")
+    ] = False,
+    as_json: AsJson = False,
+    *,
+    context: typer.Context,
+) -> None:
+    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done.
+
+    Stop it whenever you like: the same command goes on.
+    """
+    from counterplay.experiments.harness.campaign import Campaign, reproduce_all
+    from counterplay.experiments.harness.registry import experiments
+    from counterplay.experiments.harness.registry import reproduce as run_experiment
+
+    if name is None:
+        refuse_others(context, ["as_json"], "without a name it only lists what there is")
+        if as_json:
+            print(
+                json.dumps(
+                    [
+                        {"name": experiment.name, "title": experiment.title}
+                        for experiment in experiments().values()
+                    ]
+                )
+            )
+            return
+        for experiment in experiments().values():
+            out.print(f"{experiment.name:<12} {experiment.title}")
+        out.print(f"{'all':<12} everything above that has not been done yet")
+    elif name == "all":
+        stopped = False
+        try:
+            with overall_progress() as tell:
+                campaign = reproduce_all(scale, folder, tell, again)
+        except Interrupted as stop:
+            campaign, stopped = cast(Campaign, stop.result), True
+        except KeyboardInterrupt:
+            err.print("stopped before anything was begun; the same command starts again.")
+            raise typer.Exit(130) from None
+        if as_json:
+            print(
+                json.dumps({**asdict(campaign), "report": str(campaign.report), "stopped": stopped})
+            )
+        else:
+            print_campaign(campaign)
+        if stopped:
+            of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
+            err.print(f"stopped: {of}; {_go_on(folder, again)}.")
+            raise typer.Exit(130)
+        if campaign.failures:
+            raise typer.Exit(1)
+    else:
+        try:
+            with share_progress(name) as tell:
+                outcome = run_experiment(name, scale, folder, tell, again)
+        except KeyboardInterrupt:
+            err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
+            raise typer.Exit(130) from None
+        if as_json:
+            print(json.dumps(asdict(outcome)))
+        else:
+            print_outcome(outcome)
+            out.print(
+                "Files: "
+                + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
+            )
+
+
+def _go_on(folder: Path, again: bool) -> str:
+    """What is left after Ctrl-C, in words."""
+    then = "the same command goes on"
+    if again:
+        then = "without --again the same command makes only what is missing"
+    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
+    return f"{kept}, and {then}"
