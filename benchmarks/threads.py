@@ -5,7 +5,8 @@ benchmarks/threads.csv.
 
 Convergence: exploitability after as many iterations, the mean over seeds, over that of one thread.
 In hold'em: sb/h against one reference strategy, 1,000,000 duplicate hands. Speed: iterations per
-second over those of one thread, taking turns.
+second over those of one thread, taking turns, after some seconds of training; and what the machine
+allows: as many solvers of one thread each that never meet, at once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import csv
 import statistics
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ HOLDEM: list[tuple[str, int, dict[str, Any]]] = [
     ("mccfr", 6_000_000, {}),
     ("mccfr-external", 300_000, {}),
 ]
-SEEDS, REPEATS, SECONDS = 4, 3, 1.5
+SEEDS, REPEATS, SECONDS, WARM = 4, 2, 2.0, 3.0
 Row = tuple[
     str, str, str, int, float, float, float
 ]  # kind, game, algorithm, threads, median, least, most
@@ -102,52 +104,53 @@ def speed(counts: list[int]) -> Iterator[Row]:
         game = cp.load(f"holdem(buckets={buckets})")
         for algorithm, _, options in HOLDEM:
             solvers = {t: new_solver(game, algorithm, 1, {**options, "threads": t}) for t in counts}
+            apart = {t: [new_solver(game, algorithm, k, options) for k in range(t)] for t in counts}
             chunk = {t: _warm(solver) for t, solver in solvers.items()}
             rates: dict[int, list[float]] = {t: [] for t in counts}
+            limits: dict[int, list[float]] = {t: [] for t in counts}
             for _ in range(REPEATS):
                 for t, solver in solvers.items():
                     rates[t].append(_rate(solver, chunk[t]))
+                    limits[t].append(_rate_apart(apart[t], chunk[counts[0]]))
+            name, one = game.name, rates[counts[0]]
             for t in counts:
-                ratios = [
-                    rate / base for rate, base in zip(rates[t], rates[counts[0]], strict=True)
-                ]
-                yield (
-                    "rate over one thread's",
-                    game.name,
-                    algorithm,
-                    t,
-                    statistics.median(ratios),
-                    min(ratios),
-                    max(ratios),
-                )
-            yield (
-                "iterations per second",
-                game.name,
-                algorithm,
-                counts[0],
-                statistics.median(rates[counts[0]]),
-                min(rates[counts[0]]),
-                max(rates[counts[0]]),
-            )
+                yield _row("rate over one thread's", name, algorithm, t, rates[t], one)
+                yield _row("the same, never meeting", name, algorithm, t, limits[t], one)
+            yield _row("iterations per second", name, algorithm, counts[0], one, [1.0] * REPEATS)
+
+
+def _row(
+    what: str, game: str, algorithm: str, threads: int, found: list[float], base: list[float]
+) -> Row:
+    ratios = [rate / one for rate, one in zip(found, base, strict=True)]
+    return what, game, algorithm, threads, statistics.median(ratios), min(ratios), max(ratios)
 
 
 def _warm(solver: Any) -> int:
     """Past the first meetings; how many iterations take about `SECONDS`."""
-    n = 50_000
-    solver.step(n)
+    n, begun = 50_000, time.perf_counter()
     while True:
         before = time.perf_counter()
         solver.step(n)
         took = time.perf_counter() - before
-        if took > SECONDS / 3:
+        if took > SECONDS / 4 and time.perf_counter() - begun > WARM:
             return int(n * SECONDS / took)
-        n *= 2
+        n = n if took > SECONDS / 4 else 2 * n
 
 
 def _rate(solver: Any, n: int) -> float:
     before = time.perf_counter()
     solver.step(n)
     return n / (time.perf_counter() - before)
+
+
+def _rate_apart(solvers: list[Any], n: int) -> float:
+    """Iterations per second of all of them."""
+    before = time.perf_counter()
+    with ThreadPoolExecutor(len(solvers)) as pool:
+        for job in [pool.submit(solver.step, n) for solver in solvers]:
+            job.result()
+    return n * len(solvers) / (time.perf_counter() - before)
 
 
 def matches(counts: list[int]) -> Iterator[Row]:

@@ -15,8 +15,8 @@ from counterplay.arena.tally import tally_block
 from counterplay.forms.access import child, infoset_at, player_at, start, utility
 from counterplay.holdem.betting import NO_FOLD, PublicNodes
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board
-from counterplay.holdem.table import Table
 from counterplay.holdem.rows import row_of
+from counterplay.holdem.table import Table
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform

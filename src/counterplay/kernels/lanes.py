@@ -157,9 +157,7 @@ def _set_dot(rows: _Rows) -> None:
 def _set_sum(rows: _Rows) -> None:
     builder = rows.builder
     value = cgutils.alloca_once_value(builder, ir.Constant(rows.vector, None))
-    rows.each(
-        lambda z: builder.store(builder.fadd(builder.load(value), rows.load(0, z)), value)
-    )
+    rows.each(lambda z: builder.store(builder.fadd(builder.load(value), rows.load(0, z)), value))
     rows.store(builder.load(value), 1)
 
 

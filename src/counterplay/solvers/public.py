@@ -33,7 +33,7 @@ DTYPE = np.float32  # of one walk; what is learnt is kept in double precision
 
 
 #: Lower and higher card of every holding.
-_CARDS = tuple(np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k in (0, 1))
+_LOW, _HIGH = (np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k in (0, 1))
 
 
 class Tables(NamedTuple):
@@ -102,7 +102,13 @@ class PublicSampling(SamplingSolver):
     summary = "public chance sampling: hold'em by the board, all holdings at once"
 
     def __init__(
-        self, game: Game, seed: int, form: Any = None, *, averaging: str = "linear", threads: int = 1
+        self,
+        game: Game,
+        seed: int,
+        form: Any = None,
+        *,
+        averaging: str = "linear",
+        threads: int = 1,
     ) -> None:
         if not isinstance(game.form, BettingGame):
             raise BadParameter(
@@ -127,7 +133,8 @@ class PublicSampling(SamplingSolver):
                 self._streets,
                 self._decisions,
                 self.game.form,
-                *_CARDS,
+                _LOW,
+                _HIGH,
                 worker.chance.inner if tied else worker.chance,
                 worker.tables,
                 worker.scratch.board,

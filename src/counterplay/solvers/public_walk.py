@@ -430,7 +430,9 @@ def _value_holdings(
 
 
 @jit
-def _value_places(street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: Work) -> None:
+def _value_places(
+    street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: Work
+) -> None:
     """Value of every place of the last street to each bucket of a player."""
     other = 1 - player
     pay = street.pay[player, g]
@@ -609,9 +611,7 @@ def end_street(
 
 
 @jit(inline=True)
-def _value_place(
-    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: Work
-) -> None:
+def _value_place(street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: Work) -> None:
     """Values of all places of an earlier street to one holding."""
     other = 1 - player
     value = work.place
@@ -683,9 +683,7 @@ def walk_board(
                 settle_street(streets[s], s, below, board, form, regret, ties, work)
                 continue
             if s == last:
-                end_last_street(
-                    street, s, here, board, form, tables, ties, regrets, averages, work
-                )
+                end_last_street(street, s, here, board, form, tables, ties, regrets, averages, work)
             else:
                 end_street(street, s, here, board, form, tables, ties, regrets, averages, work)
             s -= 1

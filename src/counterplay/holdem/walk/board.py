@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.holdem.boards import rename
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.deal import FIRST_OF_BOARD, N_DEALT, Deal, bucket_at, find_board
-from counterplay.holdem.boards import rename
 from counterplay.holdem.evaluator import strength_of_masks
 from counterplay.holdem.strength import sort_numbers
 from counterplay.kernels.jit import index, jit

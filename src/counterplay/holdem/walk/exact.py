@@ -93,9 +93,7 @@ def _shares(tree: BettingTree, street: Street, k: int, table: Table, codes: int)
     node = street.node[:, k]
     rows = table.first_row[np.maximum(node, 0)][:, None, :] + np.arange(codes)[None, :, None]
     columns = [ACTIONS.index(action) for action in tree.actions[int(node[node >= 0][0])]]
-    found: np.ndarray = np.where(
-        node[:, None, :, None] >= 0, table.policy[rows][..., columns], 0.0
-    )
+    found: np.ndarray = np.where(node[:, None, :, None] >= 0, table.policy[rows][..., columns], 0.0)
     return found
 
 
@@ -356,28 +354,14 @@ def value_street(
 
 
 @jit
-def value_flop(
-    streets: Any,
-    deck: np.ndarray,
-    names: Renamings,
-    flop: np.ndarray,
-    g: int,
-    player: int,
-    best: bool,
-    seat: Seat,
-    own: Seat,
+def begin_flop(
+    streets: Any, deck: np.ndarray, flop: np.ndarray, g: int, player: int, seat: Seat, own: Seat,
     desk: Desk,
-) -> int:
-    """Fill `desk.flop` with the values of `player` at the flop's starts of group g, on one flop;
-    the rivers walked."""
-    chance, board = desk.chance, desk.board
+) -> None:  # fmt: skip
+    """Codes on a flop, and the opponent's reach at the turn's starts behind group g."""
+    chance, board, other = desk.chance, desk.board, 1 - player
     for k in range(index(3)):
         chance.deck[index(FIRST_OF_BOARD) + k] = flop[k]
-    kept, n_names = desk.kept, len(names.card)
-    for k in range(index(n_names)):
-        kept[0, k] = k
-    on_flop = keep_renamings(names.card, kept[0], flop, n_names, kept[1])
-    other, rivers = 1 - player, 0
     for street in range(2):
         set_codes(seat.table, desk, 0, street)
         set_codes(own.table, desk, 1, street)
@@ -395,65 +379,125 @@ def value_flop(
         streets[1], g, other, seat.path[1], desk.code[0, 1], desk.y_flop, board.size[0],
         board.pair, desk.y_turn,
     )  # fmt: skip
-    flop_ends, turn_ends = len(streets[1].onward), len(streets[2].onward)
-    for e in range(flop_ends):
-        for h in range(index(N_HOLDINGS)):
-            for lane in range(_LANES):
-                desk.turn[e, h, lane] = 0.0
-    for t in range(index(len(deck))):
-        turn = deck[t]
-        if on_board(chance, 3, turn):
-            continue
-        many_turns = times(names.card, kept[1], on_flop, turn)
-        if many_turns == 0:
-            continue
-        chance.deck[index(FIRST_OF_BOARD + 3)] = turn
-        on_turn = keep_renamings(
-            names.card, kept[1], chance.deck[FIRST_OF_BOARD + 3 : FIRST_OF_BOARD + 4], on_flop, kept[2]
-        )
-        for street in range(1, 3):
-            set_codes(seat.table, desk, 0, street)
-        for street in range(1, 3):
-            set_codes(own.table, desk, 1, street)
-        list_holdings(deck, desk, 4, False)
-        for e in range(flop_ends):
-            _pass_down(
-                streets[2], g * flop_ends + e, other, seat.path[2], desk.code[0, 2],
-                desk.y_turn[e], board.size[0], board.pair,
-                desk.y_river[e * turn_ends : (e + 1) * turn_ends],
-            )  # fmt: skip
-        for e in range(flop_ends * turn_ends):
-            for h in range(index(N_HOLDINGS)):
-                for lane in range(_LANES):
-                    desk.river[e, h, lane] = 0.0
-        for r in range(index(len(deck))):
-            river = deck[r]
-            if on_board(chance, 4, river):
-                continue
-            many = times(names.card, kept[2], on_turn, river)
-            if many == 0:
-                continue
-            chance.deck[index(FIRST_OF_BOARD + 4)] = river
-            _walk_river(streets, deck, g, player, best, seat, own, many, desk)
-            rivers += 1
-        left = len(deck) - 8
-        for e in range(flop_ends * turn_ends):
-            even_out(names.pair, kept[2], on_turn, desk.river[e], desk.even)
-        list_holdings(deck, desk, 4, False)
-        for e in range(flop_ends):
-            value_street(
-                streets[2], g * flop_ends + e, player, best, desk.code[0, 2], desk.code[1, 2],
-                desk.y_turn[e], seat.gone[2], own.policy[2],
-                desk.river[e * turn_ends : (e + 1) * turn_ends], 1.0 / left, desk, desk.turn[e],
-                float(many_turns),
-            )  # fmt: skip
-    for e in range(flop_ends):
-        even_out(names.pair, kept[1], on_flop, desk.turn[e], desk.even)
+
+
+@jit
+def end_flop(
+    streets: Any, deck: np.ndarray, g: int, player: int, best: bool, seat: Seat, own: Seat,
+    desk: Desk,
+) -> None:  # fmt: skip
+    """Fill `desk.flop` with the values of group g on the flop begun, from those of `desk.turn`."""
     list_holdings(deck, desk, 3, False)
     value_street(
         streets[1], g, player, best, desk.code[0, 1], desk.code[1, 1], desk.y_flop, seat.gone[1],
         own.policy[1], desk.turn, 1.0 / (len(deck) - 7), desk, desk.flop, 1.0,
     )  # fmt: skip
+
+
+@jit
+def keep_flop(names: Renamings, flop: np.ndarray, desk: Desk) -> int:
+    """Number the renamings that leave a flop as it is in `desk.kept[1]`; how many."""
+    every = len(names.card)
+    for k in range(index(every)):
+        desk.kept[0, k] = k
+    return keep_renamings(names.card, desk.kept[0], flop, every, desk.kept[1])
+
+
+@jit
+def keep_turn(names: Renamings, on_flop: int, desk: Desk) -> int:
+    """The same of a turn, among those of its flop, in `desk.kept[2]`."""
+    turn = desk.chance.deck[FIRST_OF_BOARD + 3 : FIRST_OF_BOARD + 4]
+    return keep_renamings(names.card, desk.kept[1], turn, on_flop, desk.kept[2])
+
+
+@jit
+def value_flop(
+    streets: Any,
+    deck: np.ndarray,
+    names: Renamings,
+    flop: np.ndarray,
+    g: int,
+    player: int,
+    best: bool,
+    seat: Seat,
+    own: Seat,
+    desk: Desk,
+) -> int:
+    """Fill `desk.flop` with the values of `player` at the flop's starts of group g, on one flop;
+    the rivers walked."""
+    chance, kept = desk.chance, desk.kept
+    begin_flop(streets, deck, flop, g, player, seat, own, desk)
+    on_flop, rivers = keep_flop(names, flop, desk), 0
+    flop_ends = len(streets[1].onward)
+    _zero(desk.turn, flop_ends)
+    for t in range(index(len(deck))):
+        many = 0 if on_board(chance, 3, deck[t]) else times(names.card, kept[1], on_flop, deck[t])
+        if many > 0:
+            chance.deck[index(FIRST_OF_BOARD + 3)] = deck[t]
+            rivers += _value_turn(
+                streets, deck, names, on_flop, g, player, best, seat, own, many, desk
+            )
+    for e in range(flop_ends):
+        even_out(names.pair, kept[1], on_flop, desk.turn[e], desk.even)
+    end_flop(streets, deck, g, player, best, seat, own, desk)
+    return rivers
+
+
+@jit
+def _zero(values: Any, rows: int) -> None:
+    for e in range(index(rows)):
+        for h in range(index(N_HOLDINGS)):
+            for lane in range(_LANES):
+                values[e, h, lane] = 0.0
+
+
+@jit
+def _value_turn(
+    streets: Any,
+    deck: np.ndarray,
+    names: Renamings,
+    on_flop: int,
+    g: int,
+    player: int,
+    best: bool,
+    seat: Seat,
+    own: Seat,
+    many: int,
+    desk: Desk,
+) -> int:
+    """Add the values of one turn, `many` times, to `desk.turn`; the rivers walked."""
+    chance, board, other = desk.chance, desk.board, 1 - player
+    on_turn, rivers = keep_turn(names, on_flop, desk), 0
+    flop_ends, turn_ends = len(streets[1].onward), len(streets[2].onward)
+    for street in range(1, 3):
+        set_codes(seat.table, desk, 0, street)
+    for street in range(1, 3):
+        set_codes(own.table, desk, 1, street)
+    list_holdings(deck, desk, 4, False)
+    for e in range(flop_ends):
+        _pass_down(
+            streets[2], g * flop_ends + e, other, seat.path[2], desk.code[0, 2], desk.y_turn[e],
+            board.size[0], board.pair, desk.y_river[e * turn_ends : (e + 1) * turn_ends],
+        )  # fmt: skip
+    _zero(desk.river, flop_ends * turn_ends)
+    for r in range(index(len(deck))):
+        more = 0
+        if not on_board(chance, 4, deck[r]):
+            more = times(names.card, desk.kept[2], on_turn, deck[r])
+        if more > 0:
+            chance.deck[index(FIRST_OF_BOARD + 4)] = deck[r]
+            _walk_river(streets, deck, g, player, best, seat, own, more, desk)
+            rivers += 1
+    for e in range(flop_ends * turn_ends):
+        even_out(names.pair, desk.kept[2], on_turn, desk.river[e], desk.even)
+    list_holdings(deck, desk, 4, False)
+    for e in range(flop_ends):
+        value_street(
+            streets[2], g * flop_ends + e, player, best, desk.code[0, 2], desk.code[1, 2],
+            desk.y_turn[e], seat.gone[2], own.policy[2],
+            desk.river[e * turn_ends : (e + 1) * turn_ends], 1.0 / (len(deck) - 8), desk,
+            desk.turn[e], float(many),
+        )  # fmt: skip
     return rivers
 
 

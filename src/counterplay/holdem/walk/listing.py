@@ -10,8 +10,15 @@ import numpy as np
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.deal import FIRST_OF_BOARD
 from counterplay.holdem.table import Table
-from counterplay.holdem.walk.exact import Desk, list_holdings, on_board, set_codes
-from counterplay.holdem.walk.symmetry import Renamings, keep_renamings, times
+from counterplay.holdem.walk.exact import (
+    Desk,
+    keep_flop,
+    keep_turn,
+    list_holdings,
+    on_board,
+    set_codes,
+)
+from counterplay.holdem.walk.symmetry import Renamings, times
 from counterplay.kernels.jit import ONE, index, jit
 
 MOST_TURNS, MOST_RIVERS = 49, 49 * 48
@@ -60,7 +67,9 @@ def new_listing() -> Listing:
 
 
 @jit
-def _list_river(deck: np.ndarray, first: Table, second: Table, r: int, desk: Desk, out: Listing) -> None:
+def _list_river(
+    deck: np.ndarray, first: Table, second: Table, r: int, desk: Desk, out: Listing
+) -> None:
     board = desk.board
     list_holdings(deck, desk, 5, True)
     for street in range(1, 4):
@@ -91,10 +100,7 @@ def list_flop(
     chance, board, kept = desk.chance, desk.board, desk.kept
     for k in range(index(3)):
         chance.deck[index(FIRST_OF_BOARD) + k] = flop[k]
-    every = len(names.card)
-    for k in range(index(every)):
-        kept[0, k] = k
-    on_flop = keep_renamings(names.card, kept[0], flop, every, kept[1])
+    on_flop = keep_flop(names, flop, desk)
     out.flop_kept[0] = on_flop
     for k in range(index(on_flop)):
         out.flop_kept[k + ONE] = kept[1, k]
@@ -111,9 +117,7 @@ def list_flop(
             continue
         chance.deck[place] = deck[a]
         out.turn_times[t] = many
-        on_turn = keep_renamings(
-            names.card, kept[1], chance.deck[FIRST_OF_BOARD + 3 : FIRST_OF_BOARD + 4], on_flop, kept[2]
-        )
+        on_turn = keep_turn(names, on_flop, desk)
         out.n_kept[t] = on_turn
         for k in range(index(on_turn)):
             out.kept[t, k] = kept[2, k]

@@ -37,8 +37,8 @@ _ALL = index(ALL)
 
 
 class Reach(NamedTuple):
-    """A player's reach: n holdings in b buckets, w = lines times lanes. With `two`, he plays so with
-    the first share and otherwise with the second."""
+    """A player's reach: n holdings in b buckets, w = lines times lanes. With `two`, he plays so
+    with the first share and otherwise with the second."""
 
     y: np.ndarray  # [n, LANES]
     path: np.ndarray  # [b, w]

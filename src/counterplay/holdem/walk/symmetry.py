@@ -36,7 +36,7 @@ def renamings(deck: tuple[int, ...], symmetric: bool = True) -> Renamings:
     card = np.array(found, dtype=np.int64)
     pairs = HOLDING_CARDS.astype(np.int64)
     low, high = np.sort(card[:, pairs], axis=2).transpose(2, 0, 1)
-    return Renamings(card, high * (high - 1) // 2 + low)
+    return Renamings(card, np.ascontiguousarray(high * (high - 1) // 2 + low))
 
 
 def flops_of(deck: tuple[int, ...], names: Renamings) -> tuple[np.ndarray, np.ndarray]:
@@ -128,5 +128,3 @@ def class_of_holding() -> np.ndarray:
     """int64[1326]: the least holding that a renaming of suits turns each into: 169 of them."""
     found: np.ndarray = renamings(FULL_DECK).pair.min(axis=0)
     return found
-
-

@@ -7,6 +7,8 @@ one kernel.
 
 from __future__ import annotations
 
+import numpy as np
+
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, LIMIT, BettingRules
 from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
