@@ -44,7 +44,7 @@ def test_what_holdem_says() -> None:
     holdem = cp.load("holdem(buckets=10)")
     assert not holdem.has_tree
     assert not holdem.measurable
-    assert holdem.abilities == Abilities(False, False, False, True, True, True)
+    assert holdem.abilities == Abilities(False, False, False, True, True, True, True)
     assert (str(holdem.unit), holdem.unit.in_full) == ("sb/h", "small bets per hand")
     assert holdem.seat(0) == "player 1 (dealer)"
 

@@ -50,8 +50,13 @@ VALUES: list[Any] = [
     np.float64(0.5),
     np.int64(3),
 ]
-OPTIONS = [(algorithm, option) for algorithm in ALGORITHMS for option in options_of(algorithm)]
 KUHN = cp.load("kuhn")
+OPTIONS = [
+    (algorithm, option)
+    for algorithm in ALGORITHMS
+    if ALGORITHMS[algorithm].plays(KUHN)
+    for option in options_of(algorithm)
+]
 
 
 @pytest.mark.parametrize(("algorithm", "option"), OPTIONS)

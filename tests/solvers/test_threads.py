@@ -18,7 +18,6 @@ from counterplay.solvers.mcts import bound_width, mean_of_visits
 from counterplay.solvers.teams import (
     ALONE,
     EACH,
-    EARLY,
     LATE,
     LEAST,
     MOST_THREADS,
@@ -68,7 +67,7 @@ def test_they_meet_ever_more_seldom(name: str) -> None:
     together = np.array(alone[1:]) == 0
     assert gaps.min() >= FIRST
     assert np.array_equal(together, np.array(visits[1:]) >= ALONE)
-    assert np.all(gaps[together] <= np.maximum(EARLY * done[together], FIRST))
+    assert np.all(gaps[together] <= np.maximum(one.early * done[together], FIRST))
     between = gaps * visits[-1] / one.iterations
     assert np.all((between < 1.2 * 2 * EACH) | (gaps <= LATE * done))
     assert np.all(gaps[~together] <= done[~together])
@@ -86,7 +85,7 @@ def test_many_threads_meet_after_as_many_visits_of_each(threads: int) -> None:
     while (visits := one.iterations * scale) < 0.5 * wanted / LATE:
         meeting = int(one.arrays()["meeting"][0])
         one.step(meeting - one.iterations)
-        if visits > 1.1 * wanted / EARLY:
+        if visits > 1.1 * wanted / one.early:
             gaps.append((int(one.arrays()["meeting"][0]) - meeting) * scale)
     assert len(gaps) > 20
     assert gaps == pytest.approx([wanted] * len(gaps), rel=0.05)

@@ -1,13 +1,16 @@
 """Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as
-a tree.
+a tree, and for hold'em.
 
 Two players with perfect recall use a full-width form: one product and one pass. Any number of
-players use the tree.
+players use the tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend`
+("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and
+`tell`, which hears the share done.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +35,18 @@ class BestResponse:
     game: Game
     player: int
     value: float
-    strategy: Strategy
+    strategy: Strategy | None  # None in hold'em, where it is too large
 
 
-def expected_value(game: Game, strategy: Strategy) -> np.ndarray:
-    """u_i(σ) for every player i: float64[n_players]."""
+def expected_value(game: Game, strategy: Strategy, **options: Any) -> np.ndarray:
+    """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
     check_same_game(game, strategy)
+    if _by_board(game, options):
+        from counterplay.evaluation.boards import add, table_of, values_by_board
+
+        table = table_of(strategy)
+        value = values_by_board(game, [(0, table, table)], **options)[0]
+        return np.array([value, add([value], -1.0)], dtype=object if options.get("flops") else None)
     if game.n_players == 2 and game.perfect_recall:
         values = []
         for player in (0, 1):
@@ -49,24 +58,52 @@ def expected_value(game: Game, strategy: Strategy) -> np.ndarray:
     return values_by_tree
 
 
-def best_response(game: Game, strategy: Strategy, player: int) -> BestResponse:
+def best_response(game: Game, strategy: Strategy, player: int, **options: Any) -> BestResponse:
     """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
-    recall."""
+    recall; in hold'em he sees his cards and remembers."""
     check_same_game(game, strategy)
     game.check_player(player)
+    if _by_board(game, options):
+        from counterplay.evaluation.boards import table_of, values_by_board
+
+        asked = [(player, table_of(strategy), None)]
+        return BestResponse(game, player, values_by_board(game, asked, **options)[0], None)
     probabilities = strategy.probabilities.copy()
     value = _best_reply(game, strategy.probabilities, player, probabilities[game.slots(player)])
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
-def exploitability(game: Game, strategy: Strategy) -> float:
-    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half.
+def exploitability(game: Game, strategy: Strategy, **options: Any) -> float:
+    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
+    mb/g.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
     """
     check_same_game(game, strategy)
+    if _by_board(game, options):
+        from counterplay.evaluation.boards import add
+
+        return add(best_values(game, strategy, **options))
     return policy_exploitability(game, strategy.probabilities)
+
+
+def best_values(game: Game, strategy: Strategy, **options: Any) -> list[float]:
+    """What each player gets at best against the other, in one walk over the boards of hold'em."""
+    from counterplay.evaluation.boards import table_of, values_by_board  # which loads hold'em
+
+    table = table_of(strategy)
+    return values_by_board(game, [(player, table, None) for player in (0, 1)], **options)
+
+
+def _by_board(game: Game, options: dict[str, Any]) -> bool:
+    """Whether a game is walked by its boards; if not, there are no options."""
+    if options and not game.abilities.boards:
+        raise BadParameter(
+            f"{next(iter(options))} is for games that are walked by the board; {game.name} is "
+            f"evaluated as a whole"
+        )
+    return game.abilities.boards
 
 
 def policy_exploitability(game: Game, policy: np.ndarray) -> float:

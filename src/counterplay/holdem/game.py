@@ -33,7 +33,7 @@ class HoldemRules:
 
     n_players = 2
     zero_sum = True
-    abilities = replace(SAMPLED_ONLY, bots=True, hands=True, grid=True)
+    abilities = replace(SAMPLED_ONLY, boards=True, bots=True, hands=True, grid=True)
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
 

@@ -44,6 +44,11 @@ class Solver(ABC):
         self.keep: Callable[[Path], None] = lambda folder: None
         self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
+    @classmethod
+    def plays(cls, game: Game) -> bool:
+        """Whether it can be used on a game."""
+        return True
+
     @property
     def finished(self) -> bool:
         """Whether more iterations would change nothing."""

@@ -28,7 +28,7 @@ from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker, part_of, union_of
+from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
@@ -209,6 +209,7 @@ class TreeSearch(SamplingSolver):
     call."""
 
     name = "mcts"
+    early = PATIENT
     summary = "Monte-Carlo tree search (UCT on information sets)"
 
     def __init__(

@@ -19,12 +19,11 @@ from counterplay.forms.game import Game
 from counterplay.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.deal import draw
-from counterplay.holdem.form import BettingGame
 from counterplay.holdem.walk.board import Board, fill_board, new_board
 from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
-from counterplay.solvers.public_walk import Ties, Work, new_work, walk_board
+from counterplay.solvers.public_walk import Rows, Ties, Work, new_work, walk_board
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -34,6 +33,9 @@ DTYPE = np.float32  # of one walk; what is learnt is kept in double precision
 
 #: Lower and higher card of every holding.
 _LOW, _HIGH = (np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k in (0, 1))
+
+
+NO_TIES = Ties(-1, False, np.array([1.0, 0.0], dtype=DTYPE), np.zeros(0), np.zeros(0))
 
 
 class Tables(NamedTuple):
@@ -51,47 +53,10 @@ class Scratch(NamedTuple):
 
 
 @jit
-def public_sampling(
-    streets: Any,
-    decisions: np.ndarray,
-    form: Any,
-    low: np.ndarray,
-    high: np.ndarray,
-    chance: Any,
-    tables: Tables,
-    board: Board,
-    work: Work,
-    ties: Ties,
-    rng: np.ndarray,
-    done: int,
-    n: int,
-    stride: int,
-    scale: float,
-    linear: bool,
-) -> int:
-    """n iterations numbered done + 1, done + 1 + stride, ..., regrets counting `scale` times.
-    Changes `tables`, scratch and `rng`; returns the information sets met."""
-    met = 0
-    t = done + 1
-    for _ in range(n):
-        draw(chance, rng)
-        fill_board(form.cards, low, high, chance, len(streets), board)
-        left = len(chance.deck) - 7
-        opponents = left * (left - 1) // 2  # holdings that one of his can meet
-        walk_board(
-            streets,
-            board,
-            form,
-            tables,
-            ties,
-            scale / opponents,
-            float(t) if linear else 1.0,
-            work,
-        )
-        for s in range(len(streets)):
-            met += decisions[s] * board.n_buckets[s]
-        t += stride
-    return met
+def deal_board(form: Any, chance: Any, streets: int, board: Board, rng: np.ndarray) -> None:
+    """A random board, and what is to be known of it."""
+    draw(chance, rng)
+    fill_board(form.cards, _LOW, _HIGH, chance, streets, board)
 
 
 class PublicSampling(SamplingSolver):
@@ -100,6 +65,10 @@ class PublicSampling(SamplingSolver):
 
     name = "mccfr-public"
     summary = "public chance sampling: hold'em by the board, all holdings at once"
+
+    @classmethod
+    def plays(cls, game: Game) -> bool:
+        return game.abilities.boards
 
     def __init__(
         self,
@@ -110,7 +79,7 @@ class PublicSampling(SamplingSolver):
         averaging: str = "linear",
         threads: int = 1,
     ) -> None:
-        if not isinstance(game.form, BettingGame):
+        if not self.plays(game):
             raise BadParameter(
                 f"{self.name} walks hold'em by the board, and {game.name} has none; use another "
                 f"algorithm"
@@ -120,6 +89,7 @@ class PublicSampling(SamplingSolver):
         nodes = game.rules.tree.nodes
         self._decisions = np.bincount(nodes.street[nodes.node], minlength=4)
         self._linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
+        self._tied_form, self._tied = None, NO_TIES
         tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
         super().__init__(game, seed, form, tables, threads, averaging=averaging)
 
@@ -127,39 +97,40 @@ class PublicSampling(SamplingSolver):
         return Scratch(new_board(self._counts), new_work(self._streets, self._counts, DTYPE))
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        tied = self._form is not self.game.form and not isinstance(self._form, BettingGame)
-        return int(
-            public_sampling(
-                self._streets,
-                self._decisions,
-                self.game.form,
-                _LOW,
-                _HIGH,
-                worker.chance.inner if tied else worker.chance,
-                worker.tables,
-                worker.scratch.board,
-                worker.scratch.work,
-                ties_of(self._form),
-                worker.rng,
-                done,
-                n,
-                stride,
-                scale,
-                self._linear,
-            )
-        )
+        """From Python, board by board: kernels of one type serve all views of the cards."""
+        streets, form = self._streets, self.game.form
+        rows, ties = Rows(form.first_row, form.first), self._ties
+        board, work = worker.scratch.board, worker.scratch.work
+        chance = worker.chance if ties.restricted < 0 else worker.chance.inner
+        left = len(chance.deck) - 7
+        regrets = scale / (left * (left - 1) // 2)  # per holding that one of his can meet
+        met = 0
+        for t in range(done + 1, done + 1 + n * stride, stride):
+            deal_board(form, chance, len(streets), board, worker.rng)
+            average = float(t) if self._linear else 1.0
+            walk_board(streets, board, rows, worker.tables, ties, regrets, average, work)
+            met += int(self._decisions @ board.n_buckets)
+        return met
+
+    @property
+    def _ties(self) -> Ties:
+        if self._tied_form is not self._form:
+            self._tied_form, self._tied = self._form, ties_of(self._form)
+        return self._tied
 
 
-def ties_of(form: Any, dtype: Any = DTYPE) -> Ties:
+def ties_of(form: Any) -> Ties:
     """What a form says of a model."""
-    nothing = np.zeros(0)
     if isinstance(form, RestrictedForm):
-        share = np.array([1.0 - form.p, form.p], dtype=dtype)
-        return Ties(form.restricted, True, share, form.fixed, nothing)
-    share = np.array([1.0, 0.0], dtype=dtype)
+        share = np.array([1.0 - form.p, form.p], dtype=DTYPE)
+        return NO_TIES._replace(
+            restricted=form.restricted, once=True, share=share, fixed=form.fixed.copy()
+        )
     if isinstance(form, DataBiasedForm):
-        return Ties(form.restricted, False, share, form.fixed, form.confidence)
-    return Ties(-1, False, share, nothing, nothing)
+        return NO_TIES._replace(
+            restricted=form.restricted, fixed=form.fixed.copy(), confidence=form.confidence.copy()
+        )
+    return NO_TIES
 
 
 SOLVER = PublicSampling

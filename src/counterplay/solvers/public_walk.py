@@ -44,6 +44,13 @@ FEW = 20  # buckets on the last street up to which `_value_few` is faster
 MODEL = 2  # where the model's reach and paths stand, behind those of both players
 
 
+class Rows(NamedTuple):
+    """Where information sets stand, of a form."""
+
+    first_row: np.ndarray  # int32[n]: see `row_of`
+    first: np.ndarray  # int32[m + 1]
+
+
 class Ties(NamedTuple):
     """What ties a player to a model (`forms/restricted.py`). Without a model `restricted` is -1."""
 
@@ -135,7 +142,7 @@ def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -
 
 @jit
 def _match_regrets(
-    street: Street, s: int, g: int, board: Board, form: Any, regret: Any, ties: Ties, work: Work
+    street: Street, s: int, g: int, board: Board, rows: Rows, regret: Any, ties: Ties, work: Work
 ) -> None:
     """σ of every bucket at every place of a group, and the same tied to the model."""
     policy, tied = work.policy[s], work.tied[s]
@@ -153,8 +160,8 @@ def _match_regrets(
                     for c in range(low, high):
                         policy[b, c * _LANES + lane] = tied[b, c * _LANES + lane] = 0.0
                 continue
-            row = index(form.first_row[index(node)])
-            start = index(form.first[row])
+            row = index(rows.first_row[index(node)])
+            start = index(rows.first[row])
             for b in range(buckets):
                 bucket = index(board.name[s, b])
                 slot = start + bucket * count
@@ -183,10 +190,10 @@ def _match_regrets(
 
 @jit
 def settle_street(
-    street: Street, s: int, g: int, board: Board, form: Any, regret: Any, ties: Ties, work: Work
+    street: Street, s: int, g: int, board: Board, rows: Rows, regret: Any, ties: Ties, work: Work
 ) -> None:
     """Policies and paths of a group of a street."""
-    _match_regrets(street, s, g, board, form, regret, ties, work)
+    _match_regrets(street, s, g, board, rows, regret, ties, work)
     path = work.path[s]
     own = work.tied[s] if ties.restricted >= 0 and not ties.once else work.policy[s]
     fixed = work.tied[s]
@@ -475,7 +482,7 @@ def _learn(
     g: int,
     player: int,
     board: Board,
-    form: Any,
+    rows: Rows,
     tables: Any,
     ties: Ties,
     regrets: float,
@@ -502,8 +509,8 @@ def _learn(
             node = street.node[g, k, lane]
             if node < 0:
                 continue
-            row = index(form.first_row[index(node)])
-            start = index(form.first[row])
+            row = index(rows.first_row[index(node)])
+            start = index(rows.first[row])
             for b in range(buckets):
                 bucket = index(board.name[s, b])
                 slot = start + bucket * count
@@ -528,7 +535,7 @@ def end_last_street(
     s: int,
     g: int,
     board: Board,
-    form: Any,
+    rows: Rows,
     tables: Any,
     ties: Ties,
     regrets: float,
@@ -554,7 +561,7 @@ def end_last_street(
             else:
                 _value_holdings(street, s, player, board, ties, work)
             _value_places(street, s, g, player, buckets, ties, work)
-        _learn(street, s, g, player, board, form, tables, ties, regrets, averages, work)
+        _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
 
 
 @jit
@@ -570,7 +577,7 @@ def end_street(
     s: int,
     g: int,
     board: Board,
-    form: Any,
+    rows: Rows,
     tables: Any,
     ties: Ties,
     regrets: float,
@@ -607,7 +614,7 @@ def end_street(
             add_rows(work.place, ZERO, work.gain, b * index(work.gain.shape[1]), places)
             for lane in range(_LANES):
                 work.root[player, h, lane] = work.place[lane]
-        _learn(street, s, g, player, board, form, tables, ties, regrets, averages, work)
+        _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
 
 
 @jit(inline=True)
@@ -652,7 +659,7 @@ def _hand_up(street: Street, s: int, end: int, n: int, work: Work) -> None:
 def walk_board(
     streets: Any,
     board: Board,
-    form: Any,
+    rows: Rows,
     tables: Any,
     ties: Ties,
     regrets: float,
@@ -668,11 +675,11 @@ def walk_board(
     if board.n_buckets[last] <= FEW:
         _count_cards(last, board, work)
     regret = tables.regret
-    settle_street(streets[0], 0, 0, board, form, regret, ties, work)
+    settle_street(streets[0], 0, 0, board, rows, regret, ties, work)
     for g in range(streets[1].node.shape[0]):
         go_on_apart(streets[0], g, board, ties, work)
         s, work.group[1], work.at[1] = 1, g, 0
-        settle_street(streets[1], 1, g, board, form, regret, ties, work)
+        settle_street(streets[1], 1, g, board, rows, regret, ties, work)
         while s > 0:
             here, street = work.group[s], streets[s]
             if s < last and work.at[s] < len(street.onward):
@@ -680,14 +687,14 @@ def walk_board(
                 below = here * len(street.onward) + work.at[s]
                 s += 1
                 work.group[s], work.at[s] = below, 0
-                settle_street(streets[s], s, below, board, form, regret, ties, work)
+                settle_street(streets[s], s, below, board, rows, regret, ties, work)
                 continue
             if s == last:
-                end_last_street(street, s, here, board, form, tables, ties, regrets, averages, work)
+                end_last_street(street, s, here, board, rows, tables, ties, regrets, averages, work)
             else:
-                end_street(street, s, here, board, form, tables, ties, regrets, averages, work)
+                end_street(street, s, here, board, rows, tables, ties, regrets, averages, work)
             s -= 1
             _hand_up(streets[s], s, work.at[s] if s > 0 else g, n, work)
             work.at[s] += 1
-    end_street(streets[0], 0, 0, board, form, tables, ties, regrets, averages, work)
+    end_street(streets[0], 0, 0, board, rows, tables, ties, regrets, averages, work)
     return 0

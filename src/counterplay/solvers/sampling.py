@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
 from counterplay.solvers.teams import (
+    EARLY,
     Alone,
     Team,
     Threads,
@@ -32,6 +33,8 @@ class SamplingSolver(Solver):
     each thread keeps for itself, and `weights` adds it up. An algorithm with other tables says
     otherwise. `threads`: how many play at once.
     """
+
+    early: ClassVar[float] = EARLY  # see `teams.py`
 
     def __init__(
         self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any

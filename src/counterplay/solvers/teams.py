@@ -12,8 +12,8 @@ however a run is cut. Up to `ALONE` visits per information set the first thread 
 little the others would only repeat its mistakes. Then the copies meet ever more seldom: after 3% of
 all iterations so far until that is `EACH` visits per information set by every thread, and again
 from there on when 0.5% of them is more. (With 10% external sampling learns less: what is found
-early weighs on the average for long.) Where a game has few information sets for its threads, all
-they find is much alike and worth one of them, and they are refused.
+early weighs on the average for long; MCTS does not mind.) Where a game has few information sets for
+its threads, all they find is much alike and worth one of them, and they are refused.
 
 At a meeting each thread works out a part of the mean, for all to copy. So it writes to no table but
 its own, and what it goes on with is near it.
@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,7 @@ LEAST = 4  # iterations of each thread between two meetings
 ALONE = 8.0  # visits of an information set before the first meeting
 EACH = 16.0  # by every thread between two meetings, which then take a small share of the time
 EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
+PATIENT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
 BLOCK = 256  # entries that are put together at once
 
 
@@ -56,6 +57,7 @@ class Algorithm(Protocol):
     """What a team asks of an algorithm."""
 
     game: Game
+    early: ClassVar[float]  # of all iterations so far, at most, between two early meetings
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
@@ -115,6 +117,7 @@ class Threads(Team):
             [LEAST * len(workers), 1]
         )  # iteration of the next; whether the first still plays alone
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
+        self._early = EARLY
         self._mean: Any = None  # what the copies are put together in, made when first used
 
     @property
@@ -128,6 +131,7 @@ class Threads(Team):
         threads = range(len(self.workers))
         if self._mean is None:
             self._mean = algorithm.room()
+        self._early = algorithm.early
         jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, whatever happens to one
         return sum(_result(job) for job in jobs)
@@ -180,7 +184,7 @@ class Threads(Team):
         self._meeting[1] = alone and visits < ALONE
         between = ALONE - visits if self._meeting[1] else EACH * len(self.workers)
         whole = between * done / visits
-        most = done if self._meeting[1] else EARLY * done
+        most = done if self._meeting[1] else self._early * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
 

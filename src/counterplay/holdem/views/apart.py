@@ -51,7 +51,12 @@ class ApartView:
             for card in np.flatnonzero(cards >= 0).tolist():
                 boards[cards[card] >> 8] = boards[row] | {card}
         turns = flops + int((links.next_boards[:flops] >= 0).sum())
-        groups = [[set()], boards[:flops], boards[flops:turns], boards[turns:]]
+        groups: list[list[set[int]]] = [
+            [set()],
+            boards[:flops],
+            boards[flops:turns],
+            boards[turns:],
+        ]
         return [self._number(group) for group in groups]
 
     def _number(self, boards: list[set[int]]) -> np.ndarray:

@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.holdem.betting import ACTIONS, NO_FOLD, BettingTree
-from counterplay.holdem.boards import rename
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
-from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
-from counterplay.holdem.evaluator import strength_of_masks
-from counterplay.holdem.strength import sort_numbers
 from counterplay.holdem.table import Table, codes_of
-from counterplay.holdem.walk.board import PLACE, Board, find_groups, new_board
+from counterplay.holdem.walk.board import Board, new_board
+from counterplay.holdem.walk.listing import LAST, Listing
 from counterplay.holdem.walk.shape import LANES, Street
 from counterplay.holdem.walk.showdown import (
     ALL,
@@ -29,7 +26,7 @@ from counterplay.holdem.walk.showdown import (
     set_reach,
     sum_reach,
 )
-from counterplay.holdem.walk.symmetry import Renamings, even_out, keep_renamings, times
+from counterplay.holdem.walk.symmetry import even_out
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lanes import (
     add_others,
@@ -48,7 +45,6 @@ class Seat(NamedTuple):
     """A player whose table is known: c codes (what he remembers of his buckets) on each street, g
     groups. One array for each street."""
 
-    table: Table
     path: tuple[np.ndarray, ...]  # [g, c, lines * LANES]: of each of his lines
     shown: tuple[np.ndarray, ...]  # [g, c, w]: of lines with a showdown
     gone: tuple[np.ndarray, ...]  # [g, c, w]: of lines with a fold
@@ -77,7 +73,7 @@ def make_seat(
         shown.append(_picked(lines, street.shown[player], int(street.n_shown[player]), dtype))
         gone.append(_picked(lines, street.gone[player], int(street.n_gone[player]), dtype))
         policy.append(chosen.reshape(groups, codes, -1).astype(dtype))
-    return Seat(table, tuple(path), tuple(shown), tuple(gone), tuple(policy))
+    return Seat(tuple(path), tuple(shown), tuple(gone), tuple(policy))
 
 
 def _picked(lines: np.ndarray, number: np.ndarray, n: int, dtype: Any) -> np.ndarray:
@@ -101,8 +97,6 @@ class Desk(NamedTuple):
     """Numbers of one flop: n = 1,326 holdings, e ends of the flop and of the turn."""
 
     board: Board
-    chance: Deal
-    code: np.ndarray  # int64[2, 4, n]: of the opponent and, where he has a table, the player
     y_flop: np.ndarray  # [n, LANES]
     y_turn: np.ndarray  # [e, n, LANES]
     y_river: np.ndarray  # [e * e, n, LANES]
@@ -118,7 +112,6 @@ class Desk(NamedTuple):
     reached: np.ndarray  # bool[n]
     half: np.ndarray  # [1]
     even: np.ndarray  # float64[n, LANES]: scratch
-    kept: np.ndarray  # int64[3, 24]: renamings that leave the flop, and the turn, as they are
     low: np.ndarray  # int64[n]
     high: np.ndarray  # int64[n]
 
@@ -134,8 +127,6 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> Desk:
 
     return Desk(
         board=new_board((1,)),
-        chance=new_deal(),
-        code=numbers(2, 4, n, dtype=np.int64),
         y_flop=numbers(n, LANES),
         y_turn=numbers(ends, n, LANES),
         y_river=numbers(ends * ends, n, LANES),
@@ -151,69 +142,9 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> Desk:
         reached=numbers(n, dtype=np.bool_),
         half=np.array([0.5], dtype=dtype),
         even=numbers(n, LANES, dtype=np.float64),
-        kept=numbers(3, 24, dtype=np.int64),
         low=HOLDING_CARDS[:, 0].astype(np.int64),
         high=HOLDING_CARDS[:, 1].astype(np.int64),
     )
-
-
-@jit(inline=True)
-def on_board(chance: Deal, cards: Any, card: Any) -> bool:
-    found = False
-    for k in range(index(cards)):
-        found |= chance.deck[index(FIRST_OF_BOARD) + k] == card
-    return found
-
-
-@jit
-def set_codes(table: Table, desk: Desk, who: int, street: int) -> None:
-    """Codes of all holdings on a street of the board; those of the street before are there."""
-    row = find_board(table.cards, desk.chance, street)
-    code, carry = desk.code[who], table.carry[street]
-    for h in range(index(N_HOLDINGS)):
-        a, b = desk.low[h], desk.high[h]
-        if street > 0:
-            a, b = rename(a, desk.chance.renaming[0]), rename(b, desk.chance.renaming[0])
-            a, b = min(a, b), max(a, b)
-        bucket = np.int64(bucket_at(table.cards, street, row, b * (b - 1) // 2 + a))
-        before = code[street - 1, h] if street > 0 else 0
-        code[street, h] = before * carry + bucket
-
-
-@jit
-def list_holdings(deck: np.ndarray, desk: Desk, cards: int, by_strength: bool) -> None:
-    """Holdings without a card of the board (its first `cards`), weakest first on the river."""
-    board, chance = desk.board, desk.chance
-    masks = chance.masks
-    for suit in range(index(4)):
-        masks[suit] = 0
-    for k in range(index(cards)):
-        card = chance.deck[index(FIRST_OF_BOARD) + k]
-        masks[index(card & 3)] |= 1 << (card >> 2)
-    left = index(0)
-    for k in range(index(len(deck))):
-        if not on_board(chance, cards, deck[k]):
-            board.left[left] = deck[k]
-            left += ONE
-    n = index(0)
-    for i in range(left):
-        a = board.left[i]
-        masks[index(a & 3)] |= 1 << (a >> 2)
-        for j in range(i):
-            b = board.left[j]
-            value = 0
-            if by_strength:
-                masks[index(b & 3)] |= 1 << (b >> 2)
-                value = strength_of_masks(masks[0], masks[1], masks[2], masks[3])
-                masks[index(b & 3)] ^= 1 << (b >> 2)
-            low, high = min(a, b), max(a, b)
-            board.key[n] = value * PLACE + high * (high - 1) // 2 + low
-            n += ONE
-        masks[index(a & 3)] ^= 1 << (a >> 2)
-    if by_strength:
-        sort_numbers(board.key, int(n), board.stack)
-    board.size[0] = n
-    find_groups(board, desk.low, desk.high)
 
 
 @jit
@@ -354,18 +285,25 @@ def value_street(
 
 
 @jit
-def begin_flop(
-    streets: Any, deck: np.ndarray, flop: np.ndarray, g: int, player: int, seat: Seat, own: Seat,
-    desk: Desk,
-) -> None:  # fmt: skip
-    """Codes on a flop, and the opponent's reach at the turn's starts behind group g."""
-    chance, board, other = desk.chance, desk.board, 1 - player
-    for k in range(index(3)):
-        chance.deck[index(FIRST_OF_BOARD) + k] = flop[k]
-    for street in range(2):
-        set_codes(seat.table, desk, 0, street)
-        set_codes(own.table, desk, 1, street)
-    first = streets[0]
+def _set_board(pair: np.ndarray, n: int, desk: Desk) -> None:
+    """The holdings of a list on the board, in its order, and where groups of equals begin."""
+    board = desk.board
+    groups = ONE
+    board.group[0] = 0
+    for k in range(index(n)):
+        word = np.int64(pair[k])
+        holding = index(word % LAST)
+        board.pair[k], board.low[k], board.high[k] = holding, desk.low[holding], desk.high[holding]
+        if word >= LAST:
+            board.group[groups] = k + ONE
+            groups += ONE
+    board.size[0], board.size[1] = n, groups - ONE
+
+
+@jit
+def begin_flop(streets: Any, listing: Listing, g: int, player: int, seat: Seat, desk: Desk) -> None:
+    """The opponent's reach at the turn's starts behind group g."""
+    first, other = streets[0], 1 - player
     for lane in range(_LANES):
         end = index(g) * _LANES + lane
         for h in range(index(N_HOLDINGS)):
@@ -373,74 +311,76 @@ def begin_flop(
             desk.flop[h, lane] = 0.0
             if end < index(len(first.onward)):
                 line = index(first.line[other, index(first.onward[end])]) * _LANES
-                desk.y_flop[h, lane] = seat.path[0][0, index(desk.code[0, 0, h]), line]
-    list_holdings(deck, desk, 3, False)
+                desk.y_flop[h, lane] = seat.path[0][0, index(listing.start_code[0, h]), line]
+    _set_board(listing.flop_pair, listing.held[0], desk)
     _pass_down(
-        streets[1], g, other, seat.path[1], desk.code[0, 1], desk.y_flop, board.size[0],
-        board.pair, desk.y_turn,
-    )  # fmt: skip
+        streets[1],
+        g,
+        other,
+        seat.path[1],
+        listing.flop_code[0],
+        desk.y_flop,
+        desk.board.size[0],
+        desk.board.pair,
+        desk.y_turn,
+    )
 
 
 @jit
 def end_flop(
-    streets: Any, deck: np.ndarray, g: int, player: int, best: bool, seat: Seat, own: Seat,
-    desk: Desk,
-) -> None:  # fmt: skip
-    """Fill `desk.flop` with the values of group g on the flop begun, from those of `desk.turn`."""
-    list_holdings(deck, desk, 3, False)
-    value_street(
-        streets[1], g, player, best, desk.code[0, 1], desk.code[1, 1], desk.y_flop, seat.gone[1],
-        own.policy[1], desk.turn, 1.0 / (len(deck) - 7), desk, desk.flop, 1.0,
-    )  # fmt: skip
-
-
-@jit
-def keep_flop(names: Renamings, flop: np.ndarray, desk: Desk) -> int:
-    """Number the renamings that leave a flop as it is in `desk.kept[1]`; how many."""
-    every = len(names.card)
-    for k in range(index(every)):
-        desk.kept[0, k] = k
-    return keep_renamings(names.card, desk.kept[0], flop, every, desk.kept[1])
-
-
-@jit
-def keep_turn(names: Renamings, on_flop: int, desk: Desk) -> int:
-    """The same of a turn, among those of its flop, in `desk.kept[2]`."""
-    turn = desk.chance.deck[FIRST_OF_BOARD + 3 : FIRST_OF_BOARD + 4]
-    return keep_renamings(names.card, desk.kept[1], turn, on_flop, desk.kept[2])
-
-
-@jit
-def value_flop(
     streets: Any,
-    deck: np.ndarray,
-    names: Renamings,
-    flop: np.ndarray,
+    listing: Listing,
+    cards: int,
     g: int,
     player: int,
     best: bool,
     seat: Seat,
     own: Seat,
     desk: Desk,
-) -> int:
-    """Fill `desk.flop` with the values of `player` at the flop's starts of group g, on one flop;
-    the rivers walked."""
-    chance, kept = desk.chance, desk.kept
-    begin_flop(streets, deck, flop, g, player, seat, own, desk)
-    on_flop, rivers = keep_flop(names, flop, desk), 0
+) -> None:
+    """Fill `desk.flop` with the values of group g on the flop begun, from those of `desk.turn`."""
+    _set_board(listing.flop_pair, listing.held[0], desk)
+    value_street(
+        streets[1],
+        g,
+        player,
+        best,
+        listing.flop_code[0],
+        listing.flop_code[1],
+        desk.y_flop,
+        seat.gone[1],
+        own.policy[1],
+        desk.turn,
+        1.0 / (cards - 7),
+        desk,
+        desk.flop,
+        1.0,
+    )
+
+
+@jit
+def value_flop(
+    streets: Any,
+    listing: Listing,
+    renamed: np.ndarray,
+    cards: int,
+    g: int,
+    player: int,
+    best: bool,
+    seat: Seat,
+    own: Seat,
+    desk: Desk,
+) -> None:
+    """Fill `desk.flop` with the values of `player` at the flop's starts of group g, on the flop of
+    a listing. `cards`: of the deck; `renamed`: holdings after each renaming of suits."""
+    begin_flop(streets, listing, g, player, seat, desk)
     flop_ends = len(streets[1].onward)
     _zero(desk.turn, flop_ends)
-    for t in range(index(len(deck))):
-        many = 0 if on_board(chance, 3, deck[t]) else times(names.card, kept[1], on_flop, deck[t])
-        if many > 0:
-            chance.deck[index(FIRST_OF_BOARD + 3)] = deck[t]
-            rivers += _value_turn(
-                streets, deck, names, on_flop, g, player, best, seat, own, many, desk
-            )
+    for t in range(listing.size[0]):
+        _value_turn(streets, listing, t, renamed, cards, g, player, best, seat, own, desk)
     for e in range(flop_ends):
-        even_out(names.pair, kept[1], on_flop, desk.turn[e], desk.even)
-    end_flop(streets, deck, g, player, best, seat, own, desk)
-    return rivers
+        even_out(renamed, listing.flop_kept[1:], listing.flop_kept[0], desk.turn[e], desk.even)
+    end_flop(streets, listing, cards, g, player, best, seat, own, desk)
 
 
 @jit
@@ -454,78 +394,81 @@ def _zero(values: Any, rows: int) -> None:
 @jit
 def _value_turn(
     streets: Any,
-    deck: np.ndarray,
-    names: Renamings,
-    on_flop: int,
+    listing: Listing,
+    t: int,
+    renamed: np.ndarray,
+    cards: int,
     g: int,
     player: int,
     best: bool,
     seat: Seat,
     own: Seat,
-    many: int,
     desk: Desk,
-) -> int:
-    """Add the values of one turn, `many` times, to `desk.turn`; the rivers walked."""
-    chance, board, other = desk.chance, desk.board, 1 - player
-    on_turn, rivers = keep_turn(names, on_flop, desk), 0
+) -> None:
+    """Add the values of one turn to `desk.turn`."""
+    board, other, code = desk.board, 1 - player, listing.turn_code
     flop_ends, turn_ends = len(streets[1].onward), len(streets[2].onward)
-    for street in range(1, 3):
-        set_codes(seat.table, desk, 0, street)
-    for street in range(1, 3):
-        set_codes(own.table, desk, 1, street)
-    list_holdings(deck, desk, 4, False)
+    _set_board(listing.turn_pair[t], listing.held[1], desk)
     for e in range(flop_ends):
         _pass_down(
-            streets[2], g * flop_ends + e, other, seat.path[2], desk.code[0, 2], desk.y_turn[e],
-            board.size[0], board.pair, desk.y_river[e * turn_ends : (e + 1) * turn_ends],
-        )  # fmt: skip
+            streets[2],
+            g * flop_ends + e,
+            other,
+            seat.path[2],
+            code[0, t],
+            desk.y_turn[e],
+            board.size[0],
+            board.pair,
+            desk.y_river[e * turn_ends : (e + 1) * turn_ends],
+        )
     _zero(desk.river, flop_ends * turn_ends)
-    for r in range(index(len(deck))):
-        more = 0
-        if not on_board(chance, 4, deck[r]):
-            more = times(names.card, desk.kept[2], on_turn, deck[r])
-        if more > 0:
-            chance.deck[index(FIRST_OF_BOARD + 4)] = deck[r]
-            _walk_river(streets, deck, g, player, best, seat, own, more, desk)
-            rivers += 1
+    for r in range(listing.first_river[t], listing.first_river[t + 1]):
+        _walk_river(streets, listing, r, g, player, best, seat, own, desk)
     for e in range(flop_ends * turn_ends):
-        even_out(names.pair, desk.kept[2], on_turn, desk.river[e], desk.even)
-    list_holdings(deck, desk, 4, False)
+        even_out(renamed, listing.kept[t], listing.n_kept[t], desk.river[e], desk.even)
+    _set_board(listing.turn_pair[t], listing.held[1], desk)
     for e in range(flop_ends):
         value_street(
-            streets[2], g * flop_ends + e, player, best, desk.code[0, 2], desk.code[1, 2],
-            desk.y_turn[e], seat.gone[2], own.policy[2],
-            desk.river[e * turn_ends : (e + 1) * turn_ends], 1.0 / (len(deck) - 8), desk,
-            desk.turn[e], float(many),
-        )  # fmt: skip
-    return rivers
+            streets[2],
+            g * flop_ends + e,
+            player,
+            best,
+            code[0, t],
+            code[1, t],
+            desk.y_turn[e],
+            seat.gone[2],
+            own.policy[2],
+            desk.river[e * turn_ends : (e + 1) * turn_ends],
+            1.0 / (cards - 8),
+            desk,
+            desk.turn[e],
+            float(listing.turn_times[t]),
+        )
 
 
 @jit
 def _walk_river(
     streets: Any,
-    deck: np.ndarray,
+    listing: Listing,
+    r: int,
     g: int,
     player: int,
     best: bool,
     seat: Seat,
     own: Seat,
-    many: int,
     desk: Desk,
 ) -> None:
-    """Add the values of one river, `many` times, to `desk.river`."""
-    board, other_code, own_code = desk.board, desk.code[0, 3], desk.code[1, 3]
-    list_holdings(deck, desk, 5, True)
-    for street in range(1, 4):
-        set_codes(seat.table, desk, 0, street)
-    for street in range(1, 4):
-        set_codes(own.table, desk, 1, street)
+    """Add the values of one river, as often as it stands for one, to `desk.river`."""
+    board, many = desk.board, listing.river_times[r]
+    _set_board(listing.river_pair[r], listing.held[2], desk)
     n = index(board.size[0])
+    for k in range(n):
+        board.bucket[0, k] = listing.river_code[0, r, k]
+        board.bucket[1, k] = listing.river_code[1, r, k]
     ends = len(streets[1].onward) * len(streets[2].onward)
     for e in range(ends):
         for k in range(n):
             pair = index(board.pair[k])
-            board.bucket[0, k], board.bucket[1, k] = other_code[pair], own_code[pair]
             for lane in range(_LANES):
                 desk.y_here[k, lane] = desk.y_river[e, pair, lane]
         reached = _value_river(

@@ -18,7 +18,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.holdem.betting import BettingTree
-from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.table import Table
 from counterplay.holdem.walk.exact import (
@@ -28,11 +28,15 @@ from counterplay.holdem.walk.exact import (
     end_flop,
     make_seat,
     new_desk,
-    set_codes,
     value_flop,
-    value_street,
 )
-from counterplay.holdem.walk.listing import Listing, list_flop, new_listing
+from counterplay.holdem.walk.listing import (
+    Listing,
+    Scratch,
+    list_flop,
+    new_listing,
+    new_scratch,
+)
 from counterplay.holdem.walk.shape import LANES, Street, streets_of
 from counterplay.holdem.walk.symmetry import Renamings, even_out, flops_of, renamings
 
@@ -51,7 +55,11 @@ class Question:
     against: Table
     by: Table | None = None
     deck: Deck = FULL
-    symmetric: bool = True  # whether both see suits alike
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether boards are walked up to suits."""
+        return self.deck.full
 
 
 class Prepared:
@@ -79,14 +87,21 @@ class Prepared:
         cards = len(self.deck)
         return (cards - 4) * (cards - 5) * (cards - 6) // 6
 
-    def on_processor(self, flop: int, desk: Desk) -> Values:
+    def listed(self, flop: int, scratch: Scratch, listing: Listing) -> None:
+        """Fill `listing` with all boards of a flop, as the opponent's table and his own see
+        them."""
+        against, by = self.question.against, self.question.by or self.question.against
+        list_flop(self.deck, self.names, self.flops[flop], against, by, scratch, listing)
+
+    def value(self, listing: Listing, desk: Desk) -> Values:
+        """Values of a flop that is listed."""
         found = np.empty((self.groups, N_HOLDINGS, LANES))
         for g in range(self.groups):
             value_flop(
                 self.streets,
-                self.deck,
-                self.names,
-                self.flops[flop],
+                listing,
+                self.names.pair,
+                len(self.deck),
                 g,
                 self.player,
                 self.best,
@@ -104,48 +119,64 @@ class Prepared:
 
     def answer(self, total: Values) -> float:
         """The payoff per hand, from the sum over all flops of their values."""
-        start = self.at_the_start(self.even(total))
+        return self.paid(total, total)
+
+    def paid(self, total: Values, chosen: Values) -> float:
+        """The same, with the best play before the flop chosen by another sum over flops."""
+        choice = self._values(self._onward(chosen), None)
+        start = self._values(self._onward(total), choice)[0][self._inside]
         cards = len(self.deck)
         pairs = cards * (cards - 1) // 2 * ((cards - 2) * (cards - 3) // 2)
         return float(start.sum() / pairs)
 
-    def at_the_start(self, flops: Values) -> np.ndarray:
-        """float64[1326]: values before the flop."""
-        street, ends = self.streets[0], len(self.streets[0].onward)
-        onward = np.zeros((ends, N_HOLDINGS, LANES))
-        onward[:, :, 0] = flops.transpose(0, 2, 1).reshape(-1, N_HOLDINGS)[:ends]
-        desk = new_desk(self.streets, self.dtype)
-        _list_all(self.deck, desk)
-        set_codes(self.seat.table, desk, 0, 0)
-        set_codes(self.own.table, desk, 1, 0)
-        out = np.zeros((N_HOLDINGS, LANES))
-        value_street(
-            street,
-            0,
-            self.player,
-            self.best,
-            desk.code[0, 0],
-            desk.code[1, 0],
-            np.ones((N_HOLDINGS, LANES), dtype=self.dtype),
-            self.seat.gone[0],
-            self.own.policy[0],
-            onward,
-            1.0 / self.ways,
-            desk,
-            out,
-            1.0,
-        )
-        return out[:, 0]
+    def _onward(self, flops: Values) -> np.ndarray:
+        """float64[ends, 1326]: values behind the ends of the first street."""
+        evened = self.even(flops).transpose(0, 2, 1).reshape(-1, N_HOLDINGS)
+        return evened[: len(self.streets[0].onward)] / self.ways
 
+    def _values(self, onward: np.ndarray, choice: np.ndarray | None) -> np.ndarray:
+        """float64[places, 1326]: values before the flop. At his own places the best there is, or
+        what is best by the values `choice`."""
+        street, other = self.streets[0], 1 - self.player
+        pay = street.pay[self.player, 0, :, 0]
+        value = np.zeros((len(street.player), N_HOLDINGS))
+        value[street.onward] = onward
+        for k in street.ends.tolist():
+            value[k] = pay[k] * self._met[:, street.line[other, k]]
+        policy = self.own.policy[0][0].reshape(-1, len(street.player), LANES)[..., 0]
+        mine = policy[(self.question.by or self.question.against).cards.preflop.astype(np.int64)]
+        everybody = np.arange(N_HOLDINGS)
+        for k in np.flatnonzero(street.player >= 0)[::-1].tolist():
+            below = slice(int(street.first[k]), int(street.first[k + 1]))
+            if street.player[k] == other:
+                value[k] = value[below].sum(axis=0)
+            elif not self.best:
+                value[k] = (mine[:, below].T * value[below]).sum(axis=0)
+            else:
+                best = (value if choice is None else choice)[below].argmax(axis=0)
+                value[k] = value[below][best, everybody]
+        return value
 
-def _list_all(deck: np.ndarray, desk: Desk) -> None:
-    """All holdings of a deck, by number."""
-    pairs, board = HOLDING_CARDS.astype(np.int64), desk.board
-    inside = np.flatnonzero(np.isin(pairs, deck).all(axis=1))
-    n = len(inside)
-    board.size[:] = n, 0
-    board.pair[:n] = inside
-    board.low[:n], board.high[:n] = pairs[inside].T
+    @cached_property
+    def _inside(self) -> np.ndarray:
+        """int64[n]: holdings of the deck."""
+        return np.flatnonzero(np.isin(HOLDING_CARDS, self.deck).all(axis=1))
+
+    @cached_property
+    def _met(self) -> np.ndarray:
+        """float64[1326, lines]: the opponent's reach on each line before the flop, over holdings
+        that share no card with one's own."""
+        lines = self.seat.path[0][0].astype(np.float64)
+        lines = lines.reshape(len(lines), -1, LANES)[..., 0]
+        reach = np.zeros((N_HOLDINGS, lines.shape[1]))
+        codes = self.question.against.cards.preflop.astype(np.int64)
+        reach[self._inside] = lines[codes[self._inside]]
+        low, high = HOLDING_CARDS.astype(np.int64).T
+        by_card = np.zeros((N_CARDS, lines.shape[1]))
+        np.add.at(by_card, low, reach)
+        np.add.at(by_card, high, reach)
+        met: np.ndarray = reach.sum(axis=0) - by_card[low] - by_card[high] + reach
+        return met
 
 
 def on_processors(
@@ -153,14 +184,18 @@ def on_processors(
 ) -> Iterator[tuple[int, Values]]:
     """Flops with their values, in the order they are asked for."""
     workers = min(threads or cores(), max(len(flops), 1))
-    desks = deque(new_desk(prepared.streets, prepared.dtype) for _ in range(workers))
+    rooms = deque(
+        (new_desk(prepared.streets, prepared.dtype), new_scratch(), new_listing())
+        for _ in range(workers)
+    )
 
     def work(flop: int) -> Values:
-        desk = desks.pop()
-        try:
-            return prepared.on_processor(flop, desk)
-        finally:
-            desks.append(desk)
+        room = rooms.pop()
+        desk, scratch, listing = room
+        prepared.listed(flop, scratch, listing)
+        found = prepared.value(listing, desk)
+        rooms.append(room)
+        return found
 
     yield from _in_order(work, flops, workers)
 
@@ -198,14 +233,12 @@ def on_device(
     ]
     workers = threads or cores()
     spare = deque(new_listing() for _ in range(workers + 4))
-    desks = deque(new_desk(one.streets, one.dtype) for _ in range(workers))
-    # the opponent's table comes first in a listing, and both are the same for every question
-    tables = (one.seat.table, one.own.table)
+    scratches = deque(new_scratch() for _ in range(workers))
 
     def prepare(flop: int) -> Listing:
-        desk, listing = desks.pop(), spare.pop()
-        list_flop(one.deck, one.names, one.flops[flop], *tables, desk, listing)
-        desks.append(desk)
+        scratch, listing = scratches.pop(), spare.pop()
+        one.listed(flop, scratch, listing)
+        scratches.append(scratch)
         return listing
 
     desk = new_desk(one.streets, one.dtype)
@@ -214,7 +247,7 @@ def on_device(
     def finish() -> tuple[int, list[Values]]:
         flop, listing, running = waiting.popleft()
         found = [
-            _end(q, walk, flop, listing, walk.fetch(job), desk)
+            _end(q, walk, listing, walk.fetch(job), desk)
             for q, walk, job in zip(questions, walks, running, strict=True)
         ]
         spare.append(listing)
@@ -222,7 +255,7 @@ def on_device(
 
     for flop, listing in _in_order(prepare, flops, workers):
         running = [
-            walk.start(listing, _reach_at_turn(q, walk, flop, desk))
+            walk.start(listing, _reach_at_turn(q, walk, listing, desk))
             for q, walk in zip(questions, walks, strict=True)
         ]
         waiting.append((flop, listing, running))
@@ -232,53 +265,34 @@ def on_device(
         yield finish()
 
 
-def _reach_at_turn(prepared: Prepared, walk: Any, flop: int, desk: Desk) -> np.ndarray:
+def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: Desk) -> np.ndarray:
     """[1326, starts]: the opponent's reach at the turn's starts that are in use."""
     ends = len(prepared.streets[1].onward)
     found = np.empty((N_HOLDINGS, prepared.groups * ends, LANES))
     for g in range(prepared.groups):
-        begin_flop(
-            prepared.streets,
-            prepared.deck,
-            prepared.flops[flop],
-            g,
-            prepared.player,
-            prepared.seat,
-            prepared.own,
-            desk,
-        )
+        begin_flop(prepared.streets, listing, g, prepared.player, prepared.seat, desk)
         found[:, g * ends : (g + 1) * ends] = desk.y_turn[:ends].transpose(1, 0, 2)
     chosen: np.ndarray = found.reshape(N_HOLDINGS, -1)[:, walk.turn.real]
     return chosen
 
 
-def _end(
-    prepared: Prepared, walk: Any, flop: int, listing: Listing, values: np.ndarray, desk: Desk
-) -> Values:
+def _end(prepared: Prepared, walk: Any, listing: Listing, values: np.ndarray, desk: Desk) -> Values:
     """Values at the flop's starts, from those of the turn's ([starts, 1326])."""
     ends = len(prepared.streets[1].onward)
     spread = np.zeros((prepared.groups * ends * LANES, N_HOLDINGS))
     spread[walk.turn.real] = values
     turns = spread.reshape(prepared.groups, ends, LANES, N_HOLDINGS).transpose(0, 1, 3, 2)
-    kept = listing.flop_kept[1:].astype(np.int64)
+    kept, many = listing.flop_kept[1:], int(listing.flop_kept[0])
     found = np.empty((prepared.groups, N_HOLDINGS, LANES))
     for g in range(prepared.groups):
-        begin_flop(
-            prepared.streets,
-            prepared.deck,
-            prepared.flops[flop],
-            g,
-            prepared.player,
-            prepared.seat,
-            prepared.own,
-            desk,
-        )
+        begin_flop(prepared.streets, listing, g, prepared.player, prepared.seat, desk)
         desk.turn[:ends] = turns[g]
         for e in range(ends):
-            even_out(prepared.names.pair, kept, int(listing.flop_kept[0]), desk.turn[e], desk.even)
+            even_out(prepared.names.pair, kept, many, desk.turn[e], desk.even)
         end_flop(
             prepared.streets,
-            prepared.deck,
+            listing,
+            len(prepared.deck),
             g,
             prepared.player,
             prepared.best,

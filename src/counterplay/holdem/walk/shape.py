@@ -81,14 +81,14 @@ def _street(tree: BettingTree, starts: np.ndarray) -> Street:
     k = 0
     while k < len(places):  # level by level, so that children of a place are neighbours
         first.append(len(places))
-        node = places[k]
-        if nodes.player[node] != TERMINAL and int(nodes.street[node]) == street_of:
-            for below in range(nodes.first_child[node], nodes.first_child[node + 1]):
+        here = places[k]
+        if nodes.player[here] != TERMINAL and int(nodes.street[here]) == street_of:
+            for below in range(nodes.first_child[here], nodes.first_child[here + 1]):
                 places.append(below)
                 parents.append(k)
         k += 1
     first.append(len(places))
-    over = np.array([int(nodes.street[node]) != street_of for node in places])
+    over = np.array([int(nodes.street[place]) != street_of for place in places])
     player = np.where(over, TERMINAL, nodes.player[places]).astype(np.int64)
     ends = np.flatnonzero((player == TERMINAL) & ~over)
     firsts = np.array(first, dtype=np.int64)

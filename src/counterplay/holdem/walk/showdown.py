@@ -133,15 +133,14 @@ def compare(
     n, wide, row_wide = index(lines), index(sums.shape[1]), index(out.shape[1])
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
-        for h in range(first, last):
-            if reached[h]:
-                add_reach(board, h, bucket, reach, n, row, sums)
-        for h in range(first, last):
-            low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
-            set_others(sums, _ALL * wide, sums, low, sums, high, out, h * row_wide, n)
-        for h in range(first, last):
-            if reached[h]:
-                add_reach(board, h, bucket, reach, n, row, sums)
+        for half in range(2):  # of the group's reach, before and after it looks
+            for h in range(first, last):
+                if reached[h]:
+                    add_reach(board, h, bucket, reach, n, row, sums)
+            if half == 0:
+                for h in range(first, last):
+                    low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
+                    set_others(sums, _ALL * wide, sums, low, sums, high, out, h * row_wide, n)
 
 
 @jit
@@ -162,19 +161,18 @@ def compare_and_add(
     n, wide, total_wide = index(lines), index(sums.shape[1]), index(total.shape[1])
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
-        for h in range(first, last):
-            if reached[h]:
-                add_reach(board, h, bucket, reach, n, row, sums)
-        for h in range(first, last):
-            low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
-            at = index(bucket[h]) * total_wide
-            take(
-                sums, _ALL * wide, sums, low, sums, high, total, at, weight, at, value,
-                h * _LANES, n,
-            )  # fmt: skip
-        for h in range(first, last):
-            if reached[h]:
-                add_reach(board, h, bucket, reach, n, row, sums)
+        for half in range(2):  # of the group's reach, before and after it looks
+            for h in range(first, last):
+                if reached[h]:
+                    add_reach(board, h, bucket, reach, n, row, sums)
+            if half == 0:
+                for h in range(first, last):
+                    low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
+                    at = index(bucket[h]) * total_wide
+                    take(
+                        sums, _ALL * wide, sums, low, sums, high, total, at, weight, at, value,
+                        h * _LANES, n,
+                    )  # fmt: skip
 
 
 @jit

@@ -1,0 +1,94 @@
+"""Hold'em with a short deck, twice: as a tree, and as the walk by the board sees it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import numpy as np
+from reference.small_holdem import SmallHoldem
+
+import counterplay as cp
+from counterplay.forms.game import Game
+from counterplay.holdem.betting import BettingRules
+from counterplay.holdem.boards import flop_number
+from counterplay.holdem.cards import HOLDING_CARDS, holding
+from counterplay.holdem.decks import Deck
+from counterplay.holdem.game import HoldemRules
+from counterplay.holdem.views.apart import ApartView
+from counterplay.holdem.views.view import Buckets
+
+CARDS = tuple(4 * rank + suit for rank in (3, 7, 12) for suit in range(3))  # 5s, 9s and aces
+RIVER_BETS = BettingRules(most_bets=(1, 0, 0, 1))
+FLOP_BETS = BettingRules(most_bets=(1, 1, 0, 0))
+
+
+class RanksView(ApartView):
+    """Buckets are the two ranks of a holding, whatever the board: suits are not told apart."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (9,) * 4
+
+    @property
+    def key(self) -> str:
+        return "ranks"
+
+    def buckets(self, tell: object = None) -> Buckets:
+        every = super().buckets()
+        rank = np.searchsorted([3, 7, 12], HOLDING_CARDS // 4) % 3
+        code = (3 * rank.min(axis=1) + rank.max(axis=1)).astype(np.uint16)
+        flop, turn, river = (
+            np.tile(code, (len(table), 1)) for table in (every.flop, every.turn, every.river_entry)
+        )
+        return Buckets(code, flop, turn, np.arange(9, dtype=np.uint16), river)
+
+
+@cache
+def tree_game(betting: BettingRules) -> Game:
+    return Game("small hold'em", SmallHoldem(CARDS, betting))
+
+
+@cache
+def walked_game(betting: BettingRules, ranks: bool = False) -> Game:
+    view = (RanksView if ranks else ApartView)(Deck(CARDS))
+    return Game("small hold'em by the board", HoldemRules(view, betting))
+
+
+def random_strategy(game: Game, seed: int) -> cp.Strategy:
+    weights = np.random.default_rng(seed).random(game.n_slots) ** 2
+    first = game.form.first
+    sums = np.repeat(np.add.reduceat(weights, first[:-1]), np.diff(first))
+    return cp.Strategy(game, weights / sums)
+
+
+@cache
+def rows_of(betting: BettingRules, ranks: bool = False) -> np.ndarray:
+    """For every information set of the tree that of the walked game."""
+    tree, game = tree_game(betting), walked_game(betting, ranks)
+    links, buckets = game.rules.view.deck.links(), game.rules.buckets
+    node = {history: k for k, history in enumerate(game.rules.tree.histories)}
+    flops = len(buckets.flop)
+    tables = (buckets.preflop[None], buckets.flop, buckets.turn, buckets.river_entry)
+    before = (0, 0, flops, flops + len(buckets.turn))
+    found = []
+    for label in tree.labels.infoset:
+        pair, flop, later, history = ast.literal_eval(label)
+        row, street = 0, 0
+        if flop:
+            row, street = links.flops[flop_number(*flop)] >> 8, 1
+            for card in later:
+                row, street = links.next_boards[row, card] >> 8, street + 1
+        bucket = int(tables[street][row - before[street], holding(pair)])
+        found.append(game.form.first_row[node[history]] + bucket)
+    return np.array(found)
+
+
+def on_tree(strategy: cp.Strategy, betting: BettingRules, ranks: bool = False) -> cp.Strategy:
+    """A strategy of the walked game on the tree."""
+    tree, form = tree_game(betting), strategy.game.form
+    counts = np.diff(tree.form.first)
+    rows = rows_of(betting, ranks)
+    assert np.array_equal(np.diff(form.first)[rows], counts)
+    place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
+    return cp.Strategy(tree, strategy.probabilities[np.repeat(form.first[rows], counts) + place])
