@@ -295,6 +295,8 @@ ENDS: list[tuple[list[str], bool]] = [
     (["evaluate", "mine.npz", "--against", "answer"], True),
     (["evaluate", "uniform", "--game", ""], False),
     (["evaluate", "file"], False),
+    (["evaluate", "mine.npz", "--backend", "cpu"], False),
+    (["evaluate", "mine.npz", "--flops", "40"], False),
 ]
 
 

@@ -15,19 +15,21 @@ from support.small_holdem import (
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.evaluation.boards import Estimate, _estimate, draw_flops
+from counterplay.evaluation.boards import FlopEstimate, _estimate, draw_flops
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk import flops, suits
 from counterplay.holdem.walk.cuda import tree_code
-from counterplay.holdem.walk.flops import Prepared, Question
+from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.shape import LANES, streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
 from counterplay.opponents.bots.registry import bot
 
 
 @pytest.mark.parametrize("ranks", [False, True], ids=["all apart", "ranks only"])
-@pytest.mark.parametrize("betting", [RIVER_BETS, FLOP_BETS], ids=["river", "flop"])
+@pytest.mark.parametrize(
+    "betting", [RIVER_BETS, pytest.param(FLOP_BETS, marks=pytest.mark.slow)], ids=["river", "flop"]
+)
 def test_the_walk_gives_what_the_sequence_form_gives(betting: BettingRules, ranks: bool) -> None:
     game, tree = walked_game(betting, ranks), tree_game(betting)
     strategy = random_strategy(game, 1)
@@ -49,14 +51,16 @@ def test_boards_up_to_suits_give_the_same(best: bool, monkeypatch: pytest.Monkey
     """A short deck with all its boards, and with one of each kind."""
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 2))
-    question = Question(game.rules.tree, 1, table, None if best else table, game.rules.view.deck)
+    question = BoardQuestion(
+        game.rules.tree, 1, table, None if best else table, game.rules.view.deck
+    )
     every = _value(question)
-    monkeypatch.setattr(Question, "symmetric", property(lambda _: True))
+    monkeypatch.setattr(BoardQuestion, "symmetric", property(lambda _: True))
     assert len(Prepared(question).flops) < 84
     assert _value(question) == pytest.approx(every, abs=1e-12)
 
 
-def _value(question: Question) -> float:
+def _value(question: BoardQuestion) -> float:
     prepared = Prepared(question)
     total = sum(
         prepared.weight[flop] * values
@@ -65,12 +69,15 @@ def _value(question: Question) -> float:
     return prepared.answer(np.asarray(total))
 
 
+@pytest.mark.slow
 def test_single_precision_is_near() -> None:
     game = walked_game(RIVER_BETS)
     table = strategy_table(random_strategy(game, 3))
     found = []
     for dtype in (np.float32, np.float64):
-        prepared = Prepared(Question(game.rules.tree, 0, table, None, game.rules.view.deck), dtype)
+        prepared = Prepared(
+            BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck), dtype
+        )
         values = [v for _, v in flops.on_processors(prepared, [0, 5], 1)]
         found.append(np.array(values))
     np.testing.assert_allclose(found[0], found[1], atol=1e-5 * np.abs(found[1]).max())
@@ -80,7 +87,7 @@ def test_a_mixed_pair_of_tables() -> None:
     """Either seat may see the cards in a way of its own."""
     fine, coarse = walked_game(RIVER_BETS), walked_game(RIVER_BETS, True)
     mine, his = random_strategy(fine, 4), random_strategy(coarse, 5)
-    question = Question(
+    question = BoardQuestion(
         fine.rules.tree, 0, strategy_table(his), strategy_table(mine), fine.rules.view.deck
     )
     twins = on_tree(mine, RIVER_BETS), on_tree(his, RIVER_BETS, True)
@@ -126,7 +133,7 @@ def test_a_view_that_sees_suits_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_strata_are_drawn_by_weight() -> None:
-    prepared = Prepared(Question(betting_tree(LIMIT), 0, bot("always-call").table))
+    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
     drawn = draw_flops(prepared, 40, 1)
     assert sum(len(members) for members, _ in drawn) == 40
     assert sum(share for _, share in drawn) == pytest.approx(1.0)
@@ -138,25 +145,25 @@ def test_strata_are_drawn_by_weight() -> None:
 def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     """Flops of made-up values: about 95% of intervals hold the sum over all flops, and choosing
     before the flop by the sample makes it too high, by about what is measured."""
-    prepared = Prepared(Question(betting_tree(LIMIT), 0, bot("always-call").table))
+    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
     rng = np.random.default_rng(5)
     base, slope = (prepared.even(rng.normal(size=(1, 1326, LANES))) for _ in range(2))
     noise = rng.normal(size=len(prepared.flops))
     values = 2000 * base + (noise * 500)[:, None, None] * (2.0 + slope)
     truth = prepared.answer(np.tensordot(prepared.weight, values, 1)[None])
     covered, above, bias = [], [], []
-    for seed in range(200):
+    for seed in range(80):
         drawn = draw_flops(prepared, 40, seed)
         found = _estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
         covered.append(abs(found - truth) <= found.error)
         above.append(found - truth)
         bias.append(found.bias)
-    assert 0.90 <= np.mean(covered) <= 0.99
+    assert 0.87 <= np.mean(covered) <= 1.0
     assert abs(np.mean(bias) - np.mean(above)) < 4 * np.std(above) / np.sqrt(len(above))
 
 
 def test_an_estimate_says_what_it_is() -> None:
-    found = Estimate(0.25, 0.031, 0.002, 40)
+    found = FlopEstimate(0.25, 0.031, 0.002, 40)
     assert str(found) == "0.25 ± 0.031 (95%, from 40 flops)"
     assert found + 1 == 1.25
 
@@ -166,6 +173,7 @@ def test_an_estimate_says_what_it_is() -> None:
     [
         ({"backend": "tpu"}, "backend must be one of auto, cpu, cuda"),
         ({"flops": 3}, "at least 12 flops"),
+        ({}, "hours on .* processors"),
         ({"flops": True}, "whole number"),
         ({"flops": 2.5}, "whole number"),
     ],
@@ -225,7 +233,7 @@ def test_a_device_gives_what_processors_give() -> None:
     table = strategy_table(cp.solve(game, "mccfr-external", iterations=20_000, seed=1).strategy)
     for player in (0, 1):
         for by in (None, table):
-            prepared = Prepared(Question(game.rules.tree, player, table, by))
+            prepared = Prepared(BoardQuestion(game.rules.tree, player, table, by))
             ((_, cpu),) = flops.on_processors(prepared, [0])
             ((_, (gpu,)),) = flops.on_device([prepared], [0])
             np.testing.assert_allclose(gpu, cpu, atol=1e-5 * np.abs(cpu).max())

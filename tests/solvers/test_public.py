@@ -179,12 +179,12 @@ def test_it_converges_to_an_equilibrium(averaging: str) -> None:
     game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
     solver = new_solver(game, "mccfr-public", 1, {"averaging": averaging})
     gaps = []
-    for n in (300, 2_700):
+    for n in (3_000, 97_000):  # there are 2,520 boards
         solver.step(n)
         gaps.append(cp.exploitability(tree, on_tree(solver.strategy(), RIVER_BETS)))
     uniform = cp.exploitability(tree, cp.Strategy.uniform(tree))
-    assert gaps[0] < 0.35 * uniform
-    assert gaps[1] < 0.5 * gaps[0]
+    assert gaps[0] < uniform
+    assert gaps[1] < 0.1 * gaps[0]
 
 
 def test_responses_converge(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_responses_converge(tmp_path: Path) -> None:
     game, tree, p = walked_game(RIVER_BETS), tree_game(RIVER_BETS), 0.6
     model = random_strategy(game, 7)
     twin = on_tree(model, RIVER_BETS)
-    found = cp.respond(game, model, 0, p, "mcrnr", engine="mccfr-public", iterations=3_000, seed=1)
+    found = cp.respond(game, model, 0, p, "mcrnr", engine="mccfr-public", iterations=60_000, seed=1)
     best = cp.respond(tree, twin, 0, p, "rnr", iterations=300)
     reached, wanted = (
         _objective(tree, twin, profile, p)
@@ -223,8 +223,8 @@ def test_threads_give_the_same_bits_and_learn_as_well() -> None:
     gaps = []
     for threads in (1, 2):
         solvers = [new_solver(game, "mccfr-public", 1, {"threads": threads}) for _ in range(2)]
-        solvers[0].step(3_000)
-        for n in (700, 1, 2_299):
+        solvers[0].step(30_000)
+        for n in (700, 1, 29_299):
             solvers[1].step(n)
         first, second = (solver.policy() for solver in solvers)
         assert np.array_equal(first, second)

@@ -13,6 +13,7 @@ from counterplay.cli.display import (
     out,
     print_facts,
     seat_text,
+    share_progress,
     status,
     unit_fact,
 )
@@ -28,6 +29,15 @@ def evaluate(
     against: Annotated[
         str | None, typer.Option(help="Also play it against this strategy, in both seats.")
     ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(help="Hold'em: where boards are walked: cuda, cpu, or auto (the default)."),
+    ] = None,
+    flops: Annotated[
+        int | None,
+        typer.Option(help="Hold'em: estimate it from so many flops, with a 95% interval."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Hold'em: of the flops drawn.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say exactly how good a strategy is: its value and its exploitability."""
@@ -35,8 +45,19 @@ def evaluate(
     from counterplay.evaluation.kuhn import kuhn_errors
     from counterplay.forms.strategy import seats_between
 
+    walk = {"backend": backend, "flops": flops, "seed": seed}
+    options = {name: value for name, value in walk.items() if value is not None}
+    profile = read_strategy(strategy, game)
+    if profile.game.abilities.boards:
+        if against is not None:
+            raise BadParameter(
+                f"--against is not for hold'em; counterplay match {strategy} {against}"
+            )
+        print_facts(_by_boards(profile, options), as_json)
+        return
+    if options:
+        raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {profile.game.name}")
     with status(f"evaluating {strategy}"):
-        profile = read_strategy(strategy, game)
         loaded = profile.game
         if not loaded.abilities.exact:
             raise BadParameter(
@@ -65,6 +86,36 @@ def evaluate(
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
                 facts[f"value as {loaded.seats[player]} against {against}"] = value
     print_facts(facts, as_json)
+
+
+def _by_boards(profile: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What is to be said of a strategy for hold'em."""
+    from counterplay.evaluation.boards import FlopEstimate, add, table_of, values_by_board
+
+    game, table = profile.game, table_of(profile)
+    players = [0, 1] if profile.player is None else [1 - profile.player]
+    with share_progress("walking the boards") as tell:
+        options["tell"] = lambda share: tell(share, f"{share:.0%} of the flops")
+        found = values_by_board(game, [(player, table, None) for player in players], **options)
+    facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
+
+    def say(name: str, value: float, scale: float = 1.0) -> None:
+        facts[name] = scale * float(value)
+        if isinstance(value, FlopEstimate):
+            facts[f"{name}, 95% within"] = scale * value.error
+            facts[f"{name}, of that too high by about"] = scale * value.bias
+
+    for player, value in zip(players, found, strict=True):
+        say(f"best response of {game.seats[player]}", value)
+    if profile.player is None:
+        say(exploitability_name(game), add(found))
+        say("the same in mb/g, averaged over the seats", add(found), 500.0)
+    else:
+        facts["meant for"] = seat_text(game, profile.player)
+        facts["worst case"] = -float(found[0])
+    first = found[0]
+    facts["flops walked"] = first.flops if isinstance(first, FlopEstimate) else "all 1,755"
+    return facts
 
 
 def _somebody(game: Any) -> str:

@@ -2,7 +2,7 @@
 
 A strategy that sees buckets plays the real game, so a best response here knows its cards: the
 exploitability of Johanson et al. 2011. With `flops=40` only some flops are walked, drawn by their
-weight in strata (how many ranks and suits they show), and the answer is an `Estimate`. Its interval
+weight in strata (how many ranks and suits they show), and the answer is an `FlopEstimate`. Its interval
 is that of the strata's means, with the play before the flop as it is. A best response chooses that
 play by the flops drawn, which makes it look too good; how much is measured by choosing on one half
 of the flops and paying on the other.
@@ -26,19 +26,25 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.table import Table, strategy_table
-from counterplay.holdem.walk.flops import BACKENDS, Prepared, Question, on_device, on_processors
+from counterplay.holdem.walk.flops import (
+    BACKENDS,
+    BoardQuestion,
+    Prepared,
+    on_device,
+    on_processors,
+)
 from counterplay.holdem.walk.shape import LANES
 from counterplay.holdem.walk.suits import check_suits
 from counterplay.kernels.jit import cache_root
 
-RIVERS = 2_554_656  # up to suits
+FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced
 LEAST_FLOPS = 12
 KEEP_EVERY = 16  # flops
 KIND = "flops walked"
 
 
-class Estimate(float):
+class FlopEstimate(float):
     """A number from a sample of flops. `error`: half its 95% interval. `bias`: by how much a best
     response's choice before the flop makes it too high, as measured. `flops`: how many were
     walked."""
@@ -47,7 +53,7 @@ class Estimate(float):
     bias: float
     flops: int
 
-    def __new__(cls, value: float, error: float, bias: float, flops: int) -> Estimate:
+    def __new__(cls, value: float, error: float, bias: float, flops: int) -> FlopEstimate:
         made = super().__new__(cls, value)
         made.error, made.bias, made.flops = error, bias, flops
         return made
@@ -80,10 +86,17 @@ def values_by_board(
         if by is not None:
             check_suits(by.cards)
     prepared = [
-        Prepared(Question(rules.tree, player, against, by, rules.view.deck))
+        Prepared(BoardQuestion(rules.tree, player, against, by, rules.view.deck))
         for player, against, by in questions
     ]
     device = _on_device(backend, prepared)
+    if flops is None and not device and prepared[0].question.deck.full and backend != "cpu":
+        hours = _hours(len(prepared))
+        raise BadParameter(
+            f"without a CUDA device all flops take about {hours:.0f} hours on {cores()} processors "
+            "(backend=cpu does it, keeps what is done and goes on with the same call); flops=40 "
+            f"gives an estimate in about {60 * hours * 40 / FLOPS:.0f} minutes"
+        )
     if flops is None:
         return _all_flops(prepared, device, tell)
     return _some_flops(prepared, device, flops, seed, tell)
@@ -135,11 +148,10 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[
     totals, done = store.read()
     left = np.flatnonzero(~done).tolist()
     if not device and len(left) > 100:
-        rivers = RIVERS * len(left) / len(done) * len(prepared)
-        hours = rivers * SECONDS_PER_RIVER / cores() / 3600
+        hours = _hours(len(prepared)) * len(left) / len(done)
         warnings.warn(
             f"walking {len(left):,} flops takes about {hours:.0f} hours on {cores()} processors; "
-            "finished flops are kept and the same call goes on; flops=40 gives an estimate soon",
+            "finished flops are kept, and the same call goes on with them",
             stacklevel=5,
         )
     try:
@@ -156,6 +168,11 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[
     answers = [q.answer(total) for q, total in zip(prepared, totals, strict=True)]
     store.remove()
     return answers
+
+
+def _hours(questions: int) -> float:
+    """How long all flops take on processors, about."""
+    return RIVERS * questions * SECONDS_PER_RIVER / cores() / 3600
 
 
 class _Store:
@@ -247,7 +264,7 @@ def _some_flops(
     return answers
 
 
-def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> Estimate:
+def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> FlopEstimate:
     """From values of the flops drawn, and the share of each stratum."""
     every = float(prepared.weight.sum())
 
@@ -270,7 +287,7 @@ def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> Est
     crossed = [prepared.paid(total(halves[1 - k]), total(halves[k])) for k in (0, 1)]
     bias = max(value - float(np.mean(crossed)), 0.0) if prepared.best else 0.0
     walked = sum(len(values) for values, _ in strata)
-    return Estimate(value, 1.96 * float(np.sqrt(error)), bias, walked)
+    return FlopEstimate(value, 1.96 * float(np.sqrt(error)), bias, walked)
 
 
 def table_of(strategy: Strategy) -> Table:
@@ -281,8 +298,8 @@ def table_of(strategy: Strategy) -> Table:
 def add(values: Sequence[float], sign: float = 1.0) -> float:
     """Their sum; an estimate where they are estimates, of the same flops: errors add up."""
     total = sign * sum(float(value) for value in values)
-    parts = [value for value in values if isinstance(value, Estimate)]
+    parts = [value for value in values if isinstance(value, FlopEstimate)]
     if not parts:
         return total
     error, bias = sum(part.error for part in parts), sum(part.bias for part in parts)
-    return Estimate(total, error, bias, parts[0].flops)
+    return FlopEstimate(total, error, bias, parts[0].flops)

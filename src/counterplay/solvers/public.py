@@ -23,7 +23,7 @@ from counterplay.holdem.walk.board import Board, fill_board, new_board
 from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
-from counterplay.solvers.public_walk import Rows, Ties, Work, new_work, walk_board
+from counterplay.solvers.public_walk import BoardWork, Rows, Ties, new_work, walk_board
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
     """What one thread works with."""
 
     board: Board
-    work: Work
+    work: BoardWork
 
 
 @jit

@@ -61,7 +61,7 @@ class Ties(NamedTuple):
     confidence: np.ndarray  # float64[m]: Pconf(I), of a coin at each
 
 
-class Work(NamedTuple):
+class BoardWork(NamedTuple):
     """Numbers of one walk: s streets, n holdings, b buckets, k places, w = lines times lanes."""
 
     y: np.ndarray  # [s, 3, n, LANES]: reach at the start of the group
@@ -70,7 +70,7 @@ class Work(NamedTuple):
     # the same with the model's share; or σ_fix where there is one coin
     tied: np.ndarray
     value: np.ndarray  # [s, 2, ends, n, LANES]: of ends that go on
-    root: np.ndarray  # [2, n, LANES]: values at the start of the group that was just ended
+    root: np.ndarray  # [2, n, LANES]: values at the start of the group of the second street
     shown: np.ndarray  # [3, b, w]: paths of lines with a showdown
     gone: np.ndarray  # [3, b, w]: of those with a fold
     weight_shown: np.ndarray  # [b, w]: payoff times own path, summed over showdowns of a line
@@ -96,7 +96,7 @@ class Work(NamedTuple):
     group: np.ndarray  # int64[s]: the group it is in
 
 
-def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -> Work:
+def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -> BoardWork:
     """Room for walks over `streets` with so many buckets on each."""
     s, n, b = len(streets), N_HOLDINGS, min(max(counts), N_HOLDINGS)
     f = min(b, FEW)
@@ -131,7 +131,7 @@ def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -
         "place": (places,),
     }
     arrays = {name: np.zeros(shape, dtype=dtype) for name, shape in shapes.items()}
-    return Work(
+    return BoardWork(
         **arrays,
         reached=np.zeros(n, dtype=np.bool_),
         half=np.array([0.5], dtype=dtype),
@@ -142,7 +142,14 @@ def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -
 
 @jit
 def _match_regrets(
-    street: Street, s: int, g: int, board: Board, rows: Rows, regret: Any, ties: Ties, work: Work
+    street: Street,
+    s: int,
+    g: int,
+    board: Board,
+    rows: Rows,
+    regret: Any,
+    ties: Ties,
+    work: BoardWork,
 ) -> None:
     """σ of every bucket at every place of a group, and the same tied to the model."""
     policy, tied = work.policy[s], work.tied[s]
@@ -190,7 +197,14 @@ def _match_regrets(
 
 @jit
 def settle_street(
-    street: Street, s: int, g: int, board: Board, rows: Rows, regret: Any, ties: Ties, work: Work
+    street: Street,
+    s: int,
+    g: int,
+    board: Board,
+    rows: Rows,
+    regret: Any,
+    ties: Ties,
+    work: BoardWork,
 ) -> None:
     """Policies and paths of a group of a street."""
     _match_regrets(street, s, g, board, rows, regret, ties, work)
@@ -219,7 +233,7 @@ def settle_street(
 
 
 @jit
-def go_on(street: Street, s: int, end: int, board: Board, ties: Ties, work: Work) -> None:
+def go_on(street: Street, s: int, end: int, board: Board, ties: Ties, work: BoardWork) -> None:
     """Reach at the start of the next street behind the end number `end`, in the same lanes."""
     place = index(street.onward[end])
     for who in range(3):
@@ -235,7 +249,7 @@ def go_on(street: Street, s: int, end: int, board: Board, ties: Ties, work: Work
 
 
 @jit
-def go_on_apart(street: Street, g: int, board: Board, ties: Ties, work: Work) -> None:
+def go_on_apart(street: Street, g: int, board: Board, ties: Ties, work: BoardWork) -> None:
     """The same after the first street, where every end has a lane: those of group g."""
     for who in range(3):
         if who == MODEL and not ties.once:
@@ -254,7 +268,9 @@ def go_on_apart(street: Street, g: int, board: Board, ties: Ties, work: Work) ->
 
 
 @jit
-def _pick_lines(street: Street, who: int, player: int, buckets: int, path: Any, work: Work) -> None:
+def _pick_lines(
+    street: Street, who: int, player: int, buckets: int, path: Any, work: BoardWork
+) -> None:
     """Paths of a player's lines with showdowns, and with folds, next to each other."""
     for b in range(index(buckets)):
         for line in range(index(street.n_lines[player])):
@@ -268,7 +284,7 @@ def _pick_lines(street: Street, who: int, player: int, buckets: int, path: Any, 
 
 
 @jit
-def _reach_of(player: int, s: int, ties: Ties, paths: Any, work: Work) -> Reach:
+def _reach_of(player: int, s: int, ties: Ties, paths: Any, work: BoardWork) -> Reach:
     """What the other player has to reckon with."""
     return Reach(
         work.y[s, player],
@@ -282,7 +298,7 @@ def _reach_of(player: int, s: int, ties: Ties, paths: Any, work: Work) -> Reach:
 
 @jit
 def _weigh_ends(
-    street: Street, s: int, g: int, player: int, buckets: int, path: Any, work: Work
+    street: Street, s: int, g: int, player: int, buckets: int, path: Any, work: BoardWork
 ) -> None:
     """Payoff times own path of every end, by the line of the other's that it is on."""
     other = 1 - player
@@ -308,8 +324,14 @@ def _weigh_ends(
                     work.weight_gone[b, place + lane] += pay[k, lane] * path[b, own + lane]
 
 
+@jit(inline=True)
+def _values_of(s: int, player: int, work: BoardWork) -> Any:
+    """Where the values at the start of a group of street s belong."""
+    return work.value[s - 1, player, work.at[s - 1]] if s > 1 else work.root[player]
+
+
 @jit
-def _count_cards(s: int, board: Board, work: Work) -> None:
+def _count_cards(s: int, board: Board, work: BoardWork) -> None:
     """How many holdings of each bucket have each card: what `_value_few` needs of a board."""
     half = work.half[0]
     for b in range(index(board.n_buckets[s])):
@@ -325,7 +347,7 @@ def _count_cards(s: int, board: Board, work: Work) -> None:
 
 
 @jit
-def _value_few(street: Street, s: int, player: int, board: Board, work: Work) -> None:
+def _value_few(street: Street, s: int, player: int, board: Board, work: BoardWork) -> None:
     """The same as `_value_holdings` with few buckets: by the other's bucket instead of his line.
 
     With P[h, c] the reach in bucket c that a holding h beats less what beats it, its value is the
@@ -335,7 +357,7 @@ def _value_few(street: Street, s: int, player: int, board: Board, work: Work) ->
     other, bucket, n = 1 - player, board.bucket[s], index(board.n_buckets[s])
     shown, gone = index(street.n_shown[other]), index(street.n_gone[other])
     sums, won, met = work.few_sums, work.few_won, work.few_met
-    values, y = work.root[player], work.y[s, other]
+    values, y = _values_of(s, player, work), work.y[s, other]
     lines, wide, long = index(work.shown.shape[2]), index(sums.shape[1]), index(won.shape[1])
     clear(sums, ALL + 1, int(n) * LANES)
     clear(won, int(n), int(n) * LANES)
@@ -394,7 +416,7 @@ def _value_few(street: Street, s: int, player: int, board: Board, work: Work) ->
             add_product(met, at, path_gone, c * lines, work.total_gone, b * lines, gone)
 
 
-@jit(inline=True)
+@jit
 def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> None:
     low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
     at = b * _LANES
@@ -405,7 +427,7 @@ def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> N
 
 @jit
 def _value_holdings(
-    street: Street, s: int, player: int, board: Board, ties: Ties, work: Work
+    street: Street, s: int, player: int, board: Board, ties: Ties, work: BoardWork
 ) -> None:
     """What each holding of a player gets from the start of the last street, and each bucket on
     each of the other's lines: line by line, however many buckets there are."""
@@ -413,7 +435,7 @@ def _value_holdings(
     shown, gone = street.n_shown[other], street.n_gone[other]
     clear(work.sums[0], ALL + 1, shown * LANES)
     clear(work.sums[1], ALL + 1, gone * LANES)
-    row, sums, values = work.row[0], work.sums, work.root[player]
+    row, sums, values = work.row[0], work.sums, _values_of(s, player, work)
     reach = _reach_of(other, s, ties, work.shown, work)
     compare_and_add(
         board, bucket, reach, work.reached, shown, row, sums[0], work.weight_shown,
@@ -438,7 +460,7 @@ def _value_holdings(
 
 @jit
 def _value_places(
-    street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: Work
+    street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: BoardWork
 ) -> None:
     """Value of every place of the last street to each bucket of a player."""
     other = 1 - player
@@ -464,7 +486,7 @@ def _value_places(
                 _add_up(street, k, player, own[b], gain)
 
 
-@jit(inline=True)
+@jit
 def _add_up(street: Street, k: Any, player: Any, own: Any, gain: Any) -> None:
     """Value of a place from those of the places after it."""
     low = index(street.first[k])
@@ -487,7 +509,7 @@ def _learn(
     ties: Ties,
     regrets: float,
     averages: float,
-    work: Work,
+    work: BoardWork,
 ) -> None:
     """Regrets and strategy sums of one player at all places of a group."""
     buckets = index(board.n_buckets[s])
@@ -540,7 +562,7 @@ def end_last_street(
     ties: Ties,
     regrets: float,
     averages: float,
-    work: Work,
+    work: BoardWork,
 ) -> None:
     """Values of both players at the start of a group of the last street; its tables."""
     buckets, n = int(board.n_buckets[s]), int(board.size[0])
@@ -551,7 +573,7 @@ def end_last_street(
     for player in range(2):
         other = 1 - player
         reach = _reach_of(other, s, ties, work.shown, work)
-        _nothing(work.root[player], n)
+        _nothing(_values_of(s, player, work), n)
         if not mark_reached(reach, n, work.reached):
             clear(work.gain, buckets, len(work.place))
         else:
@@ -582,7 +604,7 @@ def end_street(
     ties: Ties,
     regrets: float,
     averages: float,
-    work: Work,
+    work: BoardWork,
 ) -> None:
     """The same of an earlier street, from the values of its ends that go on and of its folds."""
     n, buckets = int(board.size[0]), int(board.n_buckets[s])
@@ -601,6 +623,7 @@ def end_street(
         clear(work.sums[1], ALL + 1, gone * LANES)
         sum_reach(board, bucket, folds, work.reached, gone, work.row[0], work.sums[1])
         clear(work.gain, buckets, len(work.place))
+        values = _values_of(s, player, work)
         sums, row, lines = work.sums[1], work.row[1], index(gone)
         wide = index(sums.shape[1])
         for h in range(index(n)):
@@ -613,12 +636,14 @@ def end_street(
             _value_place(street, s, g, player, h, own[b], work)
             add_rows(work.place, ZERO, work.gain, b * index(work.gain.shape[1]), places)
             for lane in range(_LANES):
-                work.root[player, h, lane] = work.place[lane]
+                values[h, lane] = work.place[lane]
         _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
 
 
-@jit(inline=True)
-def _value_place(street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: Work) -> None:
+@jit
+def _value_place(
+    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: BoardWork
+) -> None:
     """Values of all places of an earlier street to one holding."""
     other = 1 - player
     value = work.place
@@ -640,19 +665,15 @@ def _value_place(street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, 
 
 
 @jit
-def _hand_up(street: Street, s: int, end: int, n: int, work: Work) -> None:
-    """Values of a group that was just ended, to the end of street s that leads to it."""
+def _hand_up_apart(street: Street, g: int, n: int, work: BoardWork) -> None:
+    """Values of group g of the second street, to the ends of the first, one in each lane."""
     for player in range(2):
         root = work.root[player]
-        for h in range(index(n)):
-            if s > 0:
-                for lane in range(_LANES):
-                    work.value[s, player, end, h, lane] = root[h, lane]
-            else:
-                for lane in range(_LANES):
-                    apart = index(end) * _LANES + lane
-                    if apart < index(len(street.onward)):
-                        work.value[0, player, apart, h, 0] = root[h, lane]
+        for lane in range(_LANES):
+            end = index(g) * _LANES + lane
+            if end < index(len(street.onward)):
+                for h in range(index(n)):
+                    work.value[0, player, end, h, 0] = root[h, lane]
 
 
 @jit
@@ -664,7 +685,7 @@ def walk_board(
     ties: Ties,
     regrets: float,
     averages: float,
-    work: Work,
+    work: BoardWork,
 ) -> int:
     """All betting on one board: both players' regrets, times `regrets`, and strategy sums, times
     `averages`. The information sets met."""
@@ -694,7 +715,7 @@ def walk_board(
             else:
                 end_street(street, s, here, board, rows, tables, ties, regrets, averages, work)
             s -= 1
-            _hand_up(streets[s], s, work.at[s] if s > 0 else g, n, work)
             work.at[s] += 1
+        _hand_up_apart(streets[0], g, n, work)
     end_street(streets[0], 0, 0, board, rows, tables, ties, regrets, averages, work)
     return 0

@@ -93,7 +93,7 @@ def _shares(tree: BettingTree, street: Street, k: int, table: Table, codes: int)
     return found
 
 
-class Desk(NamedTuple):
+class WalkDesk(NamedTuple):
     """Numbers of one flop: n = 1,326 holdings, e ends of the flop and of the turn."""
 
     board: Board
@@ -116,7 +116,7 @@ class Desk(NamedTuple):
     high: np.ndarray  # int64[n]
 
 
-def new_desk(streets: tuple[Street, ...], dtype: Any) -> Desk:
+def new_desk(streets: tuple[Street, ...], dtype: Any) -> WalkDesk:
     n = N_HOLDINGS
     places = max(len(street.player) for street in streets) * LANES
     lines = max(int(street.n_lines.max()) for street in streets) * LANES
@@ -125,7 +125,7 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> Desk:
     def numbers(*shape: int, dtype: Any = dtype) -> np.ndarray:
         return np.zeros(shape, dtype=dtype)
 
-    return Desk(
+    return WalkDesk(
         board=new_board((1,)),
         y_flop=numbers(n, LANES),
         y_turn=numbers(ends, n, LANES),
@@ -183,7 +183,7 @@ def _go_up(street: Street, player: Any, best: Any, own: Any, start: Any, place: 
 
 @jit
 def _value_river(
-    street: Street, g: int, player: int, best: bool, shown: Any, gone: Any, own: Any, desk: Desk
+    street: Street, g: int, player: int, best: bool, shown: Any, gone: Any, own: Any, desk: WalkDesk
 ) -> bool:
     """Fill `desk.root` with values at a start of the river from `desk.y_here`; whether anybody
     comes there. Codes stand by strength in `board.bucket`: the opponent's, and his own."""
@@ -244,7 +244,7 @@ def value_street(
     own: Any,
     onward: Any,
     scale: float,
-    desk: Desk,
+    desk: WalkDesk,
     out: Any,
     times_: float,
 ) -> None:
@@ -285,7 +285,7 @@ def value_street(
 
 
 @jit
-def _set_board(pair: np.ndarray, n: int, desk: Desk) -> None:
+def _set_board(pair: np.ndarray, n: int, desk: WalkDesk) -> None:
     """The holdings of a list on the board, in its order, and where groups of equals begin."""
     board = desk.board
     groups = ONE
@@ -301,7 +301,9 @@ def _set_board(pair: np.ndarray, n: int, desk: Desk) -> None:
 
 
 @jit
-def begin_flop(streets: Any, listing: Listing, g: int, player: int, seat: Seat, desk: Desk) -> None:
+def begin_flop(
+    streets: Any, listing: Listing, g: int, player: int, seat: Seat, desk: WalkDesk
+) -> None:
     """The opponent's reach at the turn's starts behind group g."""
     first, other = streets[0], 1 - player
     for lane in range(_LANES):
@@ -336,7 +338,7 @@ def end_flop(
     best: bool,
     seat: Seat,
     own: Seat,
-    desk: Desk,
+    desk: WalkDesk,
 ) -> None:
     """Fill `desk.flop` with the values of group g on the flop begun, from those of `desk.turn`."""
     _set_board(listing.flop_pair, listing.held[0], desk)
@@ -369,7 +371,7 @@ def value_flop(
     best: bool,
     seat: Seat,
     own: Seat,
-    desk: Desk,
+    desk: WalkDesk,
 ) -> None:
     """Fill `desk.flop` with the values of `player` at the flop's starts of group g, on the flop of
     a listing. `cards`: of the deck; `renamed`: holdings after each renaming of suits."""
@@ -403,7 +405,7 @@ def _value_turn(
     best: bool,
     seat: Seat,
     own: Seat,
-    desk: Desk,
+    desk: WalkDesk,
 ) -> None:
     """Add the values of one turn to `desk.turn`."""
     board, other, code = desk.board, 1 - player, listing.turn_code
@@ -456,7 +458,7 @@ def _walk_river(
     best: bool,
     seat: Seat,
     own: Seat,
-    desk: Desk,
+    desk: WalkDesk,
 ) -> None:
     """Add the values of one river, as often as it stands for one, to `desk.river`."""
     board, many = desk.board, listing.river_times[r]

@@ -22,8 +22,8 @@ from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.table import Table
 from counterplay.holdem.walk.exact import (
-    Desk,
     Seat,
+    WalkDesk,
     begin_flop,
     end_flop,
     make_seat,
@@ -46,7 +46,7 @@ Values = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class BoardQuestion:
     """What `player` gets from the table `against`: with the table `by`, or at best when that is
     None."""
 
@@ -65,7 +65,7 @@ class Question:
 class Prepared:
     """A question in arrays."""
 
-    def __init__(self, question: Question, dtype: Any = np.float64) -> None:
+    def __init__(self, question: BoardQuestion, dtype: Any = np.float64) -> None:
         self.question, self.dtype = question, dtype
         if question.tree.rules.n_streets != 4:
             raise BadParameter("exact values by the board need betting on all four streets")
@@ -93,7 +93,7 @@ class Prepared:
         against, by = self.question.against, self.question.by or self.question.against
         list_flop(self.deck, self.names, self.flops[flop], against, by, scratch, listing)
 
-    def value(self, listing: Listing, desk: Desk) -> Values:
+    def value(self, listing: Listing, desk: WalkDesk) -> Values:
         """Values of a flop that is listed."""
         found = np.empty((self.groups, N_HOLDINGS, LANES))
         for g in range(self.groups):
@@ -265,7 +265,7 @@ def on_device(
         yield finish()
 
 
-def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: Desk) -> np.ndarray:
+def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: WalkDesk) -> np.ndarray:
     """[1326, starts]: the opponent's reach at the turn's starts that are in use."""
     ends = len(prepared.streets[1].onward)
     found = np.empty((N_HOLDINGS, prepared.groups * ends, LANES))
@@ -276,7 +276,9 @@ def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: Desk) 
     return chosen
 
 
-def _end(prepared: Prepared, walk: Any, listing: Listing, values: np.ndarray, desk: Desk) -> Values:
+def _end(
+    prepared: Prepared, walk: Any, listing: Listing, values: np.ndarray, desk: WalkDesk
+) -> Values:
     """Values at the flop's starts, from those of the turn's ([starts, 1326])."""
     ends = len(prepared.streets[1].onward)
     spread = np.zeros((prepared.groups * ends * LANES, N_HOLDINGS))
