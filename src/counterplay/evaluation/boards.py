@@ -2,10 +2,10 @@
 
 A strategy that sees buckets plays the real game, so a best response here knows its cards: the
 exploitability of Johanson et al. 2011. With `flops=40` only some flops are walked, drawn by their
-weight in strata (how many ranks and suits they show), and the answer is an `FlopEstimate`. Its interval
-is that of the strata's means, with the play before the flop as it is. A best response chooses that
-play by the flops drawn, which makes it look too good; how much is measured by choosing on one half
-of the flops and paying on the other.
+weight in strata (how many ranks and suits they show), and the answer is a `FlopEstimate`. Its
+interval is that of the strata's means, with the play before the flop as it is. A best response
+chooses that play by the flops drawn, which makes it look too good; how much is measured by choosing
+on one half of the flops and paying on the other.
 """
 
 from __future__ import annotations
