@@ -84,6 +84,8 @@ class PublicSampling(SamplingSolver):
                 f"{self.name} walks hold'em by the board, and {game.name} has none; use another "
                 f"algorithm"
             )
+        if game.rules.betting.n_streets != 4:
+            raise BadParameter(f"{self.name} needs betting on all four streets")
         self._streets = streets_of(game.rules.tree, DTYPE)
         self._counts = game.rules.view.counts
         nodes = game.rules.tree.nodes

@@ -93,7 +93,6 @@ class BoardWork(NamedTuple):
     few_rest: np.ndarray  # [f, 53 * LANES]
     half: np.ndarray  # [1]
     at: np.ndarray  # int64[s]: the end of each street that the walk is behind
-    group: np.ndarray  # int64[s]: the group it is in
 
 
 def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -> BoardWork:
@@ -136,7 +135,6 @@ def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -
         reached=np.zeros(n, dtype=np.bool_),
         half=np.array([0.5], dtype=dtype),
         at=np.zeros(s, dtype=np.int64),
-        group=np.zeros(s, dtype=np.int64),
     )
 
 
@@ -686,36 +684,33 @@ def walk_board(
     regrets: float,
     averages: float,
     work: BoardWork,
-) -> int:
+) -> None:
     """All betting on one board: both players' regrets, times `regrets`, and strategy sums, times
-    `averages`. The information sets met."""
-    last, n = len(streets) - 1, int(board.size[0])
+    `averages`. The four streets are written out: to choose among them takes long to compile."""
+    first, flop, turn, river = streets
+    n = int(board.size[0])
     for h in range(index(n)):
         for lane in range(_LANES):
             work.y[0, 0, h, lane] = work.y[0, 1, h, lane] = work.y[0, 2, h, lane] = 1.0
-    if board.n_buckets[last] <= FEW:
-        _count_cards(last, board, work)
+    if board.n_buckets[3] <= FEW:
+        _count_cards(3, board, work)
     regret = tables.regret
-    settle_street(streets[0], 0, 0, board, rows, regret, ties, work)
-    for g in range(streets[1].node.shape[0]):
-        go_on_apart(streets[0], g, board, ties, work)
-        s, work.group[1], work.at[1] = 1, g, 0
-        settle_street(streets[1], 1, g, board, rows, regret, ties, work)
-        while s > 0:
-            here, street = work.group[s], streets[s]
-            if s < last and work.at[s] < len(street.onward):
-                go_on(street, s, work.at[s], board, ties, work)
-                below = here * len(street.onward) + work.at[s]
-                s += 1
-                work.group[s], work.at[s] = below, 0
-                settle_street(streets[s], s, below, board, rows, regret, ties, work)
-                continue
-            if s == last:
-                end_last_street(street, s, here, board, rows, tables, ties, regrets, averages, work)
-            else:
-                end_street(street, s, here, board, rows, tables, ties, regrets, averages, work)
-            s -= 1
-            work.at[s] += 1
-        _hand_up_apart(streets[0], g, n, work)
-    end_street(streets[0], 0, 0, board, rows, tables, ties, regrets, averages, work)
-    return 0
+    settle_street(first, 0, 0, board, rows, regret, ties, work)
+    for g in range(len(flop.node)):
+        go_on_apart(first, g, board, ties, work)
+        settle_street(flop, 1, g, board, rows, regret, ties, work)
+        for a in range(len(flop.onward)):
+            work.at[1] = a
+            here = g * len(flop.onward) + a
+            go_on(flop, 1, a, board, ties, work)
+            settle_street(turn, 2, here, board, rows, regret, ties, work)
+            for b in range(len(turn.onward)):
+                work.at[2] = b
+                below = here * len(turn.onward) + b
+                go_on(turn, 2, b, board, ties, work)
+                settle_street(river, 3, below, board, rows, regret, ties, work)
+                end_last_street(river, 3, below, board, rows, tables, ties, regrets, averages, work)
+            end_street(turn, 2, here, board, rows, tables, ties, regrets, averages, work)
+        end_street(flop, 1, g, board, rows, tables, ties, regrets, averages, work)
+        _hand_up_apart(first, g, n, work)
+    end_street(first, 0, 0, board, rows, tables, ties, regrets, averages, work)
