@@ -26,7 +26,9 @@ from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
 from counterplay.opponents.bots.registry import bot
 
 
-@pytest.mark.parametrize("ranks", [False, True], ids=["all apart", "ranks only"])
+@pytest.mark.parametrize(
+    "ranks", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["all apart", "ranks only"]
+)
 @pytest.mark.parametrize(
     "betting", [RIVER_BETS, pytest.param(FLOP_BETS, marks=pytest.mark.slow)], ids=["river", "flop"]
 )
@@ -83,6 +85,7 @@ def test_single_precision_is_near() -> None:
     np.testing.assert_allclose(found[0], found[1], atol=1e-5 * np.abs(found[1]).max())
 
 
+@pytest.mark.slow
 def test_a_mixed_pair_of_tables() -> None:
     """Either seat may see the cards in a way of its own."""
     fine, coarse = walked_game(RIVER_BETS), walked_game(RIVER_BETS, True)

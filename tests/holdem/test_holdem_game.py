@@ -142,9 +142,6 @@ def _respond(name: str) -> Callable[[cp.Game, cp.Strategy], Any]:
 TOO_LARGE: dict[str, Callable[[cp.Game, cp.Strategy], Any]] = {
     "tree": lambda game, uniform: game.tree,
     "sequence form": lambda game, uniform: game.sequence_form,
-    "exploitability": cp.exploitability,
-    "expected value": cp.expected_value,
-    "best response": lambda game, uniform: cp.best_response(game, uniform, 0),
     "game value": lambda game, uniform: cp.game_value(game),
     "plan": lambda game, uniform: uniform.plan(0),
     "mix": lambda game, uniform: uniform.mix(uniform, 0.5),

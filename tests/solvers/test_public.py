@@ -174,7 +174,7 @@ def test_few_buckets_and_many_are_walked_alike() -> None:
     np.testing.assert_allclose(found[0], found[1], atol=2e-5 * np.abs(found[1]).max())
 
 
-@pytest.mark.parametrize("averaging", ["linear", "uniform"])
+@pytest.mark.parametrize("averaging", ["linear", pytest.param("uniform", marks=pytest.mark.slow)])
 def test_it_converges_to_an_equilibrium(averaging: str) -> None:
     game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
     solver = new_solver(game, "mccfr-public", 1, {"averaging": averaging})
@@ -187,6 +187,7 @@ def test_it_converges_to_an_equilibrium(averaging: str) -> None:
     assert gaps[1] < 0.1 * gaps[0]
 
 
+@pytest.mark.slow
 def test_responses_converge(tmp_path: Path) -> None:
     """What `mcrnr` maximises, beside the exact optimum of the tree."""
     game, tree, p = walked_game(RIVER_BETS), tree_game(RIVER_BETS), 0.6
