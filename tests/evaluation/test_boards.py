@@ -145,6 +145,7 @@ def test_strata_are_drawn_by_weight() -> None:
     assert all(np.array_equal(a, b) for (a, _), (b, _) in zip(drawn, again, strict=True))
 
 
+@pytest.mark.slow
 def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     """Flops of made-up values: about 95% of intervals hold the sum over all flops, and choosing
     before the flop by the sample makes it too high, by about what is measured."""

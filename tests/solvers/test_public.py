@@ -107,6 +107,7 @@ def test_all_boards_together_give_the_counterfactual_regrets() -> None:
     np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restricted", [0, 1])
 def test_the_same_with_one_coin(restricted: int) -> None:
     """Whoever responds faces the mixture of the model and the restricted player."""
@@ -125,6 +126,7 @@ def test_the_same_with_one_coin(restricted: int) -> None:
     np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
 
 
+@pytest.mark.slow
 def test_the_same_with_a_coin_at_each_information_set() -> None:
     """The responder faces the biased policy; so is the value handed up, and the restricted
     player learns for the share of his that is free."""
@@ -174,7 +176,8 @@ def test_few_buckets_and_many_are_walked_alike() -> None:
     np.testing.assert_allclose(found[0], found[1], atol=2e-5 * np.abs(found[1]).max())
 
 
-@pytest.mark.parametrize("averaging", ["linear", pytest.param("uniform", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("averaging", ["linear", "uniform"])
 def test_it_converges_to_an_equilibrium(averaging: str) -> None:
     game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
     solver = new_solver(game, "mccfr-public", 1, {"averaging": averaging})
@@ -219,6 +222,7 @@ def test_same_bits_however_it_is_cut(tmp_path: Path) -> None:
         assert np.array_equal(array, cut._solver.arrays()[name]), name
 
 
+@pytest.mark.slow
 def test_threads_give_the_same_bits_and_learn_as_well() -> None:
     game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
     gaps = []
