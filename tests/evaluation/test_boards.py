@@ -66,7 +66,7 @@ def _value(question: BoardQuestion) -> float:
     prepared = Prepared(question)
     total = sum(
         prepared.weight[flop] * values
-        for flop, values in flops.on_processors(prepared, range(len(prepared.flops)), 2)
+        for flop, (values,) in flops.on_processors([prepared], range(len(prepared.flops)), 2)
     )
     return prepared.answer(np.asarray(total))
 
@@ -80,7 +80,7 @@ def test_single_precision_is_near() -> None:
         prepared = Prepared(
             BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck), dtype
         )
-        values = [v for _, v in flops.on_processors(prepared, [0, 5], 1)]
+        values = [v for _, (v,) in flops.on_processors([prepared], [0, 5], 1)]
         found.append(np.array(values))
     np.testing.assert_allclose(found[0], found[1], atol=1e-5 * np.abs(found[1]).max())
 
@@ -238,6 +238,6 @@ def test_a_device_gives_what_processors_give() -> None:
     for player in (0, 1):
         for by in (None, table):
             prepared = Prepared(BoardQuestion(game.rules.tree, player, table, by))
-            ((_, cpu),) = flops.on_processors(prepared, [0])
+            ((_, (cpu,)),) = flops.on_processors([prepared], [0])
             ((_, (gpu,)),) = flops.on_device([prepared], [0])
             np.testing.assert_allclose(gpu, cpu, atol=1e-5 * np.abs(cpu).max())

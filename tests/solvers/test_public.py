@@ -30,7 +30,8 @@ from counterplay.kernels.policy import normalise
 from counterplay.solvers import public
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.public import DTYPE, Tables, ties_of
-from counterplay.solvers.public_walk import Rows, new_work, walk_board
+from counterplay.solvers.public_walk import walk_board
+from counterplay.solvers.public_work import Rows, new_work
 
 
 def _all_boards() -> list[tuple[int, ...]]:

@@ -120,26 +120,13 @@ def _walk(
     prepared: list[Prepared], device: bool, flops: list[int]
 ) -> Iterator[tuple[int, list[np.ndarray]]]:
     """Flops with the values of every question, holdings that differ by suits evened out."""
-    if device and _same_tables(prepared):
-        for flop, found in on_device(prepared, flops):
-            yield flop, [q.even(values) for q, values in zip(prepared, found, strict=True)]
+    if device and not all(q.sees_as(prepared[0]) for q in prepared):  # a listing is of two tables
+        for row in zip(*(_walk([q], device, flops) for q in prepared), strict=True):
+            yield row[0][0], [values for _, (values,) in row]
         return
-    walks = [
-        ((flop, found[0]) for flop, found in on_device([q], flops))
-        if device
-        else on_processors(q, flops)
-        for q in prepared
-    ]
-    for row in zip(*walks, strict=True):
-        yield row[0][0], [q.even(part[1]) for q, part in zip(prepared, row, strict=True)]
-
-
-def _same_tables(prepared: list[Prepared]) -> bool:
-    one = prepared[0]
-    return all(
-        q.question.against is one.question.against and q.question.by is one.question.by
-        for q in prepared
-    )
+    walk = on_device if device else on_processors
+    for flop, found in walk(prepared, flops):
+        yield flop, [q.even(values) for q, values in zip(prepared, found, strict=True)]
 
 
 def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[float]:
@@ -186,7 +173,12 @@ class _Store:
             for table in (q.question.against, q.question.by or q.question.against):
                 for array in (table.first_row, table.carry, table.policy, table.cards.preflop):
                     digest.update(np.ascontiguousarray(array).data)
-                digest.update(np.ascontiguousarray(table.cards.early[::97]).data)
+                for array in (
+                    table.cards.early[::97],
+                    table.cards.river,
+                    table.cards.river_entry[::997],
+                ):
+                    digest.update(np.ascontiguousarray(array).data)
         self._path: Path | None = None
         if prepared[0].question.deck.full:
             self._path = cache_root() / "holdem" / "exact" / f"{digest.hexdigest()[:24]}.npz"

@@ -23,7 +23,8 @@ from counterplay.holdem.walk.board import Board, fill_board, new_board
 from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
-from counterplay.solvers.public_walk import BoardWork, Rows, Ties, new_work, walk_board
+from counterplay.solvers.public_walk import walk_board
+from counterplay.solvers.public_work import BoardWork, Rows, Ties, new_work
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 

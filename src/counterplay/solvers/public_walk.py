@@ -7,135 +7,38 @@ and add to the tables. Everything is a number for each bucket or holding, place 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from counterplay.holdem.betting import NO_FOLD
-from counterplay.holdem.cards import N_CARDS, N_HOLDINGS
 from counterplay.holdem.walk.board import Board
 from counterplay.holdem.walk.shape import LANES, Street
 from counterplay.holdem.walk.showdown import (
     ALL,
-    Reach,
     clear,
-    compare_and_add,
     mark_reached,
     set_reach,
     sum_reach,
-    take_all,
 )
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lanes import (
-    add_dot,
-    add_others,
-    add_product,
-    add_row_to_cards,
     add_rows,
-    set_dot,
     set_others,
     set_product,
-    set_sum,
-    take,
 )
+from counterplay.solvers.public_values import (
+    count_cards,
+    nothing,
+    pick_lines,
+    reach_of,
+    value_few,
+    value_holdings,
+    value_place,
+    value_places,
+    values_of,
+    weigh_ends,
+)
+from counterplay.solvers.public_work import FEW, MODEL, BoardWork, Rows, Ties
 
 _LANES, _TWO = index(LANES), index(2)
-FEW = 20  # buckets on the last street up to which `_value_few` is faster
-MODEL = 2  # where the model's reach and paths stand, behind those of both players
-
-
-class Rows(NamedTuple):
-    """Where information sets stand, of a form."""
-
-    first_row: np.ndarray  # int32[n]: see `row_of`
-    first: np.ndarray  # int32[m + 1]
-
-
-class Ties(NamedTuple):
-    """What ties a player to a model (`forms/restricted.py`). Without a model `restricted` is -1."""
-
-    restricted: int
-    once: bool  # one coin for the whole hand; otherwise one at each information set
-    share: np.ndarray  # [2]: 1 - p and p of the one coin
-    fixed: np.ndarray  # float64[s]: σ_fix
-    confidence: np.ndarray  # float64[m]: Pconf(I), of a coin at each
-
-
-class BoardWork(NamedTuple):
-    """Numbers of one walk: s streets, n holdings, b buckets, k places, w = lines times lanes."""
-
-    y: np.ndarray  # [s, 3, n, LANES]: reach at the start of the group
-    path: np.ndarray  # [s, 3, b, w]: of each line, from the start
-    policy: np.ndarray  # [s, b, k * LANES]: σ of the action that leads to a place
-    # the same with the model's share; or σ_fix where there is one coin
-    tied: np.ndarray
-    value: np.ndarray  # [s, 2, ends, n, LANES]: of ends that go on
-    root: np.ndarray  # [2, n, LANES]: values at the start of the group of the second street
-    shown: np.ndarray  # [3, b, w]: paths of lines with a showdown
-    gone: np.ndarray  # [3, b, w]: of those with a fold
-    weight_shown: np.ndarray  # [b, w]: payoff times own path, summed over showdowns of a line
-    weight_gone: np.ndarray  # [b, w]: the same of folds
-    total_shown: np.ndarray  # [b, w]: what a bucket wins at showdowns
-    total_gone: np.ndarray  # [b, w]: the same of folds
-    gain: np.ndarray  # [b, k * LANES]: value of each place to a bucket
-    held: np.ndarray  # [b, LANES]: own reach of a bucket
-    row: np.ndarray  # [3, w]
-    sums: np.ndarray  # [2, 53, w]: of showdowns and folds
-    place: np.ndarray  # [k * LANES]: values of one holding
-    reached: np.ndarray  # bool[n]
-    cards: np.ndarray  # [f, 53 * LANES]: half the holdings of each bucket and card, all behind them
-    few_sums: np.ndarray  # [53, f * LANES]: the other's reach by card and bucket, f at most
-    few_won: np.ndarray  # [f, f * LANES]: what each bucket wins from each
-    few_met: np.ndarray  # [f, f * LANES]: the reach of each that shares no card
-    few_shown: np.ndarray  # [f, f * LANES]: payoffs times paths of both at showdowns
-    few_gone: np.ndarray  # [f, f * LANES]: the same of folds
-    few_both: np.ndarray  # [f, f * LANES]
-    few_rest: np.ndarray  # [f, 53 * LANES]
-    half: np.ndarray  # [1]
-    at: np.ndarray  # int64[s]: the end of each street that the walk is behind
-
-
-def new_work(streets: tuple[Street, ...], counts: tuple[int, ...], dtype: Any) -> BoardWork:
-    """Room for walks over `streets` with so many buckets on each."""
-    s, n, b = len(streets), N_HOLDINGS, min(max(counts), N_HOLDINGS)
-    f = min(b, FEW)
-    places = max(len(street.player) for street in streets) * LANES
-    lines = max(int(street.n_lines.max()) for street in streets) * LANES
-    ends = max(len(street.onward) for street in streets)
-    shapes: dict[str, tuple[int, ...]] = {
-        "y": (s, 3, n, LANES),
-        "path": (s, 3, b, lines),
-        "policy": (s, b, places),
-        "tied": (s, b, places),
-        "value": (s, 2, ends, n, LANES),
-        "root": (2, n, LANES),
-        "shown": (3, b, lines),
-        "gone": (3, b, lines),
-        "weight_shown": (b, lines),
-        "weight_gone": (b, lines),
-        "total_shown": (b, lines),
-        "total_gone": (b, lines),
-        "gain": (b, places),
-        "held": (b, LANES),
-        "row": (3, lines),
-        "cards": (f, (ALL + 1) * LANES),
-        "few_sums": (ALL + 1, f * LANES),
-        "few_won": (f, f * LANES),
-        "few_met": (f, f * LANES),
-        "few_shown": (f, f * LANES),
-        "few_gone": (f, f * LANES),
-        "few_both": (f, f * LANES),
-        "few_rest": (f, (ALL + 1) * LANES),
-        "sums": (2, N_CARDS + 1, lines),
-        "place": (places,),
-    }
-    arrays = {name: np.zeros(shape, dtype=dtype) for name, shape in shapes.items()}
-    return BoardWork(
-        **arrays,
-        reached=np.zeros(n, dtype=np.bool_),
-        half=np.array([0.5], dtype=dtype),
-        at=np.zeros(s, dtype=np.int64),
-    )
 
 
 @jit
@@ -266,236 +169,6 @@ def go_on_apart(street: Street, g: int, board: Board, ties: Ties, work: BoardWor
 
 
 @jit
-def _pick_lines(
-    street: Street, who: int, player: int, buckets: int, path: Any, work: BoardWork
-) -> None:
-    """Paths of a player's lines with showdowns, and with folds, next to each other."""
-    for b in range(index(buckets)):
-        for line in range(index(street.n_lines[player])):
-            shown, gone = street.shown[player, line], street.gone[player, line]
-            if shown >= 0:
-                for lane in range(_LANES):
-                    work.shown[who, b, index(shown) * _LANES + lane] = path[b, line * _LANES + lane]
-            if gone >= 0:
-                for lane in range(_LANES):
-                    work.gone[who, b, index(gone) * _LANES + lane] = path[b, line * _LANES + lane]
-
-
-@jit
-def _reach_of(player: int, s: int, ties: Ties, paths: Any, work: BoardWork) -> Reach:
-    """What the other player has to reckon with."""
-    return Reach(
-        work.y[s, player],
-        paths[player],
-        work.y[s, MODEL],
-        paths[MODEL],
-        ties.share,
-        ties.once and player == ties.restricted,
-    )
-
-
-@jit
-def _weigh_ends(
-    street: Street, s: int, g: int, player: int, buckets: int, path: Any, work: BoardWork
-) -> None:
-    """Payoff times own path of every end, by the line of the other's that it is on."""
-    other = 1 - player
-    pay = street.pay[player, g]
-    shown = index(street.n_shown[other]) * _LANES
-    gone = index(street.n_gone[other]) * _LANES
-    for b in range(index(buckets)):
-        for w in range(shown):
-            work.weight_shown[b, w] = work.total_shown[b, w] = 0.0
-        for w in range(gone):
-            work.weight_gone[b, w] = work.total_gone[b, w] = 0.0
-        for e in range(index(len(street.ends))):
-            k = index(street.ends[e])
-            own = index(street.line[player, k]) * _LANES
-            line = index(street.line[other, k])
-            if street.folded[k] == NO_FOLD:
-                place = index(street.shown[other, line]) * _LANES
-                for lane in range(_LANES):
-                    work.weight_shown[b, place + lane] += pay[k, lane] * path[b, own + lane]
-            else:
-                place = index(street.gone[other, line]) * _LANES
-                for lane in range(_LANES):
-                    work.weight_gone[b, place + lane] += pay[k, lane] * path[b, own + lane]
-
-
-@jit(inline=True)
-def _values_of(s: int, player: int, work: BoardWork) -> Any:
-    """Where the values at the start of a group of street s belong."""
-    return work.value[s - 1, player, work.at[s - 1]] if s > 1 else work.root[player]
-
-
-@jit
-def _count_cards(s: int, board: Board, work: BoardWork) -> None:
-    """How many holdings of each bucket have each card: what `_value_few` needs of a board."""
-    half = work.half[0]
-    for b in range(index(board.n_buckets[s])):
-        for w in range(index(work.cards.shape[1])):
-            work.cards[b, w] = 0.0
-    for h in range(index(board.size[0])):
-        row = work.cards[index(board.bucket[s, h])]
-        low, high = index(board.low[h]) * _LANES, index(board.high[h]) * _LANES
-        for lane in range(_LANES):
-            row[low + lane] -= half
-            row[high + lane] -= half
-            row[index(ALL) * _LANES + lane] += half
-
-
-@jit
-def _value_few(street: Street, s: int, player: int, board: Board, work: BoardWork) -> None:
-    """The same as `_value_holdings` with few buckets: by the other's bucket instead of his line.
-
-    With P[h, c] the reach in bucket c that a holding h beats less what beats it, its value is the
-    sum over c of T[b, c] P[h, c], where T[b, c] is the sum over ends of payoff, own path and the
-    other's path. Buckets need no more than the sums of P over their holdings.
-    """
-    other, bucket, n = 1 - player, board.bucket[s], index(board.n_buckets[s])
-    shown, gone = index(street.n_shown[other]), index(street.n_gone[other])
-    sums, won, met = work.few_sums, work.few_won, work.few_met
-    values, y = _values_of(s, player, work), work.y[s, other]
-    lines, wide, long = index(work.shown.shape[2]), index(sums.shape[1]), index(won.shape[1])
-    clear(sums, ALL + 1, int(n) * LANES)
-    clear(won, int(n), int(n) * LANES)
-    clear(met, int(n), int(n) * LANES)
-    path_shown, path_gone = work.shown[other], work.gone[other]
-    shown_weight, gone_weight = work.few_shown, work.few_gone
-    for b in range(n):
-        for c in range(n):
-            at = b * long + c * _LANES
-            set_dot(work.weight_shown, b * lines, path_shown, c * lines, shown_weight, at, shown)
-            set_dot(work.weight_gone, b * lines, path_gone, c * lines, gone_weight, at, gone)
-    seen = ZERO
-    for g in range(index(board.size[1])):
-        first, last = index(board.group[g]), index(board.group[g + ONE])
-        for h in range(first, last):
-            b = index(bucket[h])
-            seen = max(seen, b + ONE)
-            if work.reached[h]:
-                _add_bucket(board, h, b, y, sums, wide)
-        for h in range(first, last):
-            low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
-            at = index(bucket[h]) * long
-            take(
-                sums, index(ALL) * wide, sums, low, sums, high, won, at, shown_weight, at, values,
-                h * _LANES, seen,
-            )  # fmt: skip
-        for h in range(first, last):
-            if work.reached[h]:
-                _add_bucket(board, h, index(bucket[h]), y, sums, wide)
-    half = work.half[0]
-    for b in range(n):
-        for w in range(n * _LANES):
-            work.few_both[b, w] = half * (gone_weight[b, w] - shown_weight[b, w])
-        for card in range(index(ALL + 1)):
-            at = (b * index(ALL + 1) + card) * _LANES
-            set_dot(work.few_both, b * long, sums, card * wide, work.few_rest, at, n)
-            add_product(work.cards, at, sums, card * wide, met, b * long, n)
-        for w in range(n * _LANES):
-            won[b, w] -= met[b, w]
-    rest = work.few_rest
-    for h in range(index(board.size[0])):
-        b = index(bucket[h])
-        base = b * index(ALL + 1)
-        low = (base + index(board.low[h])) * _LANES
-        high = (base + index(board.high[h])) * _LANES
-        at = (base + index(ALL)) * _LANES
-        add_others(rest, at, rest, low, rest, high, values, h * _LANES, ONE)
-        if work.reached[h]:  # his own reach in the other's hands was taken away twice
-            same = b * long + b * _LANES
-            add_product(y, h * _LANES, gone_weight, same, values, h * _LANES, ONE)
-            add_rows(y, h * _LANES, met, same, ONE)
-    for b in range(n):
-        for c in range(n):
-            at = b * long + c * _LANES
-            add_product(won, at, path_shown, c * lines, work.total_shown, b * lines, shown)
-            add_product(met, at, path_gone, c * lines, work.total_gone, b * lines, gone)
-
-
-@jit
-def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> None:
-    low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
-    at = b * _LANES
-    add_row_to_cards(
-        y, h * _LANES, sums, index(ALL) * wide + at, sums, low + at, sums, high + at, ONE
-    )
-
-
-@jit
-def _value_holdings(
-    street: Street, s: int, player: int, board: Board, ties: Ties, work: BoardWork
-) -> None:
-    """What each holding of a player gets from the start of the last street, and each bucket on
-    each of the other's lines: line by line, however many buckets there are."""
-    other, bucket = 1 - player, board.bucket[s]
-    shown, gone = street.n_shown[other], street.n_gone[other]
-    clear(work.sums[0], ALL + 1, shown * LANES)
-    clear(work.sums[1], ALL + 1, gone * LANES)
-    row, sums, values = work.row[0], work.sums, _values_of(s, player, work)
-    reach = _reach_of(other, s, ties, work.shown, work)
-    compare_and_add(
-        board, bucket, reach, work.reached, shown, row, sums[0], work.weight_shown,
-        work.total_shown, values,
-    )  # fmt: skip
-    faced = _reach_of(other, s, ties, work.gone, work)
-    sum_reach(board, bucket, faced, work.reached, gone, row, sums[1])
-    half = work.half[0]
-    for card in range(index(ALL + 1)):
-        for w in range(index(shown) * _LANES):
-            sums[0, card, w] *= -half
-    take_all(board, bucket, shown, sums[0], work.weight_shown, work.total_shown, values)
-    take_all(board, bucket, gone, sums[1], work.weight_gone, work.total_gone, values)
-    lines = index(gone)
-    for h in range(index(board.size[0])):  # his own reach in the other's hands was taken twice
-        if work.reached[h]:
-            at = index(bucket[h]) * index(work.total_gone.shape[1])
-            set_reach(faced, h, index(bucket[h]), lines, row)
-            add_rows(row, ZERO, work.total_gone, at, lines)
-            add_dot(work.weight_gone, at, row, ZERO, values, h * _LANES, lines)
-
-
-@jit
-def _value_places(
-    street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: BoardWork
-) -> None:
-    """Value of every place of the last street to each bucket of a player."""
-    other = 1 - player
-    pay = street.pay[player, g]
-    own = work.tied[s] if ties.restricted >= 0 and not ties.once else work.policy[s]
-    for b in range(index(buckets)):
-        gain = work.gain[b]
-        k = index(len(street.player))
-        while k > ZERO:
-            k -= ONE
-            at = k * _LANES
-            if street.player[k] < 0:
-                line = index(street.line[other, k])
-                if street.folded[k] == NO_FOLD:
-                    place = index(street.shown[other, line]) * _LANES
-                    for lane in range(_LANES):
-                        gain[at + lane] = pay[k, lane] * work.total_shown[b, place + lane]
-                else:
-                    place = index(street.gone[other, line]) * _LANES
-                    for lane in range(_LANES):
-                        gain[at + lane] = pay[k, lane] * work.total_gone[b, place + lane]
-            else:
-                _add_up(street, k, player, own[b], gain)
-
-
-@jit
-def _add_up(street: Street, k: Any, player: Any, own: Any, gain: Any) -> None:
-    """Value of a place from those of the places after it."""
-    low = index(street.first[k])
-    count = index(street.first[k + ONE]) - low
-    if street.player[k] == player:
-        set_dot(own, low * _LANES, gain, low * _LANES, gain, k * _LANES, count)
-    else:
-        set_sum(gain, low * _LANES, gain, k * _LANES, count)
-
-
-@jit
 def _learn(
     street: Street,
     s: int,
@@ -564,31 +237,21 @@ def end_last_street(
 ) -> None:
     """Values of both players at the start of a group of the last street; its tables."""
     buckets, n = int(board.n_buckets[s]), int(board.size[0])
-    for who in range(3):
-        if who < MODEL or ties.once:
-            player = ties.restricted if who == MODEL else who
-            _pick_lines(street, who, player, buckets, work.path[s, who], work)
+    pick_lines(street, s, buckets, ties, work)
     for player in range(2):
         other = 1 - player
-        reach = _reach_of(other, s, ties, work.shown, work)
-        _nothing(_values_of(s, player, work), n)
+        reach = reach_of(other, s, ties, work.shown, work)
+        nothing(values_of(s, player, work), n)
         if not mark_reached(reach, n, work.reached):
             clear(work.gain, buckets, len(work.place))
         else:
-            _weigh_ends(street, s, g, player, buckets, work.path[s, player], work)
+            weigh_ends(street, s, g, player, buckets, work.path[s, player], work)
             if buckets <= FEW and not ties.once:
-                _value_few(street, s, player, board, work)
+                value_few(street, s, player, board, work)
             else:
-                _value_holdings(street, s, player, board, ties, work)
-            _value_places(street, s, g, player, buckets, ties, work)
+                value_holdings(street, s, player, board, ties, work)
+            value_places(street, s, g, player, buckets, ties, work)
         _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
-
-
-@jit
-def _nothing(values: Any, n: int) -> None:
-    for h in range(index(n)):
-        for lane in range(_LANES):
-            values[h, lane] = 0.0
 
 
 @jit
@@ -609,19 +272,16 @@ def end_street(
     bucket = board.bucket[s]
     own = work.tied[s] if ties.restricted >= 0 and not ties.once else work.policy[s]
     places = index(len(street.player))
-    for who in range(3):
-        if who < MODEL or ties.once:
-            player = ties.restricted if who == MODEL else who
-            _pick_lines(street, who, player, buckets, work.path[s, who], work)
+    pick_lines(street, s, buckets, ties, work)
     for player in range(2):
         other = 1 - player
         gone = street.n_gone[other]
-        folds = _reach_of(other, s, ties, work.gone, work)
+        folds = reach_of(other, s, ties, work.gone, work)
         mark_reached(folds, n, work.reached)
         clear(work.sums[1], ALL + 1, gone * LANES)
         sum_reach(board, bucket, folds, work.reached, gone, work.row[0], work.sums[1])
         clear(work.gain, buckets, len(work.place))
-        values = _values_of(s, player, work)
+        values = values_of(s, player, work)
         sums, row, lines = work.sums[1], work.row[1], index(gone)
         wide = index(sums.shape[1])
         for h in range(index(n)):
@@ -631,35 +291,11 @@ def end_street(
             if work.reached[h]:
                 set_reach(folds, h, b, lines, work.row[0])
                 add_rows(work.row[0], ZERO, row, ZERO, lines)
-            _value_place(street, s, g, player, h, own[b], work)
+            value_place(street, s, g, player, h, own[b], work)
             add_rows(work.place, ZERO, work.gain, b * index(work.gain.shape[1]), places)
             for lane in range(_LANES):
                 values[h, lane] = work.place[lane]
         _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
-
-
-@jit
-def _value_place(
-    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: BoardWork
-) -> None:
-    """Values of all places of an earlier street to one holding."""
-    other = 1 - player
-    value = work.place
-    onward = index(len(street.onward))
-    k = index(len(street.player))
-    while k > ZERO:
-        k -= ONE
-        at = k * _LANES
-        if street.player[k] >= 0:
-            _add_up(street, k, player, own, value)
-        elif onward > ZERO and k == index(street.onward[onward - ONE]):
-            onward -= ONE
-            for lane in range(_LANES):
-                value[at + lane] = work.value[s, player, onward, h, lane]
-        else:
-            place = index(street.gone[other, index(street.line[other, k])]) * _LANES
-            for lane in range(_LANES):
-                value[at + lane] = street.pay[player, g, k, lane] * work.row[1, place + lane]
 
 
 @jit
@@ -693,7 +329,7 @@ def walk_board(
         for lane in range(_LANES):
             work.y[0, 0, h, lane] = work.y[0, 1, h, lane] = work.y[0, 2, h, lane] = 1.0
     if board.n_buckets[3] <= FEW:
-        _count_cards(3, board, work)
+        count_cards(3, board, work)
     regret = tables.regret
     settle_street(first, 0, 0, board, rows, regret, ties, work)
     for g in range(len(flop.node)):

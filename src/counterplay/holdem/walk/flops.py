@@ -87,6 +87,11 @@ class Prepared:
         cards = len(self.deck)
         return (cards - 4) * (cards - 5) * (cards - 6) // 6
 
+    def sees_as(self, other: Prepared) -> bool:
+        """Whether both are about the same tables, so that boards are listed alike."""
+        mine, his = self.question, other.question
+        return mine.against is his.against and mine.by is his.by
+
     def listed(self, flop: int, scratch: Scratch, listing: Listing) -> None:
         """Fill `listing` with all boards of a flop, as the opponent's table and his own see
         them."""
@@ -180,20 +185,24 @@ class Prepared:
 
 
 def on_processors(
-    prepared: Prepared, flops: Sequence[int], threads: int | None = None
-) -> Iterator[tuple[int, Values]]:
-    """Flops with their values, in the order they are asked for."""
+    questions: Sequence[Prepared], flops: Sequence[int], threads: int | None = None
+) -> Iterator[tuple[int, list[Values]]]:
+    """Flops with their values for each question, in the order they are asked for. Questions about
+    the same tables share the listing of the boards."""
+    one = questions[0]
     workers = min(threads or cores(), max(len(flops), 1))
     rooms = deque(
-        (new_desk(prepared.streets, prepared.dtype), new_scratch(), new_listing())
-        for _ in range(workers)
+        (new_desk(one.streets, one.dtype), new_scratch(), new_listing()) for _ in range(workers)
     )
 
-    def work(flop: int) -> Values:
+    def work(flop: int) -> list[Values]:
         room = rooms.pop()
         desk, scratch, listing = room
-        prepared.listed(flop, scratch, listing)
-        found = prepared.value(listing, desk)
+        found: list[Values] = []
+        for k, question in enumerate(questions):
+            if k == 0 or not question.sees_as(questions[k - 1]):
+                question.listed(flop, scratch, listing)
+            found.append(question.value(listing, desk))
         rooms.append(room)
         return found
 
