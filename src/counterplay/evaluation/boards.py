@@ -95,7 +95,8 @@ def values_by_board(
         raise BadParameter(
             f"without a CUDA device all flops take about {hours:.0f} hours on {cores()} processors "
             "(backend=cpu does it, keeps what is done and goes on with the same call); flops=40 "
-            f"gives an estimate in about {60 * hours * 40 / FLOPS:.0f} minutes"
+            f"gives an estimate in about {60 * hours * 40 / FLOPS:.0f} minutes; in a command "
+            "--backend cpu and --flops 40"
         )
     if flops is None:
         return _all_flops(prepared, device, tell)
@@ -119,14 +120,12 @@ def _on_device(backend: str, prepared: list[Prepared]) -> bool:
 def _walk(
     prepared: list[Prepared], device: bool, flops: list[int]
 ) -> Iterator[tuple[int, list[np.ndarray]]]:
-    """Flops with the values of every question, holdings that differ by suits evened out."""
+    """Flops with the values of every question."""
     if device and not all(q.sees_as(prepared[0]) for q in prepared):  # a listing is of two tables
-        for row in zip(*(_walk([q], device, flops) for q in prepared), strict=True):
+        for row in zip(*(on_device([q], flops) for q in prepared), strict=True):
             yield row[0][0], [values for _, (values,) in row]
-        return
-    walk = on_device if device else on_processors
-    for flop, found in walk(prepared, flops):
-        yield flop, [q.even(values) for q, values in zip(prepared, found, strict=True)]
+    else:
+        yield from (on_device if device else on_processors)(prepared, flops)
 
 
 def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[float]:
