@@ -185,7 +185,7 @@ def _play_once(form: Any, chance: Any, one: np.ndarray, two: np.ndarray, rng: np
     return node
 
 
-@jit
+@jit(inner=True)
 def play_policies(
     form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray
 ) -> None:
@@ -204,7 +204,7 @@ def play_policies(
             won[k, ONE] = utility(form, chance, _play_once(form, chance, b, a, rng), 1)
 
 
-@jit
+@jit(inner=True)
 def _count_block(blocks: Blocks, k: int, desk: Desk, n: int) -> None:
     """The tally of the k-th block from `desk.won`, without the seat that does not count."""
     if blocks.idle < _TWO:

@@ -83,7 +83,7 @@ def tally_block(won: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
             out[SQUARES, s] = _sum(values, ZERO, n)
 
 
-@jit
+@jit(inner=True)
 def _pick(won: np.ndarray, series: int, values: np.ndarray) -> int:
     """Copy a series to the front of `values`; its length."""
     n = ZERO
@@ -102,7 +102,7 @@ def _pick(won: np.ndarray, series: int, values: np.ndarray) -> int:
     return n
 
 
-@jit
+@jit(inner=True)
 def _sum(values: np.ndarray, low: int, n: int) -> float:
     """values[low] + ... + values[low + n - 1], as `np.sum` adds."""
     if n < _EIGHT:

@@ -84,7 +84,7 @@ def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
     return index(a) << _SHIFTS[2] | index(b) << _SHIFTS[1] | index(c) << _SHIFTS[0] | index(d)
 
 
-@jit
+@jit(inner=True)
 def hash_place(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Where these masks, largest first, stand in a hash table, or the empty slot where they
     would."""
@@ -144,7 +144,7 @@ def rename(card: int, renaming: int) -> int:
     return (card & ~3) | ((renaming >> ((card & 3) << 1)) & 3)
 
 
-@jit
+@jit(inner=True)
 def compose(first: int, second: int) -> int:
     """One renaming after another."""
     out = 0

@@ -61,7 +61,7 @@ def draw(chance: Deal, rng: np.ndarray) -> None:
     chance.winner[ZERO] = UNKNOWN
 
 
-@jit
+@jit(inner=True)
 def _set_masks(chance: Deal, low: int, high: int) -> None:
     """Add the cards in places low .. high - 1 to the suit masks."""
     for k in range(index(low), index(high)):
@@ -85,7 +85,7 @@ def compare(chance: Deal) -> None:
             chance.winner[ZERO] = (1 if first > value else 0) - (1 if first < value else 0)
 
 
-@jit
+@jit(inner=True)
 def pair_of(chance: Deal, player: int, renamed: bool) -> int:
     """Number of a player's holding, its suits renamed as in the class of the board."""
     a, b = chance.deck[index(2 * player)], chance.deck[index(2 * player + 1)]

@@ -44,7 +44,7 @@ TOP = np.array(
 )
 
 
-@jit
+@jit(inner=True)
 def strength_of_masks(clubs: Any, diamonds: Any, hearts: Any, spades: Any) -> Any:
     """Value of the cards in the four suit masks."""
     for suit in (clubs, diamonds, hearts, spades):

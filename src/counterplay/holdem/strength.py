@@ -47,7 +47,7 @@ def new_scratch() -> Scratch:
     return Scratch(*(np.zeros(size, dtype=np.int64) for size in sizes))
 
 
-@jit
+@jit(inner=True)
 def sort_numbers(values: np.ndarray, n: int, stack: np.ndarray) -> None:
     """Sort `values[:n]` in place: quicksort with a stack of ranges, insertion for short ones."""
     depth = 2
@@ -83,7 +83,7 @@ def sort_numbers(values: np.ndarray, n: int, stack: np.ndarray) -> None:
             values[j + 1] = value
 
 
-@jit
+@jit(inner=True)
 def _count_river(masks: np.ndarray, pairs: np.ndarray, scratch: Scratch, out: np.ndarray) -> None:
     """Fill `out[holding]` for one board of five cards given by its four suit masks; 0 where a
     card is on the board."""

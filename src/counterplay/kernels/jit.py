@@ -144,19 +144,23 @@ _CACHE = None if config.DISABLE_JIT else _writable_cache()
 @overload
 def jit(function: F) -> F: ...
 @overload
-def jit(*, inline: bool) -> Callable[[F], F]: ...
-def jit(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
+def jit(*, inline: bool = False, inner: bool = False) -> Callable[[F], F]: ...
+def jit(
+    function: F | None = None, *, inline: bool = False, inner: bool = False
+) -> F | Callable[[F], F]:
     """Compile with Numba: no interpreter lock, no allocation, IEEE division, cached on disk.
 
     `inline` pastes the function into its callers, for large pieces of a hot loop that LLVM would
-    leave as calls.
+    leave as calls, and for what has one caller: it is compiled once instead of twice. `inner`: only
+    kernels call it, so it needs no door for Python. With arguments of many arrays that door takes
+    longer to compile than what is behind it.
     """
     if function is None:
-        return lambda decorated: _compile(decorated, inline)
-    return _compile(function, inline)
+        return lambda decorated: _compile(decorated, inline, inner)
+    return _compile(function, inline, inner)
 
 
-def _compile(function: F, inline: bool) -> F:
+def _compile(function: F, inline: bool, inner: bool) -> F:
     before = config.CACHE_DIR
     if _CACHE is not None:
         config.CACHE_DIR = _CACHE
@@ -166,10 +170,24 @@ def _compile(function: F, inline: bool) -> F:
             error_model="numpy",
             cache=_CACHE is not None,
             inline="always" if inline else "never",
+            no_cfunc_wrapper=True,
+            no_cpython_wrapper=inner,
             _nrt=False,
         )(function)
+        if inner and not config.DISABLE_JIT:
+            _shut(compiled)
         if _CACHE is not None:
             compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+def _shut(kernel: Any) -> None:
+    """Have Python's calls of a kernel without a door refused: they would crash."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{kernel.__name__} is called by kernels alone (jit(inner=True))")
+
+    kernel._insert = lambda *_: None  # so that every call asks to compile
+    kernel._compile_for_args = refuse

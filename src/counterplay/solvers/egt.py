@@ -47,14 +47,14 @@ ROUNDING = 1e-14
 SHORTEST_STEP = 1e-9
 
 
-@jit
+@jit(inner=True)
 def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
     """out = (1 - τ) old + τ new."""
     for q in range(index(len(out))):
         out[q] = (1.0 - tau) * old[q] + tau * new[q]
 
 
-@jit
+@jit(inner=True)
 def try_decrease(
     form: FullWidthForm,
     mine: int,

@@ -53,7 +53,7 @@ def largest_prox(side: Treeplex | Side, half: Half, euclidean: bool) -> float:
     return float(most_below(side, own, np.empty(len(n)), half.work))
 
 
-@jit
+@jit(inner=True)
 def copy_into(source: np.ndarray, out: np.ndarray) -> None:
     for q in range(index(len(out))):
         out[q] = source[q]
@@ -78,7 +78,7 @@ def most_below(
     return float(below[0])
 
 
-@jit
+@jit(inner=True)
 def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
     """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high -
     1. Fills `policy` there."""
@@ -94,7 +94,7 @@ def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
     return float(most + weight * math.log(total / float(high - low)))
 
 
-@jit
+@jit(inner=True)
 def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
     """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is
     negative (Michelot 1986)."""
@@ -139,7 +139,7 @@ def smoothed_reply(
     return float(half.work[0])
 
 
-@jit
+@jit(inner=True)
 def add_prox_gradient(
     side: Treeplex | Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
 ) -> None:

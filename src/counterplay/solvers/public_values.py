@@ -36,7 +36,7 @@ from counterplay.solvers.public_work import MODEL, BoardWork, Ties
 _LANES = index(LANES)
 
 
-@jit
+@jit(inner=True)
 def pick_lines(street: Street, s: int, buckets: int, ties: Ties, work: BoardWork) -> None:
     """Paths of everybody's lines with showdowns, and with folds, next to each other."""
     for who in range(3):
@@ -59,7 +59,7 @@ def pick_lines(street: Street, s: int, buckets: int, ties: Ties, work: BoardWork
                         work.gone[who, b, index(gone) * _LANES + lane] = path[b, at + lane]
 
 
-@jit
+@jit(inner=True)
 def reach_of(player: int, s: int, ties: Ties, paths: Any, work: BoardWork) -> Reach:
     """What the other player has to reckon with."""
     return Reach(
@@ -72,7 +72,7 @@ def reach_of(player: int, s: int, ties: Ties, paths: Any, work: BoardWork) -> Re
     )
 
 
-@jit
+@jit(inline=True)
 def weigh_ends(
     street: Street, s: int, g: int, player: int, buckets: int, path: Any, work: BoardWork
 ) -> None:
@@ -106,7 +106,7 @@ def values_of(s: int, player: int, work: BoardWork) -> Any:
     return work.value[s - 1, player, work.at[s - 1]] if s > 1 else work.root[player]
 
 
-@jit
+@jit(inner=True)
 def count_cards(s: int, board: Board, work: BoardWork) -> None:
     """How many holdings of each bucket have each card: what `value_few` needs of a board."""
     half = work.half[0]
@@ -122,7 +122,7 @@ def count_cards(s: int, board: Board, work: BoardWork) -> None:
             row[index(ALL) * _LANES + lane] += half
 
 
-@jit
+@jit(inline=True)
 def value_few(street: Street, s: int, player: int, board: Board, work: BoardWork) -> None:
     """The same as `value_holdings` with few buckets: by the other's bucket instead of his line.
 
@@ -192,7 +192,7 @@ def value_few(street: Street, s: int, player: int, board: Board, work: BoardWork
             add_product(met, at, path_gone, c * lines, work.total_gone, b * lines, gone)
 
 
-@jit
+@jit(inner=True)
 def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> None:
     low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
     at = b * _LANES
@@ -201,7 +201,7 @@ def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> N
     )
 
 
-@jit
+@jit(inline=True)
 def value_holdings(
     street: Street, s: int, player: int, board: Board, ties: Ties, work: BoardWork
 ) -> None:
@@ -234,7 +234,7 @@ def value_holdings(
             add_dot(work.weight_gone, at, row, ZERO, values, h * _LANES, lines)
 
 
-@jit
+@jit(inline=True)
 def value_places(
     street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: BoardWork
 ) -> None:
@@ -262,7 +262,7 @@ def value_places(
                 _add_up(street, k, player, own[b], gain)
 
 
-@jit
+@jit(inner=True)
 def _add_up(street: Street, k: Any, player: Any, own: Any, gain: Any) -> None:
     """Value of a place from those of the places after it."""
     low = index(street.first[k])
@@ -273,7 +273,7 @@ def _add_up(street: Street, k: Any, player: Any, own: Any, gain: Any) -> None:
         set_sum(gain, low * _LANES, gain, k * _LANES, count)
 
 
-@jit
+@jit(inner=True)
 def value_place(
     street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: BoardWork
 ) -> None:

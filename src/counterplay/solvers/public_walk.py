@@ -41,7 +41,7 @@ from counterplay.solvers.public_work import FEW, MODEL, BoardWork, Rows, Ties
 _LANES, _TWO = index(LANES), index(2)
 
 
-@jit
+@jit(inline=True)
 def _match_regrets(
     street: Street,
     s: int,
@@ -96,7 +96,7 @@ def _match_regrets(
                         tied[b, c] = policy[b, c]
 
 
-@jit
+@jit(inner=True)
 def settle_street(
     street: Street,
     s: int,
@@ -133,7 +133,7 @@ def settle_street(
                         )
 
 
-@jit
+@jit(inner=True)
 def go_on(street: Street, s: int, end: int, board: Board, ties: Ties, work: BoardWork) -> None:
     """Reach at the start of the next street behind the end number `end`, in the same lanes."""
     place = index(street.onward[end])
@@ -149,7 +149,7 @@ def go_on(street: Street, s: int, end: int, board: Board, ties: Ties, work: Boar
             set_product(before, h * _LANES, path, at, after, h * _LANES, ONE)
 
 
-@jit
+@jit(inner=True)
 def go_on_apart(street: Street, g: int, board: Board, ties: Ties, work: BoardWork) -> None:
     """The same after the first street, where every end has a lane: those of group g."""
     for who in range(3):
@@ -222,7 +222,7 @@ def _learn(
                     strategy_sum[slot + a] += weight * policy[c]
 
 
-@jit
+@jit(inner=True)
 def end_last_street(
     street: Street,
     s: int,
@@ -254,7 +254,7 @@ def end_last_street(
         _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
 
 
-@jit
+@jit(inner=True)
 def end_street(
     street: Street,
     s: int,
@@ -298,7 +298,7 @@ def end_street(
         _learn(street, s, g, player, board, rows, tables, ties, regrets, averages, work)
 
 
-@jit
+@jit(inner=True)
 def _hand_up_apart(street: Street, g: int, n: int, work: BoardWork) -> None:
     """Values of group g of the second street, to the ends of the first, one in each lane."""
     for player in range(2):

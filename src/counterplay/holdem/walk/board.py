@@ -59,7 +59,7 @@ def new_board(counts: tuple[int, ...]) -> Board:
     )
 
 
-@jit
+@jit(inner=True)
 def _sort_holdings(chance: Deal, board: Board) -> None:
     """All holdings of the cards that are left, by strength."""
     masks = chance.masks
@@ -89,7 +89,7 @@ def _sort_holdings(chance: Deal, board: Board) -> None:
     board.size[0] = n
 
 
-@jit
+@jit(inner=True)
 def find_groups(board: Board, low: np.ndarray, high: np.ndarray) -> None:
     """Cards of the sorted holdings, and where strengths change. `low`, `high`: cards of all."""
     groups, before = index(0), -1

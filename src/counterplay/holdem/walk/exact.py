@@ -181,7 +181,7 @@ def _go_up(street: Street, player: Any, best: Any, own: Any, start: Any, place: 
             set_dot(own, start + low * _LANES, place, low * _LANES, place, k * _LANES, count)
 
 
-@jit
+@jit(inline=True)
 def _value_river(
     street: Street, g: int, player: int, best: bool, shown: Any, gone: Any, own: Any, desk: WalkDesk
 ) -> bool:
@@ -231,7 +231,7 @@ def _value_river(
     return True
 
 
-@jit
+@jit(inner=True)
 def value_street(
     street: Street,
     g: int,
@@ -284,7 +284,7 @@ def value_street(
             out[pair, lane] += times_ * place[lane]
 
 
-@jit
+@jit(inner=True)
 def _set_board(pair: np.ndarray, n: int, desk: WalkDesk) -> None:
     """The holdings of a list on the board, in its order, and where groups of equals begin."""
     board = desk.board
@@ -385,7 +385,7 @@ def value_flop(
     end_flop(streets, listing, cards, g, player, best, seat, own, desk)
 
 
-@jit
+@jit(inner=True)
 def _zero(values: Any, rows: int) -> None:
     for e in range(index(rows)):
         for h in range(index(N_HOLDINGS)):
@@ -393,7 +393,7 @@ def _zero(values: Any, rows: int) -> None:
                 values[e, h, lane] = 0.0
 
 
-@jit
+@jit(inline=True)
 def _value_turn(
     streets: Any,
     listing: Listing,
@@ -448,7 +448,7 @@ def _value_turn(
         )
 
 
-@jit
+@jit(inline=True)
 def _walk_river(
     streets: Any,
     listing: Listing,

@@ -98,7 +98,7 @@ def on_board(chance: Deal, cards: Any, card: Any) -> bool:
     return found
 
 
-@jit
+@jit(inner=True)
 def set_codes(table: Table, scratch: Scratch, who: int, street: int) -> None:
     """Codes of all holdings on a street of the board; those of the street before are there."""
     row = find_board(table.cards, scratch.chance, street)
@@ -113,7 +113,7 @@ def set_codes(table: Table, scratch: Scratch, who: int, street: int) -> None:
         code[street, h] = before * carry + bucket
 
 
-@jit
+@jit(inner=True)
 def list_holdings(deck: np.ndarray, scratch: Scratch, cards: int, by_strength: bool) -> None:
     """Holdings without a card of the board (its first `cards`), weakest first on the river."""
     board, chance = scratch.board, scratch.chance
@@ -149,7 +149,7 @@ def list_holdings(deck: np.ndarray, scratch: Scratch, cards: int, by_strength: b
     find_groups(board, scratch.low, scratch.high)
 
 
-@jit
+@jit(inner=True)
 def keep_flop(names: Renamings, flop: np.ndarray, scratch: Scratch) -> int:
     """Number the renamings that leave a flop as it is in `scratch.kept[1]`; how many."""
     every = len(names.card)
@@ -158,14 +158,14 @@ def keep_flop(names: Renamings, flop: np.ndarray, scratch: Scratch) -> int:
     return keep_renamings(names.card, scratch.kept[0], flop, every, scratch.kept[1])
 
 
-@jit
+@jit(inner=True)
 def keep_turn(names: Renamings, on_flop: int, scratch: Scratch) -> int:
     """The same of a turn, among those of its flop, in `scratch.kept[2]`."""
     turn = scratch.chance.deck[FIRST_OF_BOARD + 3 : FIRST_OF_BOARD + 4]
     return keep_renamings(names.card, scratch.kept[1], turn, on_flop, scratch.kept[2])
 
 
-@jit
+@jit(inner=True)
 def _list_river(
     deck: np.ndarray, first: Table, second: Table, r: int, scratch: Scratch, out: Listing
 ) -> None:

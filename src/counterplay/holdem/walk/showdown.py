@@ -78,7 +78,7 @@ def add_reach(
         )
 
 
-@jit
+@jit(inner=True)
 def mark_reached(reach: Reach, n: int, reached: np.ndarray) -> bool:
     """Mark holdings that are held in any lane; whether there are any."""
     found = False
@@ -101,7 +101,7 @@ def clear(table: np.ndarray, rows: int, width: int) -> None:
             table[k, w] = 0.0
 
 
-@jit
+@jit(inner=True)
 def sum_reach(
     board: Board,
     bucket: np.ndarray,
@@ -143,7 +143,7 @@ def compare(
                     set_others(sums, _ALL * wide, sums, low, sums, high, out, h * row_wide, n)
 
 
-@jit
+@jit(inner=True)
 def compare_and_add(
     board: Board,
     bucket: np.ndarray,
@@ -175,7 +175,7 @@ def compare_and_add(
                     )  # fmt: skip
 
 
-@jit
+@jit(inner=True)
 def take_all(
     board: Board,
     bucket: np.ndarray,

@@ -71,7 +71,7 @@ def new_scratch() -> Scratch:
     )
 
 
-@jit
+@jit(inner=True)
 def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Scratch) -> float:
     """Fill `scratch.weight` with the joint probability of each holding and what was done; their
     sum."""

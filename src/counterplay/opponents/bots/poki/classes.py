@@ -40,7 +40,7 @@ def new_classes() -> Classes:
     )
 
 
-@jit
+@jit(inner=True)
 def flush_suit(masks: np.ndarray) -> int:
     """The suit with three cards or more on the board, or NO_SUIT."""
     for suit in range(4):
@@ -49,7 +49,7 @@ def flush_suit(masks: np.ndarray) -> int:
     return NO_SUIT
 
 
-@jit
+@jit(inner=True)
 def find_types(masks: np.ndarray, dead: np.ndarray, suit: int, classes: Classes) -> None:
     """Fill `left` and `card` for a board and dead cards, both as suit masks (int64[4])."""
     for kind in range(index(N_TYPES)):
@@ -65,7 +65,7 @@ def find_types(masks: np.ndarray, dead: np.ndarray, suit: int, classes: Classes)
         classes.left[kind] = n + 1
 
 
-@jit
+@jit(inner=True)
 def pair_value(masks: np.ndarray, a: Any, b: Any, scratch: np.ndarray) -> Any:
     """Strength of cards a and b with the board. Changes `scratch` (int64[4])."""
     for suit in range(index(4)):
@@ -75,7 +75,7 @@ def pair_value(masks: np.ndarray, a: Any, b: Any, scratch: np.ndarray) -> Any:
     return strength_of_masks(scratch[0], scratch[1], scratch[2], scratch[3])
 
 
-@jit
+@jit(inner=True)
 def find_values(masks: np.ndarray, suit: int, classes: Classes) -> None:
     """Fill `value` for a board whose types were found; only even types where there is no flush
     suit."""
@@ -90,7 +90,7 @@ def find_values(masks: np.ndarray, suit: int, classes: Classes) -> None:
             classes.value[u, t] = worth
 
 
-@jit
+@jit(inner=True)
 def type_of(card: Any, suit: Any) -> Any:
     """The type of a card where `suit` is the flush suit."""
     return 2 * (card >> 2) + (1 if (card & 3) == suit else 0)

@@ -73,7 +73,7 @@ def new_work() -> Work:
     )
 
 
-@jit
+@jit(inner=True)
 def _list_classes(suit: int, work: Work) -> int:
     """Number the classes of the board `longer`; returns how many there are."""
     find_types(work.longer, work.none, suit, work.classes)
@@ -115,7 +115,7 @@ def _rise(now: int, other: int, then: int, later: int) -> int:
     return (1 if ahead & (later <= then) else 0) + (1 if tied & (later < then) else 0)
 
 
-@jit
+@jit(inner=True)
 def _meet(n: int, work: Work) -> None:
     """Fill `below` and `rising` of every class: first as if no cards were shared, then corrected
     where types are."""
@@ -147,7 +147,7 @@ def _meet(n: int, work: Work) -> None:
         work.rising[h] = rising + more_rising
 
 
-@jit
+@jit(inner=True)
 def _gone(masks: np.ndarray, card: Any) -> int:
     return int(masks[index(card & 3)] >> (card >> 2) & 1)
 

@@ -68,7 +68,7 @@ def new_look() -> Look:
     )
 
 
-@jit
+@jit(inner=True)
 def set_masks(cards: np.ndarray, masks: np.ndarray) -> None:
     """Fill the four suit masks with cards; a card below 0 is none."""
     for suit in range(index(4)):
@@ -90,7 +90,7 @@ def _compare(masks: np.ndarray, own: np.ndarray, suit: int, look: Look) -> None:
             look.step[t, u] = 1 if mine > other else (1 << 8 if mine == other else 1 << 16)
 
 
-@jit
+@jit(inner=True)
 def _advance(suit: int, next_card: int, look: Look) -> None:
     """Add `step` to `later` of all holdings, for a next card or -1."""
     for card in range(52):
@@ -126,7 +126,7 @@ def look_ahead(board: np.ndarray, own: np.ndarray, pairs: np.ndarray, look: Look
         _each_next_card(own, look)
 
 
-@jit
+@jit(inner=True)
 def _each_next_card(own: np.ndarray, look: Look) -> None:
     """Fill `later`. Next cards of one rank outside the flush suit give the same comparisons,
     made once."""

@@ -135,7 +135,7 @@ def quantile(rating: Rating, share: float) -> float:
     return found
 
 
-@jit
+@jit(inner=True)
 def ramp(value: float, low: float, high: float) -> float:
     """0 below `low`, 1 above `high`, a straight line between."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
