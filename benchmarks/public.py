@@ -1,10 +1,13 @@
-"""Public chance sampling beside the other samplers on hold'em: iterations per second, and strength
-against seconds on one processor. Writes benchmarks/public.csv and benchmarks/public.png.
+"""Public chance sampling beside the other samplers on hold'em: strength against seconds of one
+processor, and what two threads bring.
 
     python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,100,1000]
+    python -m benchmarks.public --threads
 
-Strength is sb/h against one fixed strategy (10 buckets, 2,000,000 iterations of external sampling),
-1,000,000 duplicate hands. Every solver runs alone, one after the other.
+The first writes benchmarks/public.csv and benchmarks/public.png: sb/h against one fixed strategy
+(10 buckets, 2,000,000 iterations of external sampling), 1,000,000 duplicate hands. Every solver
+runs alone, one after the other, and seconds are those that it had a processor. The second writes
+benchmarks/public_threads.csv: iterations per second of the wall clock, one thread and two in turns.
 """
 
 from __future__ import annotations
@@ -28,13 +31,18 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 PIECE = {"mccfr-public": 2, "mccfr-external": 500, "mccfr": 20_000, "mcts": 20_000}
 HANDS = 1_000_000
+REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", default="5,15,60")
     parser.add_argument("--buckets", default="10,100,1000")
+    parser.add_argument("--threads", action="store_true")
     given = parser.parse_args()
+    if given.threads:
+        _two_threads([int(text) for text in given.buckets.split(",")])
+        return
     seconds = [float(text) for text in given.seconds.split(",")]
     opponent = _reference()
     rows: list[tuple[Any, ...]] = []
@@ -46,9 +54,9 @@ def main() -> None:
             spent = 0.0
             for until in seconds:
                 while spent < until:
-                    before = time.perf_counter()
+                    before = time.process_time()
                     solver.step(PIECE[algorithm])
-                    spent += time.perf_counter() - before
+                    spent += time.process_time() - before
                 result = cp.play_match(game, solver.strategy(), opponent, HANDS, 5)
                 rate = solver.iterations / spent
                 rows.append((buckets, algorithm, until, rate, result.mean, result.interval))
@@ -60,6 +68,37 @@ def main() -> None:
                 )
                 _write(rows)
     _draw(rows)
+
+
+def _two_threads(counts: list[int]) -> None:
+    """The rates of one thread and of two, in turns, and their ratio."""
+    rows = []
+    for buckets in counts:
+        game = cp.load(f"holdem(buckets={buckets})")
+        solvers = {t: new_solver(game, "mccfr-public", 1, {"threads": t}) for t in (1, 2)}
+        for solver in solvers.values():
+            solver.step(8)  # compile
+        for repeat in range(REPEATS):
+            rates = {t: _rate(solver) for t, solver in solvers.items()}
+            rows.append((buckets, repeat, rates[1], rates[2], rates[2] / rates[1]))
+            print(
+                f"{buckets:5} buckets  one thread {rates[1]:7.1f}/s  two {rates[2]:7.1f}/s  "
+                f"ratio {rates[2] / rates[1]:.2f}",
+                flush=True,
+            )
+    with (HERE / "public_threads.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["buckets", "repeat", "one_per_second", "two_per_second", "ratio"])
+        writer.writerows(rows)
+
+
+def _rate(solver: Any) -> float:
+    """Iterations per second of the wall clock."""
+    done, started = solver.iterations, time.perf_counter()
+    while time.perf_counter() - started < TURN:
+        solver.step(64)
+    rate: float = (solver.iterations - done) / (time.perf_counter() - started)
+    return rate
 
 
 def _reference() -> cp.Strategy:
