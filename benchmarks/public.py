@@ -31,6 +31,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 PIECE = {"mccfr-public": 2, "mccfr-external": 500, "mccfr": 20_000, "mcts": 20_000}
 HANDS = 1_000_000
+LONGER = {(100, "mccfr-external"): (300.0,)}  # to be compared with a twentieth of it
 REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
 
 
@@ -52,7 +53,7 @@ def main() -> None:
             solver = new_solver(game, algorithm, 1, options)
             solver.step(1)  # compile
             spent = 0.0
-            for until in seconds:
+            for until in [*seconds, *LONGER.get((buckets, algorithm), ())]:
                 while spent < until:
                     before = time.process_time()
                     solver.step(PIECE[algorithm])
