@@ -17,9 +17,10 @@ $(VENV)/.core: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.core
+$(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,openspiel]"
-	@touch $@
+	@touch $(VENV)/.core $@
 
 reproduce: $(VENV)/.core
 	$(BIN)/counterplay reproduce all --scale $(SCALE)
@@ -31,7 +32,7 @@ lint: $(VENV)/.dev
 
 test: lint
 	@$(BIN)/counterplay holdem prepare  # once, not in each of the two processes
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal  # neighbours share kernels and fixtures
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
