@@ -52,7 +52,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ALGORITHM_HELP = "Full width: {full_width_solvers}. Sampling: {sampling_solvers}."
+ALGORITHM_HELP = (
+    "Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without it: cfr+ for two "
+    "players, mccfr-external where the game is too large for that, mccfr-public in hold'em with "
+    "many buckets."
+)
 OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
 
 
@@ -130,7 +134,7 @@ def solve(
         str | None,
         typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`."),
     ] = None,
-    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "cfr+",
+    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     iterations: Annotated[
         int | None,
         typer.Option("-n", "--iterations", help="Stop after so many iterations in total."),
@@ -161,7 +165,7 @@ def solve(
     before it stops.
     """
     from counterplay.solvers import run as runs
-    from counterplay.solvers.algorithms import ALGORITHMS
+    from counterplay.solvers.algorithms import ALGORITHMS, default_solver
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
@@ -182,8 +186,8 @@ def solve(
     else:
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
-        if not ALGORITHMS.find(algorithm, "algorithm").sampled:
-            refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
+        if algorithm is not None:
+            ALGORITHMS.find(algorithm, "algorithm")
         options = read_options(option)
         if folder is not None:
             check_new_run(folder)
@@ -192,8 +196,11 @@ def solve(
 
             loaded = load(game)
             loaded.form  # noqa: B018  built here, so that what follows is only solving
+        chosen = algorithm or default_solver(loaded)
+        if not ALGORITHMS[chosen].sampled:
+            refuse_given(context, ["seed"], f"{chosen} draws nothing at random")
         if folder is None:
-            folder = new_folder(loaded.name, algorithm, seed)
+            folder = new_folder(loaded.name, chosen, seed)
             check_new_run(folder)
         target_folder = folder
         with progress(limits) as show:
@@ -202,7 +209,7 @@ def solve(
                 "solve",
                 lambda: runs.solve(
                     loaded,
-                    algorithm,
+                    chosen,
                     seed=seed,
                     folder=target_folder,
                     on_chunk=show,

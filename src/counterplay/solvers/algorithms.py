@@ -16,12 +16,37 @@ def _is_solver(spec: Any) -> bool:
     return isinstance(spec, type) and issubclass(spec, Solver) and not inspect.isabstract(spec)
 
 
+#: Buckets after the flop from which public chance sampling is ahead of external sampling
+#: (`benchmarks/public.csv`).
+MANY_BUCKETS = 50
+
 ALGORITHMS: Registry[type[Any]] = Registry("solver", "counterplay.solvers", _is_solver)
 
 
 def solver_names(sampled: bool) -> list[str]:
     """Solvers that sample, or those of full width."""
     return sorted(name for name, solver in ALGORITHMS.items() if solver.sampled == sampled)
+
+
+def samplers_of(game: Game) -> str:
+    """Those that sample and play this game, for an error that names them."""
+    return ", ".join(name for name in solver_names(sampled=True) if ALGORITHMS[name].plays(game))
+
+
+def default_solver(game: Game) -> str:
+    """What is used where nobody names a solver: full width where the game has it; in hold'em the
+    walk by the board, or with few buckets external sampling."""
+    if game.abilities.full_width and game.n_players == 2 and game.perfect_recall:
+        return "cfr+"
+    return default_sampler(game)
+
+
+def default_sampler(game: Game) -> str:
+    """The same among those that sample."""
+    public = ALGORITHMS["mccfr-public"]
+    if public.plays(game) and max(game.rules.view.counts[1:]) >= MANY_BUCKETS:
+        return "mccfr-public"
+    return "mccfr-external"
 
 
 def options_of(algorithm: str) -> dict[str, Any]:

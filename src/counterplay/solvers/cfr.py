@@ -25,7 +25,7 @@ from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_p
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import normalise, regret_matching
-from counterplay.solvers.algorithms import solver_names
+from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
 
 
@@ -156,7 +156,7 @@ class FullWidth(Solver):
         if game.n_players != 2:
             raise BadParameter(
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
-                f"take one of {', '.join(solver_names(sampled=True))}"
+                f"take one of {samplers_of(game)}"
             )
         self._regrets = Regrets(form or game.sequence_form, variant)
 

@@ -31,7 +31,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import index, jit
-from counterplay.solvers.algorithms import solver_names
+from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, one_of
 from counterplay.solvers.prox import (
     Half,
@@ -218,12 +218,12 @@ def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
     if game.n_players != 2:
         raise BadParameter(
             f"egt is for two players and {game.name} has {game.n_players}; "
-            f"take one of {', '.join(solver_names(sampled=True))}"
+            f"take one of {samplers_of(game)}"
         )
     if not game.perfect_recall:
         raise BadParameter(
             f"egt needs perfect recall, and {game.name} has players who forget; "
-            f"take one of {', '.join(solver_names(sampled=True))}"
+            f"take one of {samplers_of(game)}"
         )
     zero_sum = game.zero_sum if form is None else _opposed(form)
     if not zero_sum:

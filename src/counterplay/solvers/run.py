@@ -18,7 +18,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.solvers import folder as run_folder
-from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.algorithms import default_solver, new_solver
 from counterplay.solvers.base import Solver
 from counterplay.solvers.folder import Measurement
 from counterplay.solvers.limits import Limits as Limits
@@ -75,7 +75,7 @@ class Run:
 
 def solve(
     game: Game | str,
-    algorithm: str = "cfr+",
+    algorithm: str | None = None,
     *,
     iterations: int | None = None,
     seconds: float | None = None,
@@ -90,14 +90,16 @@ def solve(
     """Look for an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
     most `target` is reached.
 
-    `measure_every`: measure exploitability every so many iterations (default: ever more seldom).
-    `callback` is called after each measurement and stops the run by returning True; `on_chunk` is
-    called several times a second. `folder`: keep checkpoints there; `resume` goes on from them, bit
-    for bit. Other options belong to the algorithm. Ctrl-C raises `Interrupted`, whose `result` is
-    the run so far.
+    `algorithm` None: `cfr+` for two players, sampling where the game is too large for that
+    (`run.algorithm` says which). `measure_every`: measure exploitability every so many iterations
+    (default: ever more seldom). `callback` is called after each measurement and stops the run by
+    returning True; `on_chunk` is called several times a second. `folder`: keep checkpoints there;
+    `resume` goes on from them, bit for bit. Other options belong to the algorithm. Ctrl-C raises
+    `Interrupted`, whose `result` is the run so far.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    solver = new_solver(game if isinstance(game, Game) else load(game), algorithm, seed, options)
+    game = game if isinstance(game, Game) else load(game)
+    solver = new_solver(game, algorithm or default_solver(game), seed, options)
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
 
