@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.progress import TellShare
-from counterplay.cli.display import share_progress
+from counterplay.cli.display import progress, share_progress
 
 Backend = Annotated[
     str | None,
@@ -21,7 +21,7 @@ Flops = Annotated[
 ]
 #: From small bets, summed over both seats, to thousandths of one, averaged over them.
 MILLIBETS = 500.0
-IN_MILLIBETS = "the same in mb/g, averaged over the seats"
+IN_MILLIBETS = "in mb/g, averaged over the seats"
 
 
 def walk_options(backend: str | None, flops: int | None, seed: int | None = None) -> dict[str, Any]:
@@ -35,6 +35,27 @@ def walk_progress() -> Iterator[TellShare]:
     """Shows the share of the flops that are done."""
     with share_progress("walking the boards") as tell:
         yield lambda share: tell(share, f"{share:.0%} of the flops")
+
+
+@contextmanager
+def work_progress(name: str, limits: dict[str, Any], walk: dict[str, Any]) -> Iterator[Any]:
+    """One display for work that solves and walks boards in turns: a callback for solvers, and the
+    options of the walk, None where nobody asked for it."""
+    if not walk:
+        with progress(limits) as show:
+            yield show, None
+        return
+    with share_progress(name) as tell:
+
+        def solving(at: Any) -> None:
+            shares = [
+                done / limits[limit]
+                for limit, done in (("iterations", at.iterations), ("seconds", at.seconds))
+                if limits[limit]
+            ]
+            tell(min(max(shares, default=0.0), 1.0), f"solving, {at.iterations:,} iterations")
+
+        yield solving, {**walk, "tell": lambda share: tell(share, "walking the boards")}
 
 
 def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:

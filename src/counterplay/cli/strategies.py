@@ -103,7 +103,7 @@ def _by_boards(profile: Any, options: dict[str, Any]) -> dict[str, Any]:
         facts |= measured_fact(f"best response of {game.seats[player]}", value, "high")
     if profile.player is None:
         facts |= measured_fact(exploitability_name(game), sum(found), "high")
-        facts |= measured_fact(IN_MILLIBETS, MILLIBETS * sum(found), "high")
+        facts |= measured_fact(f"the same {IN_MILLIBETS}", MILLIBETS * sum(found), "high")
     else:
         facts["meant for"] = seat_text(game, profile.player)
         facts |= measured_fact("worst case", -found[0], "low")

@@ -39,6 +39,7 @@ from counterplay.holdem.walk.suits import check_suits
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced
 LEAST_FLOPS = 12
+OPTIONS = ("backend", "flops", "seed", "tell")  # of a walk
 KEEP_EVERY = 16  # flops
 
 
