@@ -257,8 +257,8 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
     print_facts(facts | {"saved in": str(folder)}, as_json)
     if response.game.abilities.boards and math.isnan(response.payoff) and not as_json:
         out.print(
-            f"What it wins and risks was not measured; that walks the boards: counterplay respond "
-            f"--resume {folder} --flops 40 estimates it, --backend cuda instead of --flops is exact."
+            "What it wins and risks was not measured, since that takes long. An estimate: "
+            f"counterplay respond --resume {folder} --flops 40; exactly: --backend cuda instead."
         )
 
 

@@ -217,7 +217,7 @@ def frontier(
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             tell(low, name)
             response = answer(question.at(p), limits)
-            if measure:
+            if measure is not None and game.abilities.boards:
                 walked = part(tell, low, high, f"{name}, walking the boards")
                 response = measured(response, {"tell": walked, **measure})
             points.append(as_point(response))

@@ -142,7 +142,7 @@ def check_measurable(
     game: Game, player: int | None, measure: Mapping[str, Any] | None, so: str
 ) -> None:
     """Refuse what needs exploitability where there is none."""
-    by_board = check_measure(game, player, measure or None)
+    by_board = check_measure(game, player, measure)
     if game.abilities.exact:
         return
     if not game.abilities.boards:
