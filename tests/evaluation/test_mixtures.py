@@ -68,7 +68,7 @@ def test_where_nobody_forgets_a_mixture_is_a_strategy() -> None:
 
 def test_what_cannot_be_mixed() -> None:
     one, other = two()
-    with pytest.raises(BadStrategy, match=r"perfect recall.*cp\.Mixture"):
+    with pytest.raises(BadParameter, match=r"perfect recall.*cp\.Mixture"):
         one.mix(other, WEIGHT)
     with pytest.raises(BadStrategy, match="weight must be from 0 to 1"):
         cp.Mixture(one, other, 1.5)

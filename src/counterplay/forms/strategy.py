@@ -156,7 +156,7 @@ class Strategy:
         """
         check_same_game(self.game, other)
         if self.game.abilities.boards:
-            raise BadStrategy(
+            raise BadParameter(
                 f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
                 "forget their earlier buckets; cp.Mixture(one, other, weight) can be measured"
             )
