@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import counterplay as cp
-from counterplay.evaluation.boards import values_by_board
+from counterplay.evaluation.boards import Asked, values_by_board
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.opponents.bots.registry import bot
 
@@ -32,7 +32,7 @@ def main(names: list[str]) -> None:
     rows = []
     for name in names or DEFAULT:
         table, before = table_of(name), time.perf_counter()
-        asked = [(player, table, None) for player in (0, 1)]
+        asked = [Asked(player, table) for player in (0, 1)]
         first, second = values_by_board(game, asked, "cuda")
         seconds = time.perf_counter() - before
         rows.append((name, first, second, 500 * (first + second), round(seconds, 1)))

@@ -25,7 +25,7 @@ NOTE = "<!-- Written by docs/make_reference.py; change the docstrings instead. -
 GROUPS = {
     "Games": ("load", "Game", "CHANCE", "TERMINAL"),
     "Solving": ("solve", "resume", "Run"),
-    "Strategies": ("Strategy",),
+    "Strategies": ("Strategy", "Mixture"),
     "Exact measures": (
         "expected_value",
         "best_response",

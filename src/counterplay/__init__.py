@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
     from counterplay.experiments.harness.registry import reproduce as reproduce
     from counterplay.forms.game import Game as Game
+    from counterplay.forms.mixture import Mixture as Mixture
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
@@ -75,6 +76,7 @@ _WHERE = {
     "reproduce": "experiments.harness.registry",
     "reproduce_all": "experiments.harness.campaign",
     "Game": "forms.game",
+    "Mixture": "forms.mixture",
     "Strategy": "forms.strategy",
     "CHANCE": "forms.tree",
     "TERMINAL": "forms.tree",

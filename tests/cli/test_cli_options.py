@@ -219,7 +219,7 @@ def test_targets_that_hold_something(folder: Path) -> None:
     refused(folder, [*search, "--out", "found"], "already holds a strategy")
 
 
-def test_no_frontier_where_nothing_can_be_measured(
+def test_no_frontier_where_nobody_says_how_to_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (frontiers, searches):
@@ -227,7 +227,7 @@ def test_no_frontier_where_nothing_can_be_measured(
     for words in (["frontier"], ["respond", "--max-exploitability", "0.1", "--out", "x"]):
         done = typed(tmp_path, *words, "always-call", "--game", "holdem(buckets=10)", "-a", "mcrnr")
         assert one_sentence(done), done
-        assert "cannot be measured yet" in done.stderr
+        assert "measured by walking its boards" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,7 +15,8 @@ from support.small_holdem import (
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.evaluation.boards import FlopEstimate, _estimate, draw_flops
+from counterplay.evaluation.boards import _estimate, draw_flops
+from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk import flops, suits

@@ -160,7 +160,7 @@ def test_what_needs_a_tree_says_so(
 ) -> None:
     uniform = cp.Strategy.uniform(game)
     with pytest.raises(
-        (BadGame, BadParameter), match=r"too large|perfect recall|cannot be measured yet"
+        (BadGame, BadParameter), match=r"too large|perfect recall|walking its boards"
     ) as error:
         attempt(game, uniform)
     assert NAME in str(error.value)

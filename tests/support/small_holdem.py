@@ -44,14 +44,31 @@ class RanksView(ApartView):
         return Buckets(code, flop, turn, np.arange(9, dtype=np.uint16), river)
 
 
+class ForgetfulView(RanksView):
+    """Ranks before the flop, from there on the higher one: earlier buckets are not known any
+    more."""
+
+    @property
+    def key(self) -> str:
+        return "ranks, then the higher"
+
+    def buckets(self, tell: object = None) -> Buckets:
+        every = super().buckets()
+        later = {name: getattr(every, name) % 3 for name in ("flop", "turn", "river_entry")}
+        return every._replace(**later)
+
+
+VIEWS = {False: ApartView, True: RanksView, "forgetful": ForgetfulView}
+
+
 @cache
 def tree_game(betting: BettingRules) -> Game:
     return Game("small hold'em", SmallHoldem(CARDS, betting))
 
 
 @cache
-def walked_game(betting: BettingRules, ranks: bool = False) -> Game:
-    view = (RanksView if ranks else ApartView)(Deck(CARDS))
+def walked_game(betting: BettingRules, ranks: bool | str = False) -> Game:
+    view = VIEWS[ranks](Deck(CARDS))
     return Game("small hold'em by the board", HoldemRules(view, betting))
 
 
@@ -63,7 +80,7 @@ def random_strategy(game: Game, seed: int) -> cp.Strategy:
 
 
 @cache
-def rows_of(betting: BettingRules, ranks: bool = False) -> np.ndarray:
+def rows_of(betting: BettingRules, ranks: bool | str = False) -> np.ndarray:
     """For every information set of the tree that of the walked game."""
     tree, game = tree_game(betting), walked_game(betting, ranks)
     links, buckets = game.rules.view.deck.links(), game.rules.buckets
@@ -84,7 +101,7 @@ def rows_of(betting: BettingRules, ranks: bool = False) -> np.ndarray:
     return np.array(found)
 
 
-def on_tree(strategy: cp.Strategy, betting: BettingRules, ranks: bool = False) -> cp.Strategy:
+def on_tree(strategy: cp.Strategy, betting: BettingRules, ranks: bool | str = False) -> cp.Strategy:
     """A strategy of the walked game on the tree."""
     tree, form = tree_game(betting), strategy.game.form
     counts = np.diff(tree.form.first)

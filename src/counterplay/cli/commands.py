@@ -21,7 +21,7 @@ from rich.table import Table
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.registry import one_line, package_at_fault
-from counterplay.cli import holdem, matches, models, reproduce, responses, strategies
+from counterplay.cli import frontier, holdem, matches, models, reproduce, responses, strategies
 from counterplay.cli.display import (
     err,
     out,
@@ -228,7 +228,7 @@ app.command()(models.model)
 app.command()(strategies.show)
 app.add_typer(holdem.holdem, name="holdem")
 app.command(cls=Command)(responses.respond)
-app.command(cls=Command)(responses.frontier)
+app.command(cls=Command)(frontier.frontier)
 
 
 def main() -> None:

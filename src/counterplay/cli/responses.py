@@ -1,8 +1,7 @@
-"""The commands about an opponent: `counterplay respond` and `counterplay frontier`."""
+"""The command about an opponent: `counterplay respond`."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +14,22 @@ from counterplay.cli.display import (
     err,
     out,
     print_facts,
-    progress,
-    share_progress,
     status,
     unit_fact,
+)
+from counterplay.cli.measured import (
+    IN_MILLIBETS,
+    MILLIBETS,
+    Backend,
+    Flops,
+    flops_fact,
+    measured_fact,
+    walk_options,
+    work_progress,
 )
 from counterplay.cli.support import (
     LIMITS,
     AsJson,
-    check_can_write,
     check_new_run,
     interruptible,
     new_folder,
@@ -41,13 +47,13 @@ ALGORITHM_HELP = "Full width: {full_width_responses}. Sampling: {sampling_respon
 ENGINE_HELP = "The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}."
 
 
-def _seat(player: str) -> int | None:
+def seat_of(player: str) -> int | None:
     if player not in ("1", "2", "both"):
         raise BadParameter(f"--player must be 1, 2 or both, not {player!r}")
     return None if player == "both" else int(player) - 1
 
 
-def _idle_seed(context: typer.Context, algorithm: str) -> None:
+def refuse_idle_seed(context: typer.Context, algorithm: str) -> None:
     from counterplay.responses.algorithms import RESPONSES
 
     if algorithm in RESPONSES and not RESPONSES[algorithm].sampled:
@@ -97,6 +103,8 @@ def respond(
     resume: Annotated[
         Path | None, typer.Option(help="Go on with the response in this folder.")
     ] = None,
+    backend: Backend = None,
+    flops: Flops = None,
     as_json: AsJson = False,
 ) -> None:
     """Win the most from an opponent who plays like MODEL, while risking little.
@@ -105,24 +113,16 @@ def respond(
     """
     from counterplay.responses.respond import DEFAULT_P
     from counterplay.responses.respond import respond as compute
-    from counterplay.responses.resume import resume_response
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
+    measure = walk_options(backend, flops)
     if resume is not None:
         refuse_others(
             context,
-            ("resume", *LIMITS, "as_json"),
+            ("resume", *LIMITS, "backend", "flops", "as_json"),
             "--resume takes everything but the limits from the folder",
         )
-        with progress(limits) as show:
-            response = interruptible(
-                resume, "respond", lambda: resume_response(resume, on_chunk=show, **limits)
-            )
-        idle = nothing_new(resume, response.runs)
-        if idle is not None and not as_json:
-            out.print(idle)
-            return
-        interruptible(resume, "respond", lambda: _report(response, resume, as_json))
+        _resume(resume, limits, measure, as_json)
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
@@ -133,8 +133,8 @@ def respond(
         )
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
-    _idle_seed(context, algorithm)
-    seat, options = _seat(player), read_options(option)
+    refuse_idle_seed(context, algorithm)
+    seat, options = seat_of(player), read_options(option)
     if folder is not None:
         check_new_run(folder)
     with status(f"loading {model}"):
@@ -151,12 +151,19 @@ def respond(
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
     where = folder or new_folder(name, f"{algorithm}-{how}", seed)
     check_new_run(where)
-    with progress(limits) as show:
+    with work_progress("respond", limits, measure) as (show, asked):
         if max_exploitability is not None:
-            arguments["max_exploitability"] = max_exploitability
             response = _within(
                 where,
-                lambda: compute(opponent.game, opponent, seat, on_chunk=show, **arguments),
+                lambda: compute(
+                    opponent.game,
+                    opponent,
+                    seat,
+                    max_exploitability=max_exploitability,
+                    on_chunk=show,
+                    measure=asked,
+                    **arguments,
+                ),
                 as_json,
             )
         else:
@@ -171,6 +178,7 @@ def respond(
                     believed,
                     folder=where,
                     on_chunk=show,
+                    measure=asked,
                     **arguments,
                 ),
             )
@@ -178,6 +186,24 @@ def respond(
         interruptible(where, "respond", lambda: _report(response, where, as_json))
     else:
         _report(response, where, as_json)
+
+
+def _resume(folder: Path, limits: dict[str, Any], walk: dict[str, Any], as_json: bool) -> None:
+    """Go on with the response in a folder; where boards are to be walked and there is no limit,
+    measure it as it is."""
+    from counterplay.responses.resume import resume_response
+
+    with work_progress("respond", limits, walk) as (show, asked):
+        response = interruptible(
+            folder,
+            "respond",
+            lambda: resume_response(folder, on_chunk=show, measure=asked, **limits),
+        )
+    idle = nothing_new(folder, response.runs)
+    if idle is not None and not as_json and not walk:
+        out.print(idle)
+        return
+    interruptible(folder, "respond", lambda: _report(response, folder, as_json))
 
 
 def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:
@@ -226,118 +252,39 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
-    if response.game.abilities.exact:
-        risk = "exploitability" + (
-            " (b1 + b2)" if response.player is None else ", below the value of the game"
-        )
-        facts |= unit_fact(response.game) | {
-            "payoff against the model": response.payoff,
-            "worst case": response.worst_case,
-            "exploitation, above the value of the game": response.exploitation,
-            risk: response.exploitability,
-        }
+    if response.game.abilities.exact or response.game.abilities.boards:
+        facts |= unit_fact(response.game) | _worth(response, as_json)
     print_facts(facts | {"saved in": str(folder)}, as_json)
-
-
-def frontier(
-    context: typer.Context,
-    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
-    game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
-    player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
-    ps: Annotated[
-        str, typer.Option("--ps", help="Values of p, separated by commas.")
-    ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
-    max_exploitability: Annotated[
-        float | None,
-        typer.Option(
-            "--max-exploitability", help="Recommend a p that risks at most this per game."
-        ),
-    ] = None,
-    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "rnr",
-    engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
-    iterations: Annotated[
-        int | None, typer.Option("-n", "--iterations", help="Iterations for each p and seat.")
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option("-s", "--seconds", help="Seconds of solving for each p and seat."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
-    folder: Annotated[
-        Path, typer.Option("--out", help="Where frontier.csv and frontier.png go.")
-    ] = Path("results"),
-    as_json: AsJson = False,
-) -> None:
-    """Show what trusting MODEL wins and what it risks, for several p.
-
-    For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
-    """
-    from counterplay.responses.frontier import frontier as compute
-
-    try:
-        values = [float(text) for text in ps.split(",")]
-    except ValueError:
-        raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
-    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
-        raise BadParameter(
-            f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
-        )
-    _idle_seed(context, algorithm)
-    seat = _seat(player)
-    check_can_write(folder, "frontier.csv", "frontier.png")
-    opponent = read_strategy(model, game)
-    try:
-        with share_progress("frontier") as tell:
-            curve = compute(
-                opponent.game,
-                opponent,
-                values,
-                player=seat,
-                algorithm=algorithm,
-                engine=engine,
-                iterations=iterations,
-                seconds=seconds,
-                seed=seed,
-                tell=tell,
-            )
-    except KeyboardInterrupt as stop:
-        found: Any = stop.result if isinstance(stop, Interrupted) else None
-        if found is None:
-            err.print("stopped before the first value of p was done; nothing was kept.")
-        else:
-            err.print(
-                f"stopped; this is the curve of the {len(found.points)} of {len(values)} values "
-                f"of p that were done."
-            )
-            _show_frontier(found, max_exploitability, folder, as_json)
-        raise typer.Exit(130) from None
-    _show_frontier(curve, max_exploitability, folder, as_json)
-
-
-def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
-    """Write the files, print the table, and say which p keeps to `limit`."""
-    curve.save_csv(folder / "frontier.csv")
-    curve.plot(folder / "frontier.png")
-    within = limit is not None and any(point.exploitability <= limit for point in curve.points)
-    advice = curve.recommend(limit) if within else None
-    if as_json:
-        names = ("p", "exploitation", "exploitability", "straight line", "seconds")
-        points = [dict(zip(names, row, strict=True)) for row in curve.rows()]
-        print(
-            json.dumps(
-                {"game": curve.game.name, "points": points, "recommended p": advice and advice.p}
-            )
-        )
-        return
-    out.print(curve.table())
-    if advice is not None:
+    if response.game.abilities.boards and math.isnan(response.payoff) and not as_json:
         out.print(
-            f"p = {advice.p:g} wins {advice.exploitation:.4g} and risks "
-            f"{advice.exploitability:.4g} {curve.game.unit}."
+            "What it wins and risks was not measured, since that takes long. An estimate: "
+            f"counterplay respond --resume {folder} --flops 40; exactly: --backend cuda instead."
         )
-    elif limit is not None:
-        least = min(point.exploitability for point in curve.points)
-        out.print(
-            f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks {least:.4g}."
-        )
-    out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")
+
+
+def _worth(response: Any, as_json: bool) -> dict[str, Any]:
+    """What a response wins and risks. Numbers nobody measured are null in JSON, and left out
+    otherwise."""
+    both = response.player is None
+    risk = "exploitability" + (" (b1 + b2)" if both else ", below the value of the game")
+    gain = "exploitation, above the value of the game"
+    found = [
+        ("payoff against the model", response.payoff, ""),
+        ("worst case", response.worst_case, "low"),
+        (gain, response.exploitation, ""),
+        (risk, response.exploitability, "high"),
+    ]
+    boards = response.game.abilities.boards
+    if boards and both:
+        for name, value, too in found[2:]:
+            short = name.split(",")[0].removesuffix(" (b1 + b2)")
+            found.append((f"{short} {IN_MILLIBETS}", MILLIBETS * value, too))
+    facts: dict[str, Any] = {}
+    for name, value, too in found:
+        if not math.isnan(value):
+            facts |= measured_fact(name, value, too)
+        elif as_json:
+            facts[name] = None
+    if boards and not math.isnan(response.worst_case):
+        facts |= flops_fact(response.worst_case)
+    return facts

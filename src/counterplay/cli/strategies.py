@@ -13,9 +13,18 @@ from counterplay.cli.display import (
     out,
     print_facts,
     seat_text,
-    share_progress,
     status,
     unit_fact,
+)
+from counterplay.cli.measured import (
+    IN_MILLIBETS,
+    MILLIBETS,
+    Backend,
+    Flops,
+    flops_fact,
+    measured_fact,
+    walk_options,
+    walk_progress,
 )
 from counterplay.cli.support import AsJson, read_strategy, refuse_given
 
@@ -29,14 +38,8 @@ def evaluate(
     against: Annotated[
         str | None, typer.Option(help="Also play it against this strategy, in both seats.")
     ] = None,
-    backend: Annotated[
-        str | None,
-        typer.Option(help="Hold'em: where boards are walked: cuda, cpu, or auto (the default)."),
-    ] = None,
-    flops: Annotated[
-        int | None,
-        typer.Option(help="Hold'em: estimate it from so many flops, with a 95% interval."),
-    ] = None,
+    backend: Backend = None,
+    flops: Flops = None,
     seed: Annotated[int | None, typer.Option(help="Hold'em: of the flops drawn.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -45,8 +48,7 @@ def evaluate(
     from counterplay.evaluation.kuhn import kuhn_errors
     from counterplay.forms.strategy import seats_between
 
-    walk = {"backend": backend, "flops": flops, "seed": seed}
-    options = {name: value for name, value in walk.items() if value is not None}
+    options = walk_options(backend, flops, seed)
     profile = read_strategy(strategy, game)
     if profile.game.abilities.boards:
         if against is not None:
@@ -90,32 +92,22 @@ def evaluate(
 
 def _by_boards(profile: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What is to be said of a strategy for hold'em."""
-    from counterplay.evaluation.boards import FlopEstimate, add, table_of, values_by_board
+    from counterplay.evaluation.boards import best_values
 
-    game, table = profile.game, table_of(profile)
+    game = profile.game
     players = [0, 1] if profile.player is None else [1 - profile.player]
-    with share_progress("walking the boards") as tell:
-        options["tell"] = lambda share: tell(share, f"{share:.0%} of the flops")
-        found = values_by_board(game, [(player, table, None) for player in players], **options)
+    with walk_progress() as tell:
+        found = best_values(game, profile, players, **options, tell=tell)
     facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
-
-    def say(name: str, value: float, scale: float = 1.0) -> None:
-        facts[name] = scale * float(value)
-        if isinstance(value, FlopEstimate):
-            facts[f"{name}, 95% within"] = scale * value.error
-            facts[f"{name}, of that too high by about"] = scale * value.bias
-
     for player, value in zip(players, found, strict=True):
-        say(f"best response of {game.seats[player]}", value)
+        facts |= measured_fact(f"best response of {game.seats[player]}", value, "high")
     if profile.player is None:
-        say(exploitability_name(game), add(found))
-        say("the same in mb/g, averaged over the seats", add(found), 500.0)
+        facts |= measured_fact(exploitability_name(game), sum(found), "high")
+        facts |= measured_fact(f"the same {IN_MILLIBETS}", MILLIBETS * sum(found), "high")
     else:
         facts["meant for"] = seat_text(game, profile.player)
-        facts["worst case"] = -float(found[0])
-    first = found[0]
-    facts["flops walked"] = first.flops if isinstance(first, FlopEstimate) else "all 1,755"
-    return facts
+        facts |= measured_fact("worst case", -found[0], "low")
+    return facts | flops_fact(found[0])
 
 
 def _somebody(game: Any) -> str:

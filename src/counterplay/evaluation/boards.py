@@ -10,101 +10,112 @@ on one half of the flops and paying on the other.
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import BadFile, BadParameter
+from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
+from counterplay.evaluation.estimate import FlopEstimate
+from counterplay.evaluation.flop_store import FlopStore
 from counterplay.forms.game import Game
+from counterplay.forms.mixture import Mixture
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.holdem.walk.flops import (
     BACKENDS,
     BoardQuestion,
+    Instead,
     Prepared,
+    check_streets,
     on_device,
     on_processors,
 )
-from counterplay.holdem.walk.shape import LANES
 from counterplay.holdem.walk.suits import check_suits
-from counterplay.kernels.jit import cache_root
 
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced
 LEAST_FLOPS = 12
+OPTIONS = ("backend", "flops", "seed", "tell")  # of a walk
 KEEP_EVERY = 16  # flops
-KIND = "flops walked"
 
 
-class FlopEstimate(float):
-    """A number from a sample of flops. `error`: half its 95% interval. `bias`: by how much a best
-    response's choice before the flop makes it too high, as measured. `flops`: how many were
-    walked."""
+class Asked(NamedTuple):
+    """What `player` gets from the table `against`, or `instead`, with the table `by`, or at best
+    (None)."""
 
-    error: float
-    bias: float
-    flops: int
-
-    def __new__(cls, value: float, error: float, bias: float, flops: int) -> FlopEstimate:
-        made = super().__new__(cls, value)
-        made.error, made.bias, made.flops = error, bias, flops
-        return made
-
-    def __repr__(self) -> str:
-        return f"{float(self):.6g} ± {self.error:.2g} (95%, from {self.flops} flops)"
-
-    __str__ = __repr__
+    player: int
+    against: Table
+    by: Table | None = None
+    instead: Instead | None = None
 
 
 def values_by_board(
     game: Game,
-    questions: Sequence[tuple[int, Table, Table | None]],
+    questions: Sequence[Asked],
     backend: str = "auto",
     flops: int | None = None,
     seed: int = 0,
     tell: TellShare = untold,
 ) -> list[float]:
-    """What each player gets from a table, with another or (None) at best: numbers, or estimates
-    when `flops` is given."""
+    """The answer to each question: a number, or an estimate when `flops` is given."""
+    mixed = any(asked.instead is not None for asked in questions)
+    device = check_walk(game, backend, flops, seed, questions=len(questions), mixed=mixed)
+    for asked in questions:
+        for table in (asked.against, asked.by or asked.against):
+            check_suits(table.cards)
+    tree, deck = game.rules.tree, game.rules.view.deck
+    prepared = [
+        Prepared(BoardQuestion(tree, asked.player, asked.against, asked.by, deck, asked.instead))
+        for asked in questions
+    ]
+    if flops is None:
+        return _all_flops(prepared, device, tell)
+    return _some_flops(prepared, device, flops, seed, tell)
+
+
+def check_walk(
+    game: Game,
+    backend: str = "auto",
+    flops: int | None = None,
+    seed: int = 0,
+    tell: TellShare = untold,
+    *,
+    questions: int,
+    mixed: bool = False,
+) -> bool:
+    """Whether so many questions are walked on a device; `BadParameter` for what cannot be done,
+    before any work."""
     if backend not in BACKENDS:
         raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
-    if flops is not None and (isinstance(flops, bool) or not isinstance(flops, int)):
-        raise BadParameter(f"flops must be a whole number, not {flops!r}")
+    for name, number in (("flops", flops), ("seed", seed)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise BadParameter(f"{name} must be a whole number, not {number!r}")
     if flops is not None and flops < LEAST_FLOPS:
         raise BadParameter(f"an estimate needs at least {LEAST_FLOPS} flops, not {flops}")
-    rules = game.rules
-    for _, against, by in questions:
-        check_suits(against.cards)
-        if by is not None:
-            check_suits(by.cards)
-    prepared = [
-        Prepared(BoardQuestion(rules.tree, player, against, by, rules.view.deck))
-        for player, against, by in questions
-    ]
-    device = _on_device(backend, prepared)
-    if flops is None and not device and prepared[0].question.deck.full and backend != "cpu":
-        hours = _hours(len(prepared))
+    if seed < 0:
+        raise BadParameter(f"seed must be at least 0, not {seed}")
+    check_streets(game.rules.tree)
+    full = game.rules.view.deck.full
+    device = full and _on_device(backend, mixed)
+    if flops is None and not device and full and backend != "cpu":
+        hours = _hours(questions)
         raise BadParameter(
             f"without a CUDA device all flops take about {hours:.0f} hours on {cores()} processors "
             "(backend=cpu does it, keeps what is done and goes on with the same call); flops=40 "
             f"gives an estimate in about {60 * hours * 40 / FLOPS:.0f} minutes; in a command "
             "--backend cpu and --flops 40"
         )
-    if flops is None:
-        return _all_flops(prepared, device, tell)
-    return _some_flops(prepared, device, flops, seed, tell)
+    return device
 
 
-def _on_device(backend: str, prepared: list[Prepared]) -> bool:
-    if backend == "cpu" or not all(q.question.deck.full for q in prepared):
+def _on_device(backend: str, mixed: bool) -> bool:
+    if backend == "cuda" and mixed:
+        raise BadParameter("a mixture is walked on processors; use backend=cpu")
+    if backend == "cpu" or mixed:
         return False
     from counterplay.holdem.walk.cuda import cupy
 
@@ -130,7 +141,7 @@ def _walk(
 
 def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[float]:
     """Every flop; what is done is kept, so that the same question goes on where it stopped."""
-    store = _Store(prepared)
+    store = FlopStore(prepared)
     totals, done = store.read()
     left = np.flatnonzero(~done).tolist()
     if not device and len(left) > 100:
@@ -159,56 +170,6 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[
 def _hours(questions: int) -> float:
     """How long all flops take on processors, about."""
     return RIVERS * questions * SECONDS_PER_RIVER / cores() / 3600
-
-
-class _Store:
-    """Sums over the flops that are done, in the cache folder; none for short decks."""
-
-    def __init__(self, prepared: list[Prepared]) -> None:
-        self._prepared = prepared
-        digest = hashlib.sha256()
-        for q in prepared:
-            digest.update(f"{q.player} {q.best} {q.question.tree.rules} {q.deck.tolist()}".encode())
-            for table in (q.question.against, q.question.by or q.question.against):
-                for array in (table.first_row, table.carry, table.policy, table.cards.preflop):
-                    digest.update(np.ascontiguousarray(array).data)
-                for array in (
-                    table.cards.early[::97],
-                    table.cards.river,
-                    table.cards.river_entry[::997],
-                ):
-                    digest.update(np.ascontiguousarray(array).data)
-        self._path: Path | None = None
-        if prepared[0].question.deck.full:
-            self._path = cache_root() / "holdem" / "exact" / f"{digest.hexdigest()[:24]}.npz"
-
-    def read(self) -> tuple[list[np.ndarray], np.ndarray]:
-        totals = [np.zeros((q.groups, N_HOLDINGS, LANES)) for q in self._prepared]
-        done = np.zeros(len(self._prepared[0].flops), dtype=bool)
-        if self._path is None or not self._path.exists():
-            return totals, done
-        with suppress(BadFile):
-            kept, _ = files.read_arrays(self._path, KIND)
-            found = [kept.get(f"total{k}") for k in range(len(totals))]
-            fits = all(
-                array is not None and array.shape == total.shape
-                for array, total in zip(found, totals, strict=True)
-            )
-            if fits and kept["done"].shape == done.shape:
-                return [np.array(array) for array in found], kept["done"].astype(bool)
-        return totals, done
-
-    def write(self, totals: list[np.ndarray], done: np.ndarray) -> None:
-        if self._path is None or not done.any():
-            return
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            arrays = {f"total{k}": total for k, total in enumerate(totals)}
-            files.write_arrays(self._path, KIND, {**arrays, "done": done}, {})
-
-    def remove(self) -> None:
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
 
 
 def strata_of(flops: np.ndarray) -> np.ndarray:
@@ -281,16 +242,28 @@ def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> Flo
     return FlopEstimate(value, 1.96 * float(np.sqrt(error)), bias, walked)
 
 
-def table_of(strategy: Strategy) -> Table:
+def seat_of(strategy: Strategy | Mixture) -> tuple[Table, Instead | None]:
     """A strategy as the walk reads it."""
-    return strategy_table(strategy)
+    if isinstance(strategy, Strategy):
+        return strategy_table(strategy), None
+    other = Instead(strategy_table(strategy.other), 1.0 - strategy.weight)
+    return strategy_table(strategy.one), other
 
 
-def add(values: Sequence[float], sign: float = 1.0) -> float:
-    """Their sum; an estimate where they are estimates, of the same flops: errors add up."""
-    total = sign * sum(float(value) for value in values)
-    parts = [value for value in values if isinstance(value, FlopEstimate)]
-    if not parts:
-        return total
-    error, bias = sum(part.error for part in parts), sum(part.bias for part in parts)
-    return FlopEstimate(total, error, bias, parts[0].flops)
+def best_values(
+    game: Game, strategy: Strategy | Mixture, players: Sequence[int] = (0, 1), **options: Any
+) -> list[float]:
+    """What each of `players` gets at best against the other, in one walk."""
+    table, instead = seat_of(strategy)
+    return values_by_board(
+        game, [Asked(player, table, None, instead) for player in players], **options
+    )
+
+
+def value_by_board(game: Game, strategy: Strategy | Mixture, **options: Any) -> float:
+    """What the first player gets where both play `strategy`."""
+    table, instead = seat_of(strategy)
+    tables = [table] if instead is None else [table, instead.table]
+    shares = [1.0] if instead is None else [1.0 - instead.share, instead.share]
+    found = values_by_board(game, [Asked(0, table, by, instead) for by in tables], **options)
+    return sum(value * share for value, share in zip(found, shares, strict=True))

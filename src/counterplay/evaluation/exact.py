@@ -4,7 +4,7 @@ a tree, and for hold'em.
 Two players with perfect recall use a full-width form: one product and one pass. Any number of
 players use the tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend`
 ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and
-`tell`, which hears the share done.
+`tell`, which hears the share done. Everywhere a `Mixture` may stand for a strategy.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.mixture import Mixture
 from counterplay.forms.sequence import (
     best_reply,
     plan_from_policy,
@@ -38,15 +39,15 @@ class BestResponse:
     strategy: Strategy | None  # None in hold'em, where it is too large
 
 
-def expected_value(game: Game, strategy: Strategy, **options: Any) -> np.ndarray:
+def expected_value(game: Game, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
     """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
-    check_same_game(game, strategy)
+    strategy = _checked(game, strategy)
     if _by_board(game, options):
-        from counterplay.evaluation.boards import add, table_of, values_by_board
+        from counterplay.evaluation.boards import value_by_board
 
-        table = table_of(strategy)
-        value = values_by_board(game, [(0, table, table)], **options)[0]
-        return np.array([value, add([value], -1.0)], dtype=object if options.get("flops") else None)
+        value = value_by_board(game, strategy, **options)
+        return np.array([value, -value], dtype=object if options.get("flops") else None)
+    strategy = _one_strategy(strategy)
     if game.n_players == 2 and game.perfect_recall:
         values = []
         for player in (0, 1):
@@ -58,42 +59,46 @@ def expected_value(game: Game, strategy: Strategy, **options: Any) -> np.ndarray
     return values_by_tree
 
 
-def best_response(game: Game, strategy: Strategy, player: int, **options: Any) -> BestResponse:
+def best_response(
+    game: Game, strategy: Strategy | Mixture, player: int, **options: Any
+) -> BestResponse:
     """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
     recall; in hold'em he sees his cards and remembers."""
-    check_same_game(game, strategy)
+    strategy = _checked(game, strategy)
     game.check_player(player)
     if _by_board(game, options):
-        from counterplay.evaluation.boards import table_of, values_by_board
+        from counterplay.evaluation.boards import best_values
 
-        asked = [(player, table_of(strategy), None)]
-        return BestResponse(game, player, values_by_board(game, asked, **options)[0], None)
+        return BestResponse(game, player, best_values(game, strategy, [player], **options)[0], None)
+    strategy = _one_strategy(strategy)
     probabilities = strategy.probabilities.copy()
     value = _best_reply(game, strategy.probabilities, player, probabilities[game.slots(player)])
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
-def exploitability(game: Game, strategy: Strategy, **options: Any) -> float:
+def exploitability(game: Game, strategy: Strategy | Mixture, **options: Any) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
     mb/g.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
     """
-    check_same_game(game, strategy)
+    strategy = _checked(game, strategy)
     if _by_board(game, options):
-        from counterplay.evaluation.boards import add
+        from counterplay.evaluation.boards import best_values
 
-        return add(best_values(game, strategy, **options))
-    return policy_exploitability(game, strategy.probabilities)
+        return sum(best_values(game, strategy, **options))
+    return policy_exploitability(game, _one_strategy(strategy).probabilities)
 
 
-def best_values(game: Game, strategy: Strategy, **options: Any) -> list[float]:
-    """What each player gets at best against the other, in one walk over the boards of hold'em."""
-    from counterplay.evaluation.boards import table_of, values_by_board  # which loads hold'em
+def _checked(game: Game, strategy: Strategy | Mixture) -> Strategy | Mixture:
+    """As it is, where it belongs to the game."""
+    check_same_game(game, strategy.one if isinstance(strategy, Mixture) else strategy)
+    return strategy
 
-    table = table_of(strategy)
-    return values_by_board(game, [(player, table, None) for player in (0, 1)], **options)
+
+def _one_strategy(strategy: Strategy | Mixture) -> Strategy:
+    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
 
 def _by_board(game: Game, options: dict[str, Any]) -> bool:

@@ -152,9 +152,14 @@ class Strategy:
         game.
 
         The result is the behaviour strategy with the same realisation weights; where neither plays
-        to, it is this strategy.
+        to, it is this strategy. Needs perfect recall; `Mixture` does not.
         """
         check_same_game(self.game, other)
+        if self.game.abilities.boards:
+            raise BadParameter(
+                f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
+                "forget their earlier buckets; cp.Mixture(one, other, weight) can be measured"
+            )
         if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
             raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
         probabilities = self.probabilities.copy()

@@ -46,6 +46,11 @@ def strategy_table(strategy: Strategy) -> Table:
     return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
 
 
+def see_alike(one: Table, other: Table) -> bool:
+    """Whether two tables tell the same holdings apart, and remember as much."""
+    return one.cards is other.cards and np.array_equal(one.carry, other.carry)
+
+
 def codes_of(table: Table, tree: BettingTree) -> tuple[int, ...]:
     """How many codes a table tells apart on each street: rows of its decisions there."""
     nodes = tree.nodes

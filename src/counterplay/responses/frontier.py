@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.base.progress import untold
+from counterplay.base.progress import part, untold
+from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.responses.question import Question, answer, check_measurable
+from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
 from counterplay.solvers.limits import check_target, take_limits
@@ -56,52 +57,68 @@ class Frontier:
     def line(self, exploitability: float) -> float:
         """What mixing the first and the last response wins at this exploitability."""
         first, last = self.points[0], self.points[-1]
-        width = last.exploitability - first.exploitability
-        share = (
-            1.0
-            if width <= 0
-            else min(max((exploitability - first.exploitability) / width, 0.0), 1.0)
-        )
-        return (1.0 - share) * first.exploitation + share * last.exploitation
+        low, high = float(first.exploitability), float(last.exploitability)
+        share = 1.0 if high <= low else min(max((exploitability - low) / (high - low), 0.0), 1.0)
+        return (1.0 - share) * float(first.exploitation) + share * float(last.exploitation)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether its numbers come from a sample of flops, with intervals."""
+        return any(isinstance(point.exploitability, FlopEstimate) for point in self.points)
+
+    @property
+    def least_risk(self) -> float:
+        """Of the safest point; of estimates the upper end."""
+        return min(upper_end(point.exploitability) for point in self.points)
 
     def recommend(self, max_exploitability: float) -> Point:
-        """The point that wins the most while risking at most this much."""
-        real(max_exploitability, "max_exploitability")
-        within = [point for point in self.points if point.exploitability <= max_exploitability]
+        """The point that wins the most while risking at most this much; of estimates the upper end
+        of the interval counts."""
+        limit = real(max_exploitability, "max_exploitability")
+        within = [point for point in self.points if upper_end(point.exploitability) <= limit]
         if not within:
-            least = min(point.exploitability for point in self.points)
             raise BadParameter(
-                f"no point risks at most {max_exploitability:g}; the safest risks {least:.3g}"
+                f"no point risks at most {limit:g}; the safest risks {self.least_risk:.3g}"
             )
         return max(within, key=lambda point: point.exploitation)
 
     def rows(self) -> list[tuple[float, float, float, float, float]]:
         """p, exploitation, exploitability, exploitation of the straight line there, seconds."""
         return [
-            (q.p, q.exploitation, q.exploitability, self.line(q.exploitability), q.seconds)
+            (
+                q.p,
+                float(q.exploitation),
+                float(q.exploitability),
+                self.line(float(q.exploitability)),
+                q.seconds,
+            )
             for q in self.points
         ]
 
+    def intervals(self) -> list[tuple[float, float]]:
+        """Half the 95% intervals of exploitation and exploitability; 0 where they are exact."""
+        return [
+            (half_interval(q.exploitation), half_interval(q.exploitability)) for q in self.points
+        ]
+
     def table(self) -> str:
-        """The curve as text."""
-        names = f"{'exploitation':>12}  {'exploitability':>14}  {'straight line':>13}"
-        head = f"{'p':>6}  {names}  {'seconds':>8}"
-        return "\n".join(
-            [
-                head,
-                *(
-                    f"{p:6.3g}  {e:12.5f}  {x:14.5f}  {m:13.5f}  {s:8.2f}"
-                    for p, e, x, m, s in self.rows()
-                ),
-            ]
-        )
+        """The curve as text; of estimates with their intervals."""
+        room = (9 if self.estimated else 0) * " "
+        names = f"{'exploitation':>12}{room}  {'exploitability':>14}{room}  {'straight line':>13}"
+        lines = [f"{'p':>6}  {names}  {'seconds':>8}"]
+        for (p, e, x, m, s), (more, less) in zip(self.rows(), self.intervals(), strict=True):
+            one, two = (f" ± {error:6.4f}" if room else "" for error in (more, less))
+            lines.append(f"{p:6.3g}  {e:12.5f}{one}  {x:14.5f}{two}  {m:13.5f}  {s:8.2f}")
+        return "\n".join(lines)
 
     def save_csv(self, path: str | Path) -> None:
-        """The rows as a CSV file."""
+        """The rows as a CSV file, of estimates with half their 95% intervals."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["p", "exploitation", "exploitability", "straight_line", "seconds"])
-        writer.writerows(self.rows())
+        more = ["exploitation_within", "exploitability_within"] if self.estimated else []
+        writer.writerow(["p", "exploitation", "exploitability", "straight_line", "seconds", *more])
+        for row, within in zip(self.rows(), self.intervals(), strict=True):
+            writer.writerow([*row, *(within if more else ())])
         files.write_text(Path(path), out.getvalue())
 
     def plot(self, path: str | Path) -> None:
@@ -118,8 +135,8 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
     """The curve with its values of p, and the straight line, on a matplotlib axis."""
     from counterplay.base.plotting import COLOURS, STYLES
 
-    x = [point.exploitability for point in curve.points]
-    y = [point.exploitation for point in curve.points]
+    x = [float(point.exploitability) for point in curve.points]
+    y = [float(point.exploitation) for point in curve.points]
     colour = COLOURS[series % len(COLOURS)]
     axis.plot(
         x,
@@ -138,9 +155,12 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
         linestyle=":",
         label="mixing the two ends",
     )
+    if curve.estimated:
+        more, less = zip(*curve.intervals(), strict=True)
+        axis.errorbar(x, y, xerr=less, yerr=more, fmt="none", ecolor=colour, alpha=0.5)
     last = None
     for point in curve.points:
-        here = (point.exploitability, point.exploitation)
+        here = (float(point.exploitability), float(point.exploitation))
         if last is None or abs(here[0] - last[0]) + abs(here[1] - last[1]) > 0.04 * (
             abs(x[-1]) + abs(y[-1])
         ):
@@ -169,10 +189,12 @@ def frontier(
     player: int | None = None,
     algorithm: str = "rnr",
     tell: Callable[[float, str], None] = untold,
+    measure: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
-    both seats, summed.
+    both seats, summed. In hold'em give `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
+    both seats.
 
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or
     None.
@@ -186,14 +208,19 @@ def frontier(
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
     question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
-    check_measurable(game, "there is no curve to draw; respond with one p")
+    check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
     values = _check_ps(ps)
     points: list[Point] = []
     try:
         for k, p in enumerate(values):
-            tell(k / len(values), f"p = {p:g}")
-            points.append(as_point(answer(question.at(p), limits)))
+            low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
+            tell(low, name)
+            response = answer(question.at(p), limits)
+            if measure is not None and game.abilities.boards:
+                walked = part(tell, low, high, f"{name}, walking the boards")
+                response = measured(response, {"tell": walked, **measure})
+            points.append(as_point(response))
     except KeyboardInterrupt:
         done = Frontier(game, player, algorithm, tuple(points)) if points else None
         raise Interrupted(done) from None

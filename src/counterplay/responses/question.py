@@ -11,7 +11,7 @@ from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.responses.algorithms import response_algorithm
-from counterplay.responses.result import Response, assemble
+from counterplay.responses.result import Response, assemble, check_measure
 from counterplay.responses.solver import ResponseSolver
 from counterplay.responses.trust import Trust
 from counterplay.solvers.folder import check_free, seat_folder
@@ -84,6 +84,16 @@ def answer(question: Question, limits: Limits, folder: Path | None = None) -> Re
     return in_seats(question, work, folder)
 
 
+def measured(response: Response, measure: Mapping[str, Any] | None) -> Response:
+    """With the numbers that were asked for; after Ctrl-C `Interrupted` has it without them."""
+    if measure is None:
+        return response
+    try:
+        return response.measured(**measure)
+    except KeyboardInterrupt:
+        raise Interrupted(response) from None
+
+
 def in_seats(question: Question, work: Callable[[int], Run], folder: Path | None) -> Response:
     """`work` for each seat, put together; both seats have their profile in `folder`.
     `Interrupted` has what there is."""
@@ -128,9 +138,25 @@ def default_target(game: Game) -> float:
     return DEFAULT_TARGET * float(game.tree.payoff.max() - game.tree.payoff.min())
 
 
-def check_measurable(game: Game, so: str) -> None:
+def check_measurable(
+    game: Game, player: int | None, measure: Mapping[str, Any] | None, so: str
+) -> None:
     """Refuse what needs exploitability where there is none."""
-    if not game.abilities.exact:
+    by_board = check_measure(game, player, measure)
+    if game.abilities.exact:
+        return
+    if not game.abilities.boards:
         raise BadParameter(
             f"the exploitability of {game.name} cannot be measured yet, so {so} and play a match"
+        )
+    if not by_board:
+        raise BadParameter(
+            f"the exploitability of {game.name} is measured by walking its boards, which takes "
+            f"long; say how: measure={{'flops': 40}} for an estimate, {{'backend': 'cuda'}} "
+            f"exactly; in a command --flops 40 or --backend cuda"
+        )
+    if player is not None:
+        raise BadParameter(
+            f"the exploitability of one seat is relative to the value of the game, and that of "
+            f"{game.name} is not known; respond in both seats"
         )

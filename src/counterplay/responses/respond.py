@@ -18,7 +18,7 @@ one run restricts one player.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.responses.question import Question, answer, check_measurable
-from counterplay.responses.result import Response
-from counterplay.responses.within import safest_best
+from counterplay.responses.question import Question, answer, check_measurable, measured
+from counterplay.responses.result import Response, check_measure
+from counterplay.responses.within import safest_best, safest_by_board
 from counterplay.solvers.limits import Limits, Progress, check_target
 
 DEFAULT_P = 0.75
@@ -53,6 +53,7 @@ def respond(
     callback: Callable[[Progress], Any] | None = None,
     on_chunk: Callable[[Progress], None] | None = None,
     folder: str | Path | None = None,
+    measure: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
@@ -65,6 +66,12 @@ def respond(
     are as in `solve`. A `folder` can be gone on with by `resume_response`. Ctrl-C raises
     `Interrupted`, whose `result` is the response so far (of the first seat alone where the second
     was not begun), with `max_exploitability` the best one found within the limit, or None.
+
+    In hold'em payoffs are measured by walking boards, and only when asked for: `measure` has the
+    options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
+    `max_exploitability` needs it there, and both seats. At most six values of p are tried, the one
+    chosen is the most trusting that was safe (two responses cannot be mixed into one strategy where
+    players forget), and an estimate is safe when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = game if isinstance(game, Game) else load(game)
@@ -72,8 +79,9 @@ def respond(
     check_target(game, target)
     place = None if folder is None else Path(folder)
     if max_exploitability is None:
-        return answer(question, limits, place)
-    check_measurable(game, "no limit on it can be kept; give p")
+        check_measure(game, player, measure)
+        return measured(answer(question, limits, place), measure)
+    check_measurable(game, player, measure, "no limit on it can be kept; give p")
     if np.ndim(p) != 0 or p != DEFAULT_P:
         raise BadParameter("max_exploitability searches for p; give one or the other")
     many = "max_exploitability tries many values of p"
@@ -81,4 +89,6 @@ def respond(
         raise BadParameter(f"{many}; callback and measure_every are for one")
     if place is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
+    if game.abilities.boards:
+        return safest_by_board(question, max_exploitability, limits, dict(measure or {}))
     return safest_best(question, max_exploitability, limits)

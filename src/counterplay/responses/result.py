@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter, unknown
+from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.evaluation.exact import best_response, expected_value
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
@@ -16,7 +20,8 @@ from counterplay.solvers.value import game_value
 
 @dataclass(frozen=True)
 class Response:
-    """A counter-strategy and what it is worth on the original game."""
+    """A counter-strategy and what it is worth on the original game. In hold'em the numbers are NaN
+    until they are asked for: `measured`, or `measure` of `respond`."""
 
     game: Game
     algorithm: str
@@ -26,29 +31,69 @@ class Response:
     strategy: Strategy = field(
         repr=False
     )  # the responder(s) as computed; in one seat the other player is the model
-    # of the responder against the model, summed over seats for both; NaN in hold'em: play a match
+    # of the responder against the model, summed over seats for both
     payoff: float
-    # least payoff of the responder against anybody, summed over seats for both; NaN in hold'em
+    # least payoff of the responder against anybody, summed over seats for both
     worst_case: float
     runs: tuple[Run, ...] = field(repr=False)
+    model: Strategy = field(repr=False)  # whom it responds to
 
     @property
     def exploitation(self) -> float:
         """The payoff against the model above the value of the game; for both seats the values
-        cancel."""
-        return self.payoff - self._value
+        cancel. NaN for one seat of hold'em, whose value nobody knows."""
+        return self.payoff - self._value if self._relative else math.nan
 
     @property
     def exploitability(self) -> float:
-        """How far below the value of the game the worst case is; for both seats b1 + b2."""
-        return max(self._value - self.worst_case, 0.0) if self.game.abilities.exact else math.nan
+        """How far below the value of the game the worst case is; for both seats b1 + b2. NaN for
+        one seat of hold'em, whose value nobody knows."""
+        if not self._relative:
+            return math.nan
+        found = self._value - self.worst_case
+        return found if isinstance(found, FlopEstimate) else max(found, 0.0)
+
+    @property
+    def _relative(self) -> bool:
+        """Whether it is known what the responder gets in equilibrium."""
+        return self.player is None or self.game.abilities.exact
 
     @property
     def _value(self) -> float:
-        """What the responder gets in equilibrium."""
-        if self.player is None or not self.game.abilities.exact:
+        """What the responder gets in equilibrium, where that is known."""
+        if self.player is None:
             return 0.0
         return game_value(self.game) * (1 if self.player == 0 else -1)
+
+    def measured(self, **options: Any) -> Response:
+        """The same with `payoff` and `worst_case` as numbers: in hold'em by walking its boards,
+        with the options of `exploitability` there (`backend`, `flops`, `seed`, `tell`). With
+        `flops` they are estimates, whose `error` is half a 95% interval; so are sums and
+        differences of them."""
+        if not check_measure(self.game, self.player, options):
+            return self
+        from counterplay.evaluation.boards import values_by_board  # which loads hold'em
+
+        found = values_by_board(self.game, [*_gains(self), *_risks(self)], **options)
+        half = len(found) // 2
+        return replace(self, payoff=sum(found[:half]), worst_case=-sum(found[half:]))
+
+    def with_payoff(self, **options: Any) -> Response:
+        """`measured`, of the payoff alone: half the work."""
+        from counterplay.evaluation.boards import values_by_board
+
+        return replace(self, payoff=sum(values_by_board(self.game, _gains(self), **options)))
+
+    def with_worst_case(self, **options: Any) -> Response:
+        """`measured`, of the worst case alone: half the work."""
+        from counterplay.evaluation.boards import values_by_board
+
+        return replace(self, worst_case=-sum(values_by_board(self.game, _risks(self), **options)))
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """Those of the responder."""
+        return (0, 1) if self.player is None else (self.player,)
 
     @property
     def seconds(self) -> float:
@@ -57,6 +102,47 @@ class Response:
     @property
     def iterations(self) -> int:
         return max(run.iterations for run in self.runs)
+
+
+def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | None) -> bool:
+    """Whether a response is measured by walking boards, with these options; `BadParameter` where
+    they make no sense, before any work."""
+    if options is not None and not isinstance(options, Mapping):
+        raise BadParameter(f"measure takes options by name, as {{'flops': 40}}, not {options!r}")
+    if not game.abilities.boards:
+        if options:
+            raise BadParameter(
+                f"{next(iter(options))} is for games that are walked by the board; responses in "
+                f"{game.name} are measured as a whole"
+            )
+        return False
+    if options is None:
+        return False
+    from counterplay.evaluation.boards import OPTIONS, check_walk
+
+    strange = [name for name in options if name not in OPTIONS]
+    if strange:
+        raise unknown("option of measure", strange[0], OPTIONS)
+    check_walk(game, **options, questions=4 if player is None else 2)
+    return True
+
+
+def _gains(response: Response) -> list[Any]:
+    """What the responder gets from the model, as questions to the boards; by seat."""
+    from counterplay.evaluation.boards import Asked
+    from counterplay.holdem.table import strategy_table
+
+    mine, model = strategy_table(response.strategy), strategy_table(response.model)
+    return [Asked(seat, model, mine) for seat in response.seats]
+
+
+def _risks(response: Response) -> list[Any]:
+    """What the best opponent gets from the responder."""
+    from counterplay.evaluation.boards import Asked
+    from counterplay.holdem.table import strategy_table
+
+    mine = strategy_table(response.strategy)
+    return [Asked(1 - seat, mine) for seat in response.seats]
 
 
 def assemble(
@@ -86,6 +172,7 @@ def assemble(
         payoff,
         worst_case,
         tuple(runs),
+        model,
     )
 
 
@@ -93,6 +180,6 @@ def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple
     """What `player` gets against the model by playing `response`, and the least he gets against
     anybody."""
     if not game.abilities.exact:
-        return math.nan, math.nan  # a match tells
+        return math.nan, math.nan  # until it is asked for
     gain = float(expected_value(game, model.replace(response, player))[player])
     return gain, -best_response(game, response, 1 - player).value

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.errors import BadFile
+from counterplay.base.errors import BadFile, BadParameter
 from counterplay.forms.game import Game
 from counterplay.games.registry import load
 from counterplay.responses.folder import read_model
-from counterplay.responses.question import Question, in_seats
-from counterplay.responses.result import Response
+from counterplay.responses.question import Question, in_seats, measured
+from counterplay.responses.result import Response, check_measure
 from counterplay.solvers import folder as run_folder
-from counterplay.solvers.limits import check_limits, check_target
+from counterplay.solvers.limits import Limits, check_limits, check_target
 from counterplay.solvers.run import Run, resume_solver, run_solver
 
 
 def resume_response(
-    folder: str | Path, *, game: Game | str | None = None, **limits: Any
+    folder: str | Path,
+    *,
+    game: Game | str | None = None,
+    measure: Mapping[str, Any] | None = None,
+    **limits: Any,
 ) -> Response:
-    """Go on with the response in `folder`; limits as in `resume`, Ctrl-C as in `respond`. A seat
-    never started is started."""
+    """Go on with the response in `folder`; limits as in `resume`, Ctrl-C and `measure` as in
+    `respond`. A seat never started is started. With `measure` and no limit it is measured as it
+    is."""
     until = check_limits(**limits)
+    as_it_is = measure is not None and not Limits(**limits).bounded
     path = Path(folder)
     game = game if game is None or isinstance(game, Game) else load(game)
     seats = run_folder.seat_folders(path)
@@ -40,12 +47,20 @@ def resume_response(
         config["options"],
     )
 
+    check_measure(question.game, question.player, measure)
+    if as_it_is:
+        until = Limits(iterations=1)  # which every run that was begun has
+
     def work(seat: int) -> Run:
         where = run_folder.seat_folder(path, seat, question.player)
         solver = question.solver(seat).engine
         if run_folder.has_checkpoint(where):
             return resume_solver(where, solver, until)
+        if as_it_is:
+            raise BadParameter(
+                f"{where}: this seat has no iterations yet; give a limit, and it is gone on with"
+            )
         run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
         return run_solver(solver, until, where)
 
-    return in_seats(question, work, path)
+    return measured(in_seats(question, work, path), measure)

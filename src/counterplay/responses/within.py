@@ -3,9 +3,12 @@ p."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.evaluation.estimate import upper_end
 from counterplay.responses.question import (
     Question,
     answer,
@@ -18,6 +21,7 @@ from counterplay.solvers.base import real
 from counterplay.solvers.limits import Limits
 
 SEARCH_STEPS = 12
+STEPS_BY_BOARD = 4  # where each is a walk over boards
 MIXING_STEPS = 40
 
 
@@ -28,32 +32,71 @@ def safest_best(question: Question, limit: float, limits: Limits) -> Response:
     Between the last p that is safe enough and the first that is not lies an edge of the curve;
     mixing the two moves along it.
     """
-    if real(limit, "max_exploitability") <= 0:
-        raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
+    _check_limit(limit)
     if not limits.bounded:
         close = min(default_target(question.game), limit / 4.0)
         limits = default_limits(question.game, limits, close)
-    safe: Response | None = None
+    search = _Search(limit, lambda p: answer(question.at(p), limits))
     try:
-        risky = answer(question.at(1.0), limits)
-        if risky.exploitability <= limit:
-            return risky
-        found = answer(question.at(0.0), limits)
-        if found.exploitability > limit:
+        safe, risky = search.run(SEARCH_STEPS)
+        return safe if risky is None else _mix_to(question, limit, safe, risky)
+    except KeyboardInterrupt:
+        raise Interrupted(search.safe) from None
+
+
+def safest_by_board(
+    question: Question, limit: float, limits: Limits, measure: Mapping[str, Any]
+) -> Response:
+    """The same in hold'em: the largest p of a short bisection that is safe. Of all but the last
+    only the risk is measured, of an estimate the upper end counts.
+
+    Nothing is mixed: where players forget, no strategy of the game plays a mixture.
+    """
+    _check_limit(limit)
+    search = _Search(limit, lambda p: answer(question.at(p), limits).with_worst_case(**measure))
+    try:
+        safe, _ = search.run(STEPS_BY_BOARD)
+        return safe.with_payoff(**measure)
+    except KeyboardInterrupt:
+        raise Interrupted(search.safe) from None
+
+
+def _check_limit(limit: float) -> None:
+    if real(limit, "max_exploitability") <= 0:
+        raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
+
+
+class _Search:
+    """Bisection over p. `safe`: the response of the largest p so far that risks at most the
+    limit."""
+
+    def __init__(self, limit: float, at: Callable[[float], Response]) -> None:
+        self.limit, self.at = limit, at
+        self.safe: Response | None = None
+
+    def run(self, steps: int) -> tuple[Response, Response | None]:
+        """The last safe response, and the first that is not: None where all are."""
+        risky = self.at(1.0)
+        if self._within(risky):
+            self.safe = risky
+            return risky, None
+        safe = self.at(0.0)
+        if not self._within(safe):
             raise BadParameter(
-                f"even the safest strategy found risks {found.exploitability:.3g} "
-                f"{question.game.unit}, more than {limit:g}; allow more, or give more iterations"
+                f"even the safest strategy found risks {upper_end(safe.exploitability):.3g} "
+                f"{safe.game.unit}, more than {self.limit:g}; allow more, or give more iterations"
             )
-        safe = found
-        for _ in range(SEARCH_STEPS):
-            middle = answer(question.at((_p(safe) + _p(risky)) / 2.0), limits)
-            if middle.exploitability <= limit:
-                safe = middle
+        self.safe = safe
+        for _ in range(steps):
+            middle = self.at((_p(safe) + _p(risky)) / 2.0)
+            if self._within(middle):
+                self.safe = safe = middle
             else:
                 risky = middle
-        return _mix_to(question, limit, safe, risky)
-    except KeyboardInterrupt:
-        raise Interrupted(safe) from None
+        return safe, risky
+
+    def _within(self, response: Response) -> bool:
+        return upper_end(response.exploitability) <= self.limit
 
 
 def _p(response: Response) -> float:

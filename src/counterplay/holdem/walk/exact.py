@@ -43,7 +43,8 @@ _LANES = index(LANES)
 
 class Seat(NamedTuple):
     """A player whose table is known: c codes (what he remembers of his buckets) on each street, g
-    groups. One array for each street."""
+    groups. One array for each street. Of a mixture (`mixed_seat`) the groups of one table stand
+    behind those of the other: 2g."""
 
     path: tuple[np.ndarray, ...]  # [g, c, lines * LANES]: of each of his lines
     shown: tuple[np.ndarray, ...]  # [g, c, w]: of lines with a showdown
@@ -76,6 +77,20 @@ def make_seat(
     return Seat(tuple(path), tuple(shown), tuple(gone), tuple(policy))
 
 
+def mixed_seat(one: Seat, other: Seat, weight: float) -> Seat:
+    """A player who sits in seat `one` with probability `weight`, in the other otherwise, decided
+    before the hand: his reach is the sum of two. Both tables see the cards alike."""
+    found = Seat(
+        *(
+            tuple(np.concatenate(both) for both in zip(a, b, strict=True))
+            for a, b in zip(one, other, strict=True)
+        )
+    )
+    found.path[0][0] *= weight  # before the flop there is one group
+    found.path[0][1] *= 1.0 - weight
+    return found
+
+
 def _picked(lines: np.ndarray, number: np.ndarray, n: int, dtype: Any) -> np.ndarray:
     """[g, c, n * LANES]: lines by their number."""
     order = [int(np.flatnonzero(number == k)[0]) for k in range(n)]
@@ -94,13 +109,14 @@ def _shares(tree: BettingTree, street: Street, k: int, table: Table, codes: int)
 
 
 class WalkDesk(NamedTuple):
-    """Numbers of one flop: n = 1,326 holdings, e ends of the flop and of the turn."""
+    """Numbers of one flop: n = 1,326 holdings, e ends of the flop and of the turn, p parts of the
+    opponent: 2 of a mixture."""
 
     board: Board
-    y_flop: np.ndarray  # [n, LANES]
-    y_turn: np.ndarray  # [e, n, LANES]
-    y_river: np.ndarray  # [e * e, n, LANES]
-    y_here: np.ndarray  # [n, LANES]: by strength on this board
+    y_flop: np.ndarray  # [p, 1, n, LANES]
+    y_turn: np.ndarray  # [p, e, n, LANES]
+    y_river: np.ndarray  # [p, e * e, n, LANES]
+    y_here: np.ndarray  # [p, n, LANES]: by strength on this board
     river: np.ndarray  # float64[e * e, n, LANES]: values of the river's starts, summed over rivers
     turn: np.ndarray  # float64[e, n, LANES]
     flop: np.ndarray  # float64[n, LANES]
@@ -111,12 +127,13 @@ class WalkDesk(NamedTuple):
     place: np.ndarray  # [k * LANES]
     reached: np.ndarray  # bool[n]
     half: np.ndarray  # [1]
+    whole: np.ndarray  # [2]: ones, since the shares of a mixture are in its reach
     even: np.ndarray  # float64[n, LANES]: scratch
     low: np.ndarray  # int64[n]
     high: np.ndarray  # int64[n]
 
 
-def new_desk(streets: tuple[Street, ...], dtype: Any) -> WalkDesk:
+def new_desk(streets: tuple[Street, ...], dtype: Any, parts: int = 1) -> WalkDesk:
     n = N_HOLDINGS
     places = max(len(street.player) for street in streets) * LANES
     lines = max(int(street.n_lines.max()) for street in streets) * LANES
@@ -127,10 +144,10 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> WalkDesk:
 
     return WalkDesk(
         board=new_board((1,)),
-        y_flop=numbers(n, LANES),
-        y_turn=numbers(ends, n, LANES),
-        y_river=numbers(ends * ends, n, LANES),
-        y_here=numbers(n, LANES),
+        y_flop=numbers(parts, 1, n, LANES),
+        y_turn=numbers(parts, ends, n, LANES),
+        y_river=numbers(parts, ends * ends, n, LANES),
+        y_here=numbers(parts, n, LANES),
         river=numbers(ends * ends, n, LANES, dtype=np.float64),
         turn=numbers(ends, n, LANES, dtype=np.float64),
         flop=numbers(n, LANES, dtype=np.float64),
@@ -141,6 +158,7 @@ def new_desk(streets: tuple[Street, ...], dtype: Any) -> WalkDesk:
         place=numbers(places),
         reached=numbers(n, dtype=np.bool_),
         half=np.array([0.5], dtype=dtype),
+        whole=np.ones(2, dtype=dtype),
         even=numbers(n, LANES, dtype=np.float64),
         low=HOLDING_CARDS[:, 0].astype(np.int64),
         high=HOLDING_CARDS[:, 1].astype(np.int64),
@@ -160,6 +178,15 @@ def _pass_down(
             h = index(pair[k])
             at = index(code[h]) * wide + line
             set_product(y, h * _LANES, rows, at, out[e], h * _LANES, ONE)
+
+
+@jit(inline=True)
+def _reach_of(street: Street, g: int, paths: Any, desk: WalkDesk) -> Reach:
+    """The opponent's reach, from `desk.y_here` on."""
+    groups = len(street.node)
+    last = len(paths) // groups - 1  # 1 of a mixture
+    here = desk.y_here
+    return Reach(here[0], paths[g], here[last], paths[last * groups + g], desk.whole, last > 0)
 
 
 @jit(inline=True)
@@ -190,10 +217,10 @@ def _value_river(
     other, board = 1 - player, desk.board
     n = int(board.size[0])
     lines, folds = street.n_shown[other], street.n_gone[other]
-    reach = Reach(desk.y_here, shown[g], desk.y_here, shown[g], desk.half, False)
+    reach = _reach_of(street, g, shown, desk)
     if not mark_reached(reach, n, desk.reached):
         return False
-    faced = Reach(desk.y_here, gone[g], desk.y_here, gone[g], desk.half, False)
+    faced = _reach_of(street, g, gone, desk)
     clear(desk.sums[0], ALL + 1, lines * LANES)
     clear(desk.sums[1], ALL + 1, folds * LANES)
     code = board.bucket[0]
@@ -240,6 +267,7 @@ def value_street(
     code: Any,
     own_code: Any,
     y: Any,
+    begin: int,
     gone: Any,
     own: Any,
     onward: Any,
@@ -248,16 +276,18 @@ def value_street(
     out: Any,
     times_: float,
 ) -> None:
-    """Add to `out`, `times_` times, values at the start of a group before the river. `onward[e]`:
-    those behind its ends, times `scale`. Holdings stand as listed on the board."""
+    """Add to `out`, `times_` times, values at the start of a group before the river, where the
+    opponent's reach is `y[:, begin]`. `onward[e]`: values behind its ends, times `scale`. Holdings
+    stand as listed on the board."""
     other, board = 1 - player, desk.board
     n, folds = index(board.size[0]), street.n_gone[other]
     for h in range(n):
         pair = index(board.pair[h])
         board.bucket[0, h], board.bucket[1, h] = code[pair], own_code[pair]
-        for lane in range(_LANES):
-            desk.y_here[h, lane] = y[pair, lane]
-    faced = Reach(desk.y_here, gone[g], desk.y_here, gone[g], desk.half, False)
+        for part in range(len(gone) // len(street.node)):
+            for lane in range(_LANES):
+                desk.y_here[part, h, lane] = y[part, begin, pair, lane]
+    faced = _reach_of(street, g, gone, desk)
     mark_reached(faced, int(n), desk.reached)
     sums, row, place, policy = desk.sums[1], desk.row[1], desk.place, own[g]
     wide, own_wide = index(sums.shape[1]), index(own.shape[2])
@@ -306,26 +336,28 @@ def begin_flop(
 ) -> None:
     """The opponent's reach at the turn's starts behind group g."""
     first, other = streets[0], 1 - player
-    for lane in range(_LANES):
-        end = index(g) * _LANES + lane
-        for h in range(index(N_HOLDINGS)):
-            desk.y_flop[h, lane] = 0.0
-            desk.flop[h, lane] = 0.0
-            if end < index(len(first.onward)):
-                line = index(first.line[other, index(first.onward[end])]) * _LANES
-                desk.y_flop[h, lane] = seat.path[0][0, index(listing.start_code[0, h]), line]
     _set_board(listing.flop_pair, listing.held[0], desk)
-    _pass_down(
-        streets[1],
-        g,
-        other,
-        seat.path[1],
-        listing.flop_code[0],
-        desk.y_flop,
-        desk.board.size[0],
-        desk.board.pair,
-        desk.y_turn,
-    )
+    for part in range(len(seat.path[0])):
+        y = desk.y_flop[part, 0]
+        for lane in range(_LANES):
+            end = index(g) * _LANES + lane
+            for h in range(index(N_HOLDINGS)):
+                y[h, lane] = 0.0
+                desk.flop[h, lane] = 0.0
+                if end < index(len(first.onward)):
+                    line = index(first.line[other, index(first.onward[end])]) * _LANES
+                    y[h, lane] = seat.path[0][part, index(listing.start_code[0, h]), line]
+        _pass_down(
+            streets[1],
+            part * len(streets[1].node) + g,
+            other,
+            seat.path[1],
+            listing.flop_code[0],
+            y,
+            desk.board.size[0],
+            desk.board.pair,
+            desk.y_turn[part],
+        )
 
 
 @jit
@@ -350,6 +382,7 @@ def end_flop(
         listing.flop_code[0],
         listing.flop_code[1],
         desk.y_flop,
+        0,
         seat.gone[1],
         own.policy[1],
         desk.turn,
@@ -411,18 +444,19 @@ def _value_turn(
     board, other, code = desk.board, 1 - player, listing.turn_code
     flop_ends, turn_ends = len(streets[1].onward), len(streets[2].onward)
     _set_board(listing.turn_pair[t], listing.held[1], desk)
-    for e in range(flop_ends):
-        _pass_down(
-            streets[2],
-            g * flop_ends + e,
-            other,
-            seat.path[2],
-            code[0, t],
-            desk.y_turn[e],
-            board.size[0],
-            board.pair,
-            desk.y_river[e * turn_ends : (e + 1) * turn_ends],
-        )
+    for part in range(len(seat.path[0])):
+        for e in range(flop_ends):
+            _pass_down(
+                streets[2],
+                part * len(streets[2].node) + g * flop_ends + e,
+                other,
+                seat.path[2],
+                code[0, t],
+                desk.y_turn[part, e],
+                board.size[0],
+                board.pair,
+                desk.y_river[part, e * turn_ends : (e + 1) * turn_ends],
+            )
     _zero(desk.river, flop_ends * turn_ends)
     for r in range(listing.first_river[t], listing.first_river[t + 1]):
         _walk_river(streets, listing, r, g, player, best, seat, own, desk)
@@ -437,7 +471,8 @@ def _value_turn(
             best,
             code[0, t],
             code[1, t],
-            desk.y_turn[e],
+            desk.y_turn,
+            e,
             seat.gone[2],
             own.policy[2],
             desk.river[e * turn_ends : (e + 1) * turn_ends],
@@ -469,10 +504,11 @@ def _walk_river(
         board.bucket[1, k] = listing.river_code[1, r, k]
     ends = len(streets[1].onward) * len(streets[2].onward)
     for e in range(ends):
-        for k in range(n):
-            pair = index(board.pair[k])
-            for lane in range(_LANES):
-                desk.y_here[k, lane] = desk.y_river[e, pair, lane]
+        for part in range(len(seat.path[0])):
+            for k in range(n):
+                pair = index(board.pair[k])
+                for lane in range(_LANES):
+                    desk.y_here[part, k, lane] = desk.y_river[part, e, pair, lane]
         reached = _value_river(
             streets[3], g * ends + e, player, best, seat.shown[3], seat.gone[3], own.policy[3], desk
         )

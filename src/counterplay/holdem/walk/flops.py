@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from counterplay.base.processors import cores
 from counterplay.holdem.betting import BettingTree
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
-from counterplay.holdem.table import Table
+from counterplay.holdem.table import Table, see_alike
 from counterplay.holdem.walk.exact import (
     Seat,
     WalkDesk,
     begin_flop,
     end_flop,
     make_seat,
+    mixed_seat,
     new_desk,
     value_flop,
 )
@@ -45,16 +46,24 @@ BACKENDS = ("auto", "cpu", "cuda")
 Values = np.ndarray
 
 
+class Instead(NamedTuple):
+    """Another table that is played with this probability, decided before the hand."""
+
+    table: Table
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class BoardQuestion:
-    """What `player` gets from the table `against`: with the table `by`, or at best when that is
-    None."""
+    """What `player` gets from the table `against`, or `instead`: with the table `by`, or at best
+    when that is None."""
 
     tree: BettingTree
     player: int
     against: Table
     by: Table | None = None
     deck: Deck = FULL
+    instead: Instead | None = None
 
     @property
     def symmetric(self) -> bool:
@@ -67,19 +76,31 @@ class Prepared:
 
     def __init__(self, question: BoardQuestion, dtype: Any = np.float64) -> None:
         self.question, self.dtype = question, dtype
-        if question.tree.rules.n_streets != 4:
-            raise BadParameter("exact values by the board need betting on all four streets")
+        check_streets(question.tree)
         self.streets: tuple[Street, ...] = streets_of(question.tree, dtype)
         self.names: Renamings = renamings(question.deck.cards, question.symmetric)
         self.flops, self.weight = flops_of(question.deck.cards, self.names)
         self.deck = np.array(question.deck.cards, dtype=np.int64)
         self.player, self.best = question.player, question.by is None
-        self.seat = self._seat(1 - self.player, question.against)
+        self.seat = self._opponent(question.against, question.instead)
         self.own = self._seat(self.player, question.by or question.against)
         self.groups = len(self.streets[1].node)
 
     def _seat(self, player: int, table: Table) -> Seat:
         return make_seat(self.question.tree, self.streets, player, table, self.dtype)
+
+    def _opponent(self, table: Table, instead: Instead | None) -> Seat:
+        seat = self._seat(1 - self.player, table)
+        if instead is None:
+            return seat
+        if not see_alike(table, instead.table):
+            raise BadParameter("the tables of a mixture must see the cards alike")
+        return mixed_seat(seat, self._seat(1 - self.player, instead.table), 1.0 - instead.share)
+
+    @property
+    def parts(self) -> int:
+        """How many tables the opponent mixes."""
+        return len(self.seat.path[0])
 
     @cached_property
     def ways(self) -> int:
@@ -88,9 +109,11 @@ class Prepared:
         return (cards - 4) * (cards - 5) * (cards - 6) // 6
 
     def sees_as(self, other: Prepared) -> bool:
-        """Whether both are about the same tables, so that boards are listed alike."""
+        """Whether their tables see the cards alike, so that boards are listed alike."""
         mine, his = self.question, other.question
-        return mine.against is his.against and mine.by is his.by
+        return see_alike(mine.against, his.against) and see_alike(
+            mine.by or mine.against, his.by or his.against
+        )
 
     def listed(self, flop: int, scratch: Scratch, listing: Listing) -> None:
         """Fill `listing` with all boards of a flop, as the opponent's table and his own see
@@ -171,7 +194,7 @@ class Prepared:
     def _met(self) -> np.ndarray:
         """float64[1326, lines]: the opponent's reach on each line before the flop, over holdings
         that share no card with one's own."""
-        lines = self.seat.path[0][0].astype(np.float64)
+        lines = self.seat.path[0].sum(axis=0, dtype=np.float64)
         lines = lines.reshape(len(lines), -1, LANES)[..., 0]
         reach = np.zeros((N_HOLDINGS, lines.shape[1]))
         codes = self.question.against.cards.preflop.astype(np.int64)
@@ -184,15 +207,23 @@ class Prepared:
         return met
 
 
+def check_streets(tree: BettingTree) -> None:
+    """`BadParameter` where betting ends before the river."""
+    if tree.rules.n_streets != 4:
+        raise BadParameter("exact values by the board need betting on all four streets")
+
+
 def on_processors(
     questions: Sequence[Prepared], flops: Sequence[int], threads: int | None = None
 ) -> Iterator[tuple[int, list[Values]]]:
-    """Flops with their values for each question, in the order they are asked for. Questions about
-    the same tables share the listing of the boards."""
+    """Flops with their values for each question, in the order they are asked for. Questions whose
+    tables see the cards alike share the listing of the boards."""
     one = questions[0]
     workers = min(threads or cores(), max(len(flops), 1))
+    parts = max(question.parts for question in questions)
     rooms = deque(
-        (new_desk(one.streets, one.dtype), new_scratch(), new_listing()) for _ in range(workers)
+        (new_desk(one.streets, one.dtype, parts), new_scratch(), new_listing())
+        for _ in range(workers)
     )
 
     def work(flop: int) -> list[Values]:
@@ -231,8 +262,8 @@ def _in_order(work: Any, flops: Sequence[int], workers: int) -> Iterator[tuple[i
 def on_device(
     questions: Sequence[Prepared], flops: Sequence[int], threads: int | None = None
 ) -> Iterator[tuple[int, list[Values]]]:
-    """The same on a device, for questions about the same tables: processors list the boards of
-    coming flops meanwhile."""
+    """The same on a device, for questions whose tables see the cards alike and mix nothing:
+    processors list the boards of coming flops meanwhile."""
     from counterplay.holdem.walk.cuda import DeviceWalk
 
     one = questions[0]
@@ -280,7 +311,7 @@ def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: WalkDe
     found = np.empty((N_HOLDINGS, prepared.groups * ends, LANES))
     for g in range(prepared.groups):
         begin_flop(prepared.streets, listing, g, prepared.player, prepared.seat, desk)
-        found[:, g * ends : (g + 1) * ends] = desk.y_turn[:ends].transpose(1, 0, 2)
+        found[:, g * ends : (g + 1) * ends] = desk.y_turn[0, :ends].transpose(1, 0, 2)
     chosen: np.ndarray = found.reshape(N_HOLDINGS, -1)[:, walk.turn.real]
     return chosen
 

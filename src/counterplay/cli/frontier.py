@@ -1,0 +1,155 @@
+"""The command about what an opponent is worth: `counterplay frontier`."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli.display import err, out, share_progress
+from counterplay.cli.measured import MILLIBETS, Backend, Flops, walk_options
+from counterplay.cli.responses import (
+    ALGORITHM_HELP,
+    ENGINE_HELP,
+    GAME_HELP,
+    MODEL_HELP,
+    PLAYER_HELP,
+    refuse_idle_seed,
+    seat_of,
+)
+from counterplay.cli.support import AsJson, check_can_write, read_strategy
+
+
+def frontier(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
+    game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
+    player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
+    ps: Annotated[
+        str, typer.Option("--ps", help="Values of p, separated by commas.")
+    ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
+    max_exploitability: Annotated[
+        float | None,
+        typer.Option(
+            "--max-exploitability", help="Recommend a p that risks at most this per game."
+        ),
+    ] = None,
+    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "rnr",
+    engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
+    iterations: Annotated[
+        int | None, typer.Option("-n", "--iterations", help="Iterations for each p and seat.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("-s", "--seconds", help="Seconds of solving for each p and seat."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where frontier.csv and frontier.png go.")
+    ] = Path("results"),
+    backend: Backend = None,
+    flops: Flops = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what trusting MODEL wins and what it risks, for several p.
+
+    For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
+    """
+    from counterplay.responses.frontier import frontier as compute
+
+    try:
+        values = [float(text) for text in ps.split(",")]
+    except ValueError:
+        raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
+    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
+        raise BadParameter(
+            f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
+        )
+    refuse_idle_seed(context, algorithm)
+    seat, measure = seat_of(player), walk_options(backend, flops)
+    check_can_write(folder, "frontier.csv", "frontier.png")
+    opponent = read_strategy(model, game)
+    try:
+        with share_progress("frontier") as tell:
+            curve = compute(
+                opponent.game,
+                opponent,
+                values,
+                player=seat,
+                algorithm=algorithm,
+                engine=engine,
+                iterations=iterations,
+                seconds=seconds,
+                seed=seed,
+                tell=tell,
+                measure=measure or None,
+            )
+    except KeyboardInterrupt as stop:
+        found: Any = stop.result if isinstance(stop, Interrupted) else None
+        if found is None:
+            err.print("stopped before the first value of p was done; nothing was kept.")
+        else:
+            err.print(
+                f"stopped; this is the curve of the {len(found.points)} of {len(values)} values "
+                f"of p that were done."
+            )
+            _show_frontier(found, max_exploitability, folder, as_json)
+        raise typer.Exit(130) from None
+    _show_frontier(curve, max_exploitability, folder, as_json)
+
+
+def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
+    """Write the files, print the table, and say which p keeps to `limit`."""
+    curve.save_csv(folder / "frontier.csv")
+    curve.plot(folder / "frontier.png")
+    advice = None if limit is None or curve.least_risk > limit else curve.recommend(limit)
+    if as_json:
+        points = _points(curve)
+        print(
+            json.dumps(
+                {"game": curve.game.name, "points": points, "recommended p": advice and advice.p}
+            )
+        )
+        return
+    out.print(curve.table())
+    if curve.game.abilities.boards:
+        _print_millibets(curve)
+    if advice is not None:
+        out.print(
+            f"p = {advice.p:g} wins {float(advice.exploitation):.4g} and risks "
+            f"{float(advice.exploitability):.4g} {curve.game.unit}."
+        )
+    elif limit is not None:
+        out.print(
+            f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "
+            f"{curve.least_risk:.4g}{' at most' if curve.estimated else ''}."
+        )
+    out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")
+
+
+def _points(curve: Any) -> list[dict[str, float]]:
+    """The curve for machines; of estimates with half their 95% intervals."""
+    names = ("p", "exploitation", "exploitability", "straight line", "seconds")
+    points = [dict(zip(names, row, strict=True)) for row in curve.rows()]
+    if curve.estimated:
+        for point, (more, less) in zip(points, curve.intervals(), strict=True):
+            point["exploitation, 95% within"] = more
+            point["exploitability (b1 + b2), 95% within"] = less
+    return points
+
+
+def _print_millibets(curve: Any) -> None:
+    """The same in the unit of the literature."""
+    out.print("in mb/g, averaged over the seats:")
+    for (p, gain, risk, *_), (more, less) in zip(curve.rows(), curve.intervals(), strict=True):
+        one, two = (
+            f" ± {MILLIBETS * error:.2g}" if curve.estimated else "" for error in (more, less)
+        )
+        out.print(f"{p:6.3g}  wins {MILLIBETS * gain:.6g}{one}, risks {MILLIBETS * risk:.6g}{two}")
+    if curve.estimated:
+        walked = curve.points[0].exploitability.flops
+        out.print(f"± is half a 95% interval, from {walked} flops.")

@@ -1,0 +1,65 @@
+"""`FlopEstimate`: a number measured on a sample of flops, with its interval through sums and
+differences."""
+
+from __future__ import annotations
+
+
+class FlopEstimate(float):
+    """A number from a sample of flops. `error`: half its 95% interval. `bias`: by how much a best
+    response's choice before the flop makes it too high (below 0: too low), as measured. `flops`:
+    how many were walked.
+
+    Sums and differences keep all three, and so do products with plain numbers. Errors add up, since
+    the flops are the same: the interval of a sum is at least as wide as it must be.
+    """
+
+    error: float
+    bias: float
+    flops: int
+
+    def __new__(cls, value: float, error: float, bias: float, flops: int) -> FlopEstimate:
+        made = super().__new__(cls, value)
+        made.error, made.bias, made.flops = error, bias, flops
+        return made
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} ± {self.error:.2g} (95%, from {self.flops} flops)"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[type[FlopEstimate], tuple[float, float, float, int]]:
+        return FlopEstimate, (float(self), self.error, self.bias, self.flops)
+
+    def __neg__(self) -> FlopEstimate:
+        return FlopEstimate(-float(self), self.error, -self.bias, self.flops)
+
+    def __add__(self, other: float) -> FlopEstimate:
+        error, bias = (getattr(other, name, 0.0) for name in ("error", "bias"))
+        total = float(self) + float(other)
+        return FlopEstimate(total, self.error + error, self.bias + bias, self.flops)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: float) -> FlopEstimate:
+        return self + -other
+
+    def __rsub__(self, other: float) -> FlopEstimate:
+        return -self + other
+
+    def __mul__(self, factor: float) -> float:
+        if isinstance(factor, FlopEstimate):
+            return float(self) * float(factor)
+        found = float(self) * float(factor), abs(factor) * self.error, factor * self.bias
+        return FlopEstimate(*found, self.flops)
+
+    __rmul__ = __mul__
+
+
+def half_interval(value: float) -> float:
+    """How far the truth may be from a number: 0 where that was not estimated."""
+    return value.error if isinstance(value, FlopEstimate) else 0.0
+
+
+def upper_end(value: float) -> float:
+    """What a number is at most: itself, or the upper end of its interval."""
+    return float(value) + half_interval(value)
