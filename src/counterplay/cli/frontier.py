@@ -18,7 +18,7 @@ from counterplay.cli.responses import (
     GAME_HELP,
     MODEL_HELP,
     PLAYER_HELP,
-    refuse_idle_seed,
+    chosen_algorithm,
     seat_of,
 )
 from counterplay.cli.support import AsJson, check_can_write, read_strategy
@@ -38,7 +38,7 @@ def frontier(
             "--max-exploitability", help="Recommend a p that risks at most this per game."
         ),
     ] = None,
-    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "rnr",
+    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
     iterations: Annotated[
         int | None, typer.Option("-n", "--iterations", help="Iterations for each p and seat.")
@@ -69,10 +69,10 @@ def frontier(
         raise BadParameter(
             f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
         )
-    refuse_idle_seed(context, algorithm)
     seat, measure = seat_of(player), walk_options(backend, flops)
     check_can_write(folder, "frontier.csv", "frontier.png")
     opponent = read_strategy(model, game)
+    chosen = chosen_algorithm(context, algorithm, opponent.game)
     try:
         with share_progress("frontier") as tell:
             curve = compute(
@@ -80,7 +80,7 @@ def frontier(
                 opponent,
                 values,
                 player=seat,
-                algorithm=algorithm,
+                algorithm=chosen,
                 engine=engine,
                 iterations=iterations,
                 seconds=seconds,

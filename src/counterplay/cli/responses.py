@@ -43,8 +43,14 @@ from counterplay.cli.support import (
 MODEL_HELP = "How the opponent plays: a strategy file, a run folder, or the word uniform."
 GAME_HELP = "Which game; see `counterplay games`. Not needed where the model file says it."
 PLAYER_HELP = "Who responds: 1, 2 or both."
-ALGORITHM_HELP = "Full width: {full_width_responses}. Sampling: {sampling_responses}."
-ENGINE_HELP = "The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}."
+ALGORITHM_HELP = (
+    "Full width: {full_width_responses}. Sampling: {sampling_responses}. Without it: rnr, in "
+    "hold'em mcrnr."
+)
+ENGINE_HELP = (
+    "The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without "
+    "it: cfr+, for sampling mccfr, in hold'em what solve takes."
+)
 
 
 def seat_of(player: str) -> int | None:
@@ -53,11 +59,14 @@ def seat_of(player: str) -> int | None:
     return None if player == "both" else int(player) - 1
 
 
-def refuse_idle_seed(context: typer.Context, algorithm: str) -> None:
-    from counterplay.responses.algorithms import RESPONSES
+def chosen_algorithm(context: typer.Context, algorithm: str | None, game: Any) -> str:
+    """As asked for, or that of the game; one that draws nothing takes no seed."""
+    from counterplay.responses.algorithms import default_response, response_algorithm
 
-    if algorithm in RESPONSES and not RESPONSES[algorithm].sampled:
-        refuse_given(context, ["seed"], f"{algorithm} draws nothing at random")
+    chosen = response_algorithm(algorithm or default_response(game))
+    if not chosen.sampled:
+        refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
+    return chosen.name
 
 
 def respond(
@@ -79,7 +88,7 @@ def respond(
             help="Instead of p: win the most while risking at most this per game.",
         ),
     ] = None,
-    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = "rnr",
+    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
     iterations: Annotated[
         int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations.")
@@ -133,15 +142,15 @@ def respond(
         )
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
-    refuse_idle_seed(context, algorithm)
     seat, options = seat_of(player), read_options(option)
     if folder is not None:
         check_new_run(folder)
     with status(f"loading {model}"):
         opponent = read_strategy(model, game)
         name = opponent.game.name
+    chosen = chosen_algorithm(context, algorithm, opponent.game)
     arguments: dict[str, Any] = {
-        "algorithm": algorithm,
+        "algorithm": chosen,
         "engine": engine,
         "seed": seed,
         **limits,
@@ -149,7 +158,7 @@ def respond(
     }
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
-    where = folder or new_folder(name, f"{algorithm}-{how}", seed)
+    where = folder or new_folder(name, f"{chosen}-{how}", seed)
     check_new_run(where)
     with work_progress("respond", limits, measure) as (show, asked):
         if max_exploitability is not None:

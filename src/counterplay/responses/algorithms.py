@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterplay.base.errors import unknown
-from counterplay.forms.game import SAMPLERS
+from counterplay.forms.game import SAMPLERS, Game
+from counterplay.solvers.algorithms import default_sampler
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class ResponseAlgorithm:
     name: str
     sampled: bool  # its engines sample; otherwise they are full width
     once: bool  # one coin per game says whether the model plays; otherwise one per information set
-    engine: str  # unless another is asked for
+    engine: str  # in a game with a tree, unless another is asked for
     summary: str  # one line for people
 
 
@@ -44,6 +45,19 @@ RESPONSES: dict[str, ResponseAlgorithm] = {
         ),
     )
 }
+
+
+def default_response(game: Game) -> str:
+    """What is used where nobody names one: rnr, or mcrnr where the game is too large for that."""
+    return "rnr" if game.abilities.full_width else "mcrnr"
+
+
+def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
+    """The solver inside where nobody names one: the algorithm's own, or in a game too large for a
+    tree the sampler that solves it best."""
+    if algorithm.sampled and not game.abilities.full_width:
+        return default_sampler(game)
+    return algorithm.engine
 
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:

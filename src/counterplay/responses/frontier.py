@@ -24,6 +24,7 @@ from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_e
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.responses.algorithms import default_response
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
@@ -187,7 +188,7 @@ def frontier(
     ps: Sequence[float] = PAPER_PS,
     *,
     player: int | None = None,
-    algorithm: str = "rnr",
+    algorithm: str | None = None,
     tell: Callable[[float, str], None] = untold,
     measure: Mapping[str, Any] | None = None,
     **arguments: Any,
@@ -207,6 +208,7 @@ def frontier(
             )
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
+    algorithm = algorithm or default_response(game)
     question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)

@@ -7,13 +7,15 @@ Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a
 | name | transform | engines |
 |---|---|---|
 | rnr | with probability p the opponent follows the model throughout | cfr+, ..., egt, lp |
-| mcrnr | the same, sampled: Algorithm 2 | mccfr (default), mccfr-external, mccfr-chance, mcts |
+| mcrnr | the same, sampled: Algorithm 2 | mccfr, mccfr-external, mccfr-chance, mcts, ... |
 | dbr | at each of his information sets, with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
 | mcdbr | the same, sampled; what the paper calls MCRNR in hold'em | as mcrnr |
 
 Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a
 model that never plays an action needs no support for it; the unrestricted subtree explores it), and
-one run restricts one player.
+one run restricts one player. Where nobody names one, the algorithm is rnr, in a game too large for
+a tree mcrnr; the engine is cfr+, for sampling mccfr, in a game too large for a tree the default
+sampler of `solve`.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.responses.algorithms import default_response
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response, check_measure
 from counterplay.responses.within import safest_best, safest_by_board
@@ -41,7 +44,7 @@ def respond(
     model: Strategy,
     player: int | None = None,
     p: float | np.ndarray = DEFAULT_P,
-    algorithm: str = "rnr",
+    algorithm: str | None = None,
     *,
     engine: str | None = None,
     max_exploitability: float | None = None,
@@ -75,6 +78,7 @@ def respond(
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = game if isinstance(game, Game) else load(game)
+    algorithm = algorithm or default_response(game)
     question = Question(game, model, player, p, algorithm, engine, seed, options)
     check_target(game, target)
     place = None if folder is None else Path(folder)

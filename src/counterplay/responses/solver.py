@@ -25,7 +25,11 @@ from counterplay.forms.restricted import (
 )
 from counterplay.forms.sequence import SequenceForm, player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.responses.algorithms import ResponseAlgorithm, response_algorithm
+from counterplay.responses.algorithms import (
+    ResponseAlgorithm,
+    default_engine,
+    response_algorithm,
+)
 from counterplay.responses.folder import save_model
 from counterplay.responses.trust import Trust, trust_array
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
@@ -37,9 +41,9 @@ def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
     return tuple(name for name, kind in ALGORITHMS.items() if kind.sampled == algorithm.sampled)
 
 
-def check_engine(algorithm: ResponseAlgorithm, engine: Any) -> str:
-    """The name of the engine: as asked for, or the algorithm's own."""
-    name = engine or algorithm.engine
+def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
+    """The name of the engine: as asked for, or the one there is for this game."""
+    name = engine or default_engine(game, algorithm)
     if not isinstance(name, str) or name not in ALGORITHMS:
         raise unknown("engine", name, ALGORITHMS)
     if name not in engines_of(algorithm):
@@ -67,7 +71,7 @@ class ResponseSolver:
         game.check_player(player)
         self.game, self.player = game, player
         self.algorithm = response_algorithm(algorithm)
-        name = check_engine(self.algorithm, engine)
+        name = check_engine(game, self.algorithm, engine)
         self._new: Callable[[Any], Solver] = partial(
             new_solver, game, name, seed, dict(options or {})
         )
