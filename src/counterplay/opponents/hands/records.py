@@ -118,11 +118,12 @@ def end_of(betting: str) -> Betting:
     letter is wrong."""
     end = _ends().get(betting) if isinstance(betting, str) else None
     if end is None:
-        raise BadParameter(_what_is_wrong(str(betting)))
+        raise BadParameter(what_is_wrong(str(betting)))
     return end
 
 
-def _what_is_wrong(betting: str) -> str:
+def what_is_wrong(betting: str) -> str:
+    """Which letter of a betting that does not exist, or is not finished, is wrong."""
     shown = repr(betting if len(betting) <= 40 else betting[:40] + "...")
     state = RULES.start()
     for k, letter in enumerate(betting):
