@@ -140,9 +140,9 @@ def _check_score(line: str, match: list[HandRecord], chips: float, complete: boo
             and match
             and not abs(said - totals.get(name, 0.0) * chips) <= 1e-6 * chips * (1 + len(match))
         ):
-            read = _chips(totals.get(name, 0.0) * chips)
+            read = chips_text(totals.get(name, 0.0) * chips)
             raise BadParameter(
-                f"SCORE says {_chips(said)} for {name!r}, the {len(match)} hands above sum to "
+                f"SCORE says {chips_text(said)} for {name!r}, the {len(match)} hands above sum to "
                 f"{read}"
             )
 
@@ -164,7 +164,7 @@ def write_acpc(path: Path | str, hands: Iterable[HandRecord], big_blind: float =
     totals = _totals(hands)
     if len(totals) == 2:
         lines.append(
-            f"SCORE:{'|'.join(_chips(total * big_blind) for total in totals.values())}:"
+            f"SCORE:{'|'.join(chips_text(total * big_blind) for total in totals.values())}:"
             f"{'|'.join(totals)}"
         )
     write_text(Path(path), sealed("\n".join(lines) + "\n"))
@@ -180,12 +180,12 @@ def _line(hand: HandRecord, chips: float) -> str:
     holes = "|".join(cards_text(hole or ()) for hole in (hand.big_blind_cards, hand.dealer_cards))
     ends = [size for size in RULES.board if size <= len(hand.board)]
     streets = ["/" + cards_text(hand.board[low:high]) for low, high in pairwise(ends)]
-    values = "|".join(_chips(won * chips) for won in (-hand.dealer_won, hand.dealer_won))
+    values = "|".join(chips_text(won * chips) for won in (-hand.dealer_won, hand.dealer_won))
     names = f"{hand.big_blind}|{hand.dealer}"
     return f"STATE:{hand.number}:{hand.betting}:{holes}{''.join(streets)}:{values}:{names}"
 
 
-def _chips(amount: float) -> str:
+def chips_text(amount: float) -> str:
     """20.0 -> `"20"`, never `"-0"`."""
     text = f"{amount:.6f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
