@@ -19,6 +19,7 @@ from counterplay.base.errors import BadFile, BadParameter
 from counterplay.holdem.betting import LIMIT, NO_FOLD, Betting, betting_tree
 from counterplay.holdem.cards import N_CARDS, card_text, cards
 from counterplay.holdem.evaluator import strength
+from counterplay.opponents.hands.packed import unpacked
 
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
 RULES = LIMIT  # of the betting in hand files
@@ -252,5 +253,5 @@ class Problems:
 
 
 def file_bytes(path: Path) -> bytes:
-    """The whole file, or `BadFile`."""
-    return read_bytes(path, MOST_BYTES)
+    """The whole file, unpacked, or `BadFile`."""
+    return unpacked(path, read_bytes(path, MOST_BYTES), MOST_BYTES)
