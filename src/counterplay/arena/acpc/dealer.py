@@ -38,6 +38,7 @@ from counterplay.holdem.deal import compare, new_deal
 MOST_IN_LINE = 4_095  # bytes; what is longer is read in pieces
 MOST_HANDS = 10**8
 TELL_EVERY = 100  # hands
+SECONDS_EVERY = 100  # hands, in the transcript
 _VERSION = re.compile(rb"VERSION:\s*[+-]?\d+\.\s*[+-]?\d+\.\s*[+-]?\d+")
 _KNOWN = re.compile(rb"VERSION:\s*\+?2\.\s*\+?0\.")
 
@@ -129,10 +130,6 @@ class Dealer:
         first = 0 if self._plan.fixed_seats else hand & 1  # the seat in position 0
         texts, node = hand_texts(cards), 0
         self._clock.new_hand()
-        if hand and not self._transcript.idle:
-            for seat in (0, 1):
-                used = int(self._clock.used[seat])
-                self._account(f"Seconds cumulatively spent in match for seat {seat}: {used}\n")
         while True:
             public = self._states[node]
             views = texts.by_position if not public.showdown else (texts.all, texts.all)
@@ -157,6 +154,9 @@ class Dealer:
         won = dealer_won if first == 1 else -dealer_won
         self.won[hand, 1 - first] = won
         self.hands = hand + 1
+        for k in (0, 1) if hand % SECONDS_EVERY == 0 else ():
+            used = int(self._clock.used[k])
+            self._account(f"Seconds cumulatively spent in match for seat {k}: {used}\n")
         if self.hands % TELL_EVERY == 0:
             self._tell(self.hands / self._plan.hands, f"{self.hands:,} hands")
         return won

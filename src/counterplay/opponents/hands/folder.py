@@ -10,7 +10,7 @@ from counterplay.base.errors import BadFile
 from counterplay.opponents.hands.packed import PACKED, suffix_of
 
 #: `.txt` is not among them: it may be anything.
-IN_FOLDERS = (".parquet", ".phh", ".phhs", ".log")
+IN_FOLDERS = (".phh", ".phhs", ".log", ".parquet")
 
 
 def hand_files(folder: Path, kinds: tuple[str, ...] = IN_FOLDERS) -> list[Path]:
@@ -20,8 +20,9 @@ def hand_files(folder: Path, kinds: tuple[str, ...] = IN_FOLDERS) -> list[Path]:
         key=_natural,
     )
     if not found:
-        listed = ", ".join(kinds)
-        raise BadFile(f"{folder}: no {listed} file in this folder ({', '.join(PACKED)} count too)")
+        listed = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+        packed = " or ".join(PACKED)
+        raise BadFile(f"{folder}: no {listed} file in this folder, packed as {packed} or not")
     return found
 
 
