@@ -71,11 +71,11 @@ def caller(pause: float = 0.0, mark: str = "") -> Callable[[socket.socket], None
         seat = Lined(connection)
         seat.say("VERSION:2.0.0")
         while line := seat.read().strip():
-            betting = line.split(":")[3]
-            acts = len(betting.rpartition("/")[2]) % 2 == 0
-            if (("/" in betting) == (line[11] == "0") and acts) or (
-                ("/" in betting) == (line[11] == "1") and not acts
-            ):
+            position, betting = int(line[11]), line.split(":")[3]
+            if betting.endswith("cc/cc/cc/cc"):
+                continue  # over
+            first = 0 if "/" in betting else 1
+            if position == (first + len(betting.rpartition("/")[2])) % 2:
                 time.sleep(pause)
                 seat.say(f"{mark}{line}:c")
 

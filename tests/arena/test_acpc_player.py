@@ -162,6 +162,7 @@ def test_a_dealer_that_is_not_there() -> None:
 def test_a_dealer_that_comes_late() -> None:
     with socket.create_server(("127.0.0.1", 0)) as place:
         port = place.getsockname()[1]
+
     def deal() -> None:
         time.sleep(0.2)
         with socket.create_server(("127.0.0.1", port)) as place:

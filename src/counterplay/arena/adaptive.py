@@ -109,9 +109,9 @@ class OnlineLearner:
 class AdaptiveBot(Bot):
     """A player who learns the opponent while playing, by whomever the hands are dealt.
 
-    After each `every` hands he learns from all he saw and thinks on, `iterations` per 1,000
-    hands, for at most `seconds`; 0: never by himself, but when `ponder` is called. `options` are
-    those of `OnlineLearner`. `start` makes him forget, unless a `learner` was given.
+    After each `every` hands he learns from all he saw, and then thinks on, `iterations` per 1,000
+    hands, for at most `seconds`. With 0 for `every` he does so only when `ponder` is called.
+    `options` are those of `OnlineLearner`. `start` makes him forget, unless a `learner` was given.
     """
 
     name = "learner"
@@ -164,9 +164,9 @@ class AdaptiveBot(Bot):
     def ponder(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Learn from all hands so far and think about them, or until somebody says stop."""
         new, self._thought = len(self.memory) - self._thought, len(self.memory)
-        end = None if self._seconds is None else time.monotonic() + self._seconds
         if self._relearn:
             self.learner.learn(self.memory, FOE)
+        end = None if self._seconds is None else time.monotonic() + self._seconds
         self.learner.think(
             self._iterations * new // 1_000,
             lambda: stop() or (end is not None and time.monotonic() > end),

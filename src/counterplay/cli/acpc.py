@@ -61,10 +61,11 @@ def play(
     For example: counterplay acpc play localhost 16177 --player poki
     Ctrl-C says what was won until then. Adaptive learns the opponent while playing.
     """
-    from counterplay.arena.acpc.client import play_acpc
+    from counterplay.arena.acpc.client import check_port, play_acpc
     from counterplay.arena.acpc.player import AcpcPlayer
     from counterplay.arena.acpc.programs import ADAPTIVE
 
+    check_port(port)
     stopped = False
     if player == ADAPTIVE:
         from counterplay.arena.adaptive import AdaptiveBot
@@ -251,10 +252,8 @@ def bots(
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
     from counterplay.arena.acpc.programs import ADAPTIVE, our_command, sitter
-    from counterplay.kernels.rng import check_seed
     from counterplay.opponents.bots.registry import BOTS
 
-    check_seed(seed)
     written: dict[str, str] = {}
     for player in players or [*BOTS, ADAPTIVE]:
         who = sitter(player, 1, seed)

@@ -39,6 +39,7 @@ def play_acpc(
     `player`: whatever `cp.bot` takes. `patience`: seconds to wait for a dealer that does not listen
     yet. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played so far.
     """
+    check_port(port)
     table = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, tell)
     table.warm_up()
     with quick(_connect(host, port, patience)) as connection:
@@ -74,9 +75,12 @@ def _play(connection: socket.socket, table: AcpcPlayer) -> None:
         return
 
 
-def _connect(host: str, port: int, patience: float) -> socket.socket:
+def check_port(port: int) -> None:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 2**16:
         raise BadParameter(f"a port is a whole number from 1 to {2**16 - 1}, not {port!r}")
+
+
+def _connect(host: str, port: int, patience: float) -> socket.socket:
     end = time.monotonic() + patience
     while True:
         try:

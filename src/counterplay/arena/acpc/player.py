@@ -15,7 +15,6 @@ from counterplay.base.errors import BadStrategy
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
 from counterplay.holdem.deal import new_deal
-from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history
@@ -38,7 +37,7 @@ class AcpcPlayer:
 
     def __init__(self, player: Any, seed: int = 0, tell: Tell = untold) -> None:
         self.bot = as_bot(player, tell)
-        self.seed = int(check_seed(seed))
+        self.seed = seed
         check_betting(LIMIT, (self.bot,))
         if only_seat(self.bot, None) is not None:
             raise BadStrategy(
@@ -52,7 +51,8 @@ class AcpcPlayer:
         self._seat = 0
         self._started = False
         self._answered: tuple[str, str] | None = None  # the last question, and what was said
-        self._seeds: tuple[int, list[list[int]]] = (0, [])  # from which hand on
+        # from which hand on; a seed that is none is refused here
+        self._seeds: tuple[int, list[list[int]]] = (0, deal_seeds(seed, 0, SEEDS_AT_ONCE).tolist())
         self._chance = new_deal()
         self._tree, self._nodes = betting_tree(LIMIT), nodes_by_history()
         self._actors: list[int] = self._tree.nodes.player.tolist()

@@ -52,6 +52,8 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
 
 def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
     """Plays one of ours when host and port are added."""
+    if seed < 0:
+        raise BadParameter(f"seed must be a whole number from 0, not {seed!r}")
     if player not in BOTS and player != ADAPTIVE:
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.cli", "acpc", "play")
