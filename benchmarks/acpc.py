@@ -1,5 +1,5 @@
-"""Hands per second over the protocol: our dealer and two of our players, each a process of its own,
-and that the match is the one `play_match` plays on the same cards. Run: python -m benchmarks.acpc"""
+"""Hands per second over the protocol: our dealer and two of our players, a process each, and
+whether the match is the one that `play_match` plays on the same cards. Run: python -m benchmarks.acpc"""
 
 from __future__ import annotations
 

@@ -141,6 +141,11 @@ class AdaptiveBot(Bot):
         self.strategy = self.learner.strategy()  # that he plays
         self._table = strategy_bot(self.strategy, self.name)
 
+    @property
+    def forgets(self) -> bool:
+        """Whether `start` makes him forget."""
+        return not self._given
+
     def start(self, seed: int) -> None:
         if self.memory and not self._given:
             self.learner = OnlineLearner(self._game, **self._options)

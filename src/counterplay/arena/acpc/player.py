@@ -20,6 +20,7 @@ from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history
 
 SEEDS_AT_ONCE = 1_000
+NOTHING = "no cards"
 _LETTERS = {action: letter for letter, action in LETTER.items()}
 
 
@@ -49,6 +50,9 @@ class AcpcPlayer:
         self.hand: int | None = None  # that is being played
         self._begun = ""  # how lines about the last hand begin
         self._seat = 0
+        self._seen = NOTHING  # the cards of the last question as text, and what they are:
+        self._own: tuple[int, int] = (0, 0)
+        self._board: tuple[int, ...] = ()
         self._started = False
         self._answered: tuple[str, str] | None = None  # the last question, and what was said
         # from which hand on; a seed that is none is refused here
@@ -63,7 +67,7 @@ class AcpcPlayer:
         if self._started or not type(self.bot).__module__.startswith("counterplay."):
             return
         play_session((self.bot, _Caller()), session(self.seed, 0, 4), False)
-        if isinstance(self.bot, AdaptiveBot):
+        if isinstance(self.bot, AdaptiveBot) and self.bot.forgets:
             self.bot.ponder()
 
     def hear(self, line: str) -> str | None:
@@ -74,25 +78,33 @@ class AcpcPlayer:
             return None
         if self._answered is not None and line == self._answered[0]:
             return self._answered[1]
-        if self._begun and line.startswith(self._begun):
-            node = self._nodes.get(line[len(self._begun) :].partition(":")[0])
+        if self._begun and line.startswith(self._begun):  # nearly always
+            betting, _, cards = line[len(self._begun) :].partition(":")
+            node = self._nodes.get(betting)
             if node is not None and self._actors[node] == 1 - self._seat:
                 return None
+            if node is not None and self._actors[node] == self._seat and cards == self._seen:
+                return self._answer(line, node)
         state = parse_state(line)
         begun = f"{STATE}:{state.position}:{state.hand}:"
         if begun != self._begun:
             self._begin(state, begun)
-        betting = state.betting
-        if betting.over:
+        if state.betting.over:
             if self.hand is not None:
                 self._end(state)
             return None
-        if betting.player() != state.seat:
+        if state.betting.player() != state.seat:
             return None
         own = state.cards[state.position]
         assert own is not None
-        view = View(state.seat, own, state.board, betting, state.node)
-        action = ask_bot(self.bot, view, self._tree.moves[state.node])
+        self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
+        return self._answer(line, state.node)
+
+    def _answer(self, line: str, node: int) -> str:
+        """To a line with the cards that were seen last."""
+        state = self._tree.states[node]
+        view = View(self._seat, self._own, self._board, state, node)
+        action = ask_bot(self.bot, view, self._tree.moves[node])
         self._answered = line, f"{line}:{_LETTERS[action]}"
         return self._answered[1]
 
@@ -104,6 +116,7 @@ class AcpcPlayer:
         tell_bot(self.bot, "seed", seeds[2 + state.seat])
         tell_bot(self.bot, "new_hand", state.seat)
         self._begun, self._seat, self.hand = begun, state.seat, state.hand
+        self._seen = NOTHING
 
     def _end(self, state: MatchState) -> None:
         blind, dealer = state.cards
