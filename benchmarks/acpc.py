@@ -1,5 +1,5 @@
 """Hands per second over the protocol: our dealer and two of our players, a process each, and
-whether the match is the one that `play_match` plays on the same cards. Run: python -m benchmarks.acpc"""
+whether the match is that of `play_match` on the same cards. Run: python -m benchmarks.acpc"""
 
 from __future__ import annotations
 

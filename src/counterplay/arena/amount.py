@@ -9,6 +9,7 @@ from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.deal import N_DEALT
 
 MOST_HANDS = 10**9
+USUAL_HANDS = 100_000
 
 
 def check_hands(hands: int) -> None:
@@ -16,10 +17,9 @@ def check_hands(hands: int) -> None:
         raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
 
 
-def check_deals(cards: np.ndarray | None, hands: int | None, duplicate: bool) -> int:
+def check_deals(cards: np.ndarray | None, hands: int, duplicate: bool) -> int:
     """How many hands to play, or `BadParameter`."""
     if cards is None:
-        hands = 100_000 if hands is None else hands
         check_hands(hands)
         return hands
     fine = isinstance(cards, np.ndarray) and cards.ndim == 2 and cards.shape[1] == N_DEALT
@@ -29,6 +29,6 @@ def check_deals(cards: np.ndarray | None, hands: int | None, duplicate: bool) ->
     if ordered.min() < 0 or ordered.max() >= N_CARDS or (ordered[:, 1:] == ordered[:, :-1]).any():
         raise BadParameter(f"the cards of a deal are different numbers from 0 to {N_CARDS - 1}")
     most = len(cards) * (2 if duplicate else 1)
-    if hands not in (None, most):
+    if hands not in (USUAL_HANDS, most):
         raise BadParameter(f"these cards are {most:,} hands; leave out hands, or say so")
     return most

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.amount import check_deals
+from counterplay.arena.amount import USUAL_HANDS, check_deals
 from counterplay.arena.crew import (
     MOST_BLOCKS,
     Asked,
@@ -97,7 +97,7 @@ def play_match(
     game: Game | str,
     a: Any,
     b: Any,
-    hands: int | None = None,
+    hands: int = USUAL_HANDS,
     seed: int = 0,
     *,
     cards: np.ndarray | None = None,
@@ -117,9 +117,9 @@ def play_match(
     seat only. `processes`: how many play at once, threads for tables and processes for bots; by
     default as many as there are cores.
 
-    Without `hands` it is 100,000. `cards` (uint8[deals, 9]: player 1's two, player 2's two, the
-    board) are dealt instead of the seed's, in hold'em, and players are asked one by one, as by any
-    other dealer: `acpc_cards` are those of the competition's.
+    `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board) are dealt instead of the
+    seed's, in hold'em, all of them, and players are asked one by one, as by any other dealer;
+    leave out `hands`. `acpc_cards` are those of the competition's.
     """
     hands = check_deals(cards, hands, duplicate)
     if processes is not None and (

@@ -103,7 +103,7 @@ def model(
         {
             "player": player,
             "hands": played,
-            "hands without a decision of his": played - learnt.hands,
+            "hands without a decision": played - learnt.hands,
             "skipped": len(read.skipped),
             "decisions": learnt.decisions,
             "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",
