@@ -42,7 +42,27 @@ GROUPS = {
         "Frontier",
         "confidence",
     ),
-    "Matches and bots": ("play_match", "MatchResult", "Bot", "View"),
+    "Matches and bots": (
+        "play_match",
+        "MatchResult",
+        "bot",
+        "Bot",
+        "AdaptiveBot",
+        "View",
+        "Ending",
+        "view",
+        "ending",
+        "settle",
+    ),
+    "The competition's protocol (ACPC)": (
+        "play_acpc",
+        "AcpcPlayer",
+        "deal_acpc",
+        "MatchPlan",
+        "DealerLimits",
+        "sitter",
+        "acpc_cards",
+    ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
 WIDTH = 100

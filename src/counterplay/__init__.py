@@ -11,6 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from counterplay.arena.acpc.cards import acpc_cards as acpc_cards
+    from counterplay.arena.acpc.client import play_acpc as play_acpc
+    from counterplay.arena.acpc.clock import DealerLimits as DealerLimits
+    from counterplay.arena.acpc.dealer import MatchPlan as MatchPlan
+    from counterplay.arena.acpc.house import deal_acpc as deal_acpc
+    from counterplay.arena.acpc.player import AcpcPlayer as AcpcPlayer
+    from counterplay.arena.acpc.programs import sitter as sitter
+    from counterplay.arena.adaptive import AdaptiveBot as AdaptiveBot
     from counterplay.arena.match import play_match as play_match
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
@@ -31,8 +39,12 @@ if TYPE_CHECKING:
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.registry import load as load
     from counterplay.opponents.bots.bot import Bot as Bot
+    from counterplay.opponents.bots.bot import Ending as Ending
     from counterplay.opponents.bots.bot import View as View
     from counterplay.opponents.bots.registry import bot as bot
+    from counterplay.opponents.bots.text import ending as ending
+    from counterplay.opponents.bots.text import settle as settle
+    from counterplay.opponents.bots.text import view as view
     from counterplay.opponents.hands.parquet import read_any as read_hands  # noqa: F401
     from counterplay.opponents.models.file import load_model as load_model
     from counterplay.opponents.models.file import save_model as save_model
@@ -53,7 +65,15 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
+    "AcpcPlayer": "arena.acpc.player",
+    "AdaptiveBot": "arena.adaptive",
+    "DealerLimits": "arena.acpc.clock",
+    "MatchPlan": "arena.acpc.dealer",
     "MatchResult": "arena.result",
+    "acpc_cards": "arena.acpc.cards",
+    "deal_acpc": "arena.acpc.house",
+    "play_acpc": "arena.acpc.client",
+    "sitter": "arena.acpc.programs",
     "play_match": "arena.match",
     "play_online": "arena.online",
     "OpponentModel": "opponents.models.model",
@@ -64,7 +84,11 @@ _WHERE = {
     "read_hands": "opponents.hands.parquet:read_any",
     "save_model": "opponents.models.file",
     "Bot": "opponents.bots.bot",
+    "Ending": "opponents.bots.bot",
     "View": "opponents.bots.bot",
+    "ending": "opponents.bots.text",
+    "settle": "opponents.bots.text",
+    "view": "opponents.bots.text",
     "CounterplayError": "base.errors",
     "Interrupted": "base.errors",
     "BestResponse": "evaluation.exact",

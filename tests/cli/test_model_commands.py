@@ -140,8 +140,8 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
         (["model", "empty.log", "--player", NAME], "empty.log: no hand to learn from"),
         (["model", "empty.phhs", "--player", NAME], "empty.phhs: no hand to learn from"),
         (["model", "empty", "--player", NAME], "empty: no hand history that Counterplay knows"),
-        (["model", "folder", "--player", NAME], "folder: no .phh or .phhs file"),
-        (["model", "twins.log", "--player", "Ann"], "twins.log:1: both players are called 'Ann'"),
+        (["model", "folder", "--player", NAME], "folder: no .phh, .phhs, .log or .parquet file"),
+        (["model", "twins.log", "--player", "Ann"], "twins.log:1: the dealer won 0.5 small bets"),
         (
             ["model", "folds.parquet", "--player", "big"],
             "he played 20 of them and never had to act",

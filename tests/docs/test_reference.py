@@ -48,6 +48,9 @@ def test_every_public_name_and_command_is_there(script: Any) -> None:
         "show",
         "reproduce",
         "holdem prepare",
+        "acpc play",
+        "acpc deal",
+        "acpc bots",
     ):
         assert f"## counterplay {command}\n" in cli
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
 import subprocess
@@ -108,6 +110,8 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "rows.parquet": lambda path: rows(path, 3_000_000, "A"),
     "texts.parquet": lambda path: rows(path, 20_000, "A" * 100_000),
     "long.parquet": lambda path: rows(path, 1, "A" * 20_000_000),
+    "zeros.log.gz": lambda path: path.write_bytes(gzip.compress(bytes(LARGE), 1)),
+    "zeros.log.bz2": lambda path: path.write_bytes(bz2.compress(bytes(LARGE // 4), 1)),
     "line.log": lambda path: path.write_bytes(b"STATE:" + b"0" * 20_000_000),
     "dots.phh": lambda path: path.write_bytes(b'variant = "FT"\n' + b"a." * 2_000_000 + b"a = 1"),
     "deep.phh": lambda path: path.write_bytes(b'variant = "FT"\nx = ' + b"[" * 3_000_000),

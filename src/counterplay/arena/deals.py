@@ -60,9 +60,16 @@ def session(
     seed: int, block: int, n: int, size: int = BLOCK, betting: BettingRules = LIMIT
 ) -> Session:
     """The first n deals of a block; blocks have `size` deals."""
-    seeds = np.empty((n, 4), dtype=np.uint64)
-    _seed_many(check_seed(seed), index(block * size), np.empty(4, dtype=np.uint64), seeds)
+    seeds = deal_seeds(seed, block * size, n)
     return Session(block * size, deal_block(seed, block, n), seeds, betting)
+
+
+def deal_seeds(seed: int, first: int, n: int) -> np.ndarray:
+    """uint64[n, 4]: of the bots in n deals, as in `Session`."""
+    seeds = np.empty((n, 4), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        _seed_many(check_seed(seed), index(first), np.empty(4, dtype=np.uint64), seeds)
+    return seeds
 
 
 def play_state(seed: int, deal: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.arena.amount import USUAL_HANDS, check_deals
 from counterplay.arena.crew import (
     MOST_BLOCKS,
     Asked,
@@ -57,8 +58,6 @@ from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
 
-MOST_HANDS = 10**9
-
 
 class Part(NamedTuple):
     """What was played of one block."""
@@ -79,6 +78,12 @@ class Plan:
     keeping: bool
     seat: int | None = None  # the only one of `a` that counts
     betting: BettingRules = LIMIT  # in hold'em
+    cards: np.ndarray | None = None  # uint8[deals, 9]: of the caller; None: those of the seed
+
+    @property
+    def work(self) -> Run:
+        """Blocks to play; with cards of the caller one, so that memories last."""
+        return blocks(self.deals) if self.cards is None else [(0, self.deals)]
 
     def blocks(self, run: Run) -> Blocks:
         """A run as kernels take it."""
@@ -92,9 +97,10 @@ def play_match(
     game: Game | str,
     a: Any,
     b: Any,
-    hands: int = 100_000,
+    hands: int = USUAL_HANDS,
     seed: int = 0,
     *,
+    cards: np.ndarray | None = None,
     duplicate: bool = True,
     log: str | Path | None = None,
     observer: str | None = None,
@@ -110,8 +116,12 @@ def play_match(
     so far (None if there are none), after these are logged. A response for one seat plays in that
     seat only. `processes`: how many play at once, threads for tables and processes for bots; by
     default as many as there are cores.
+
+    `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board) are dealt instead of the
+    seed's, in hold'em, all of them, and players are asked one by one, as by any other dealer;
+    leave out `hands`. `acpc_cards` are those of the competition's.
     """
-    check_hands(hands)
+    hands = check_deals(cards, hands, duplicate)
     if processes is not None and (
         isinstance(processes, bool) or not isinstance(processes, int) or processes < 1
     ):
@@ -126,6 +136,8 @@ def play_match(
             raise BadParameter("only hands with the usual limit betting can be logged")
         target.check()
     dealt = game.abilities.bots
+    if cards is not None and not dealt:
+        raise BadParameter(f"cards are dealt in hold'em, not in {game.name}")
     players = (as_bot(a, tell), as_bot(b, tell)) if dealt else (a, b)
     seat = only_seat(*players)
     if seat is None:
@@ -136,11 +148,14 @@ def play_match(
         plan = Plan(int(seed), hands, True, target is not None, seat)
     names, bots = ("a", "b"), False
     if dealt:
-        plan = replace(plan, betting=game.rules.betting)
+        plan = replace(plan, betting=game.rules.betting, cards=cards)
         check_betting(plan.betting, players)
         check_no_memory(seat, players)
+        if cards is not None and seat is not None:
+            raise BadParameter("cards are dealt in both seats, and this is a response for one")
         names = _names(players)
-        bots = not all(isinstance(player, TableBot) for player in players)
+        tables = all(isinstance(player, TableBot) for player in players)
+        bots = cards is not None or not tables
         if not bots:
             play: PlayRun[Part] = partial(_play_tables, _setting(game.rules.tree, players), plan)
         if target is not None:
@@ -149,7 +164,7 @@ def play_match(
         play = _strategies(game, a, b, plan)
     before = time.perf_counter()
     with stop_signals() as stop:
-        work, crew = blocks(plan.deals), processes or cores()
+        work, crew = plan.work, processes or cores()
         coming = (
             in_processes(partial(_play_bots, _apart(players), plan), work, crew, stop)
             if bots
@@ -164,11 +179,6 @@ def play_match(
         raise Interrupted(result)
     assert result is not None
     return result
-
-
-def check_hands(hands: int) -> None:
-    if isinstance(hands, bool) or not isinstance(hands, int) or not 2 <= hands <= MOST_HANDS:
-        raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
 
 
 def _names(bots: tuple[Any, Any]) -> tuple[str, str]:
@@ -306,6 +316,8 @@ def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> 
     """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
     number, n = block
     deals = session(plan.seed, number, n, betting=plan.betting)
+    if plan.cards is not None:
+        deals = deals._replace(cards=plan.cards)
     played: list[Played] = []
     won = np.full((n, 2), np.nan)
     for swap in (False, True) if plan.duplicate else (False,):

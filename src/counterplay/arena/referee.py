@@ -3,15 +3,15 @@ both what they may know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterplay.arena.deals import Session
 from counterplay.base.errors import CounterplayError
-from counterplay.holdem.betting import NO_FOLD, BettingTree, betting_tree
-from counterplay.holdem.deal import N_DEALT, compare, new_deal
+from counterplay.holdem.betting import NO_FOLD, Betting, BettingTree, betting_tree
+from counterplay.holdem.deal import N_DEALT, Deal, compare, new_deal
 from counterplay.opponents.bots.bot import Ending, View
 
 
@@ -49,7 +49,7 @@ def play_session(
 
 def start_bots(bots: tuple[Any, Any], seeds: tuple[int, int]) -> None:
     for bot, seed in zip(bots, seeds, strict=True):
-        _tell(bot, "start", seed)
+        tell_bot(bot, "start", seed)
 
 
 def play_hands(
@@ -68,7 +68,7 @@ def play_hands(
             return won[:k]
         dealer = ((session.first + k) & 1) ^ int(swap)
         for seat, seed in enumerate(seeds):
-            _tell(bots[dealer ^ seat], "seed", seed)
+            tell_bot(bots[dealer ^ seat], "seed", seed)
         result, end = _play_hand(tree, (bots[dealer], bots[1 - dealer]), tuple(cards))
         won[k] = result if dealer == 0 else -result
         if keep is not None:
@@ -83,32 +83,18 @@ def _play_hand(
     states, moves = tree.states, tree.moves
     own = ((cards[0], cards[1]), (cards[2], cards[3]))
     for seat in (0, 1):
-        _tell(bots[seat], "new_hand", seat)
+        tell_bot(bots[seat], "new_hand", seat)
     node, state = 0, states[0]
     while not state.over:
         seat = state.player()
         view = View(seat, own[seat], cards[4 : 4 + state.on_board], state, node)
-        action = bots[seat].act(view)
-        after = moves[node].get(action)
-        if after is None:
-            legal = ", ".join(moves[node])
-            raise CounterplayError(
-                f"{_name(bots[seat])} answered {action!r} after {state.history!r}; legal are "
-                f"{legal}"
-            )
-        node, state = after, states[after]
-    stake = min(state.paid)
-    if state.folded == NO_FOLD:
-        chance = new_deal()
-        chance.deck[:N_DEALT] = cards
-        compare(chance)
-        won = stake * float(chance.winner[0])
-    else:
-        won = -stake if state.folded == 0 else stake
+        node = moves[node][ask_bot(bots[seat], view, moves[node])]
+        state = states[node]
+    won = settle_deal(state, cards, new_deal())
     board = cards[4 : 4 + state.on_board]
     for seat in (0, 1):
         shown = own[1 - seat] if state.folded == NO_FOLD else None
-        _tell(
+        tell_bot(
             bots[seat],
             "end_hand",
             Ending(seat, own[seat], board, state, won if seat == 0 else -won, shown),
@@ -116,12 +102,33 @@ def _play_hand(
     return won, node
 
 
-def _tell(bot: Any, what: str, argument: Any) -> None:
+def ask_bot(bot: Any, view: View, legal: Iterable[str]) -> str:
+    """What a bot does; one of the legal actions, or an error that names him."""
+    action = bot.act(view)
+    if not isinstance(action, str) or action not in legal:
+        raise CounterplayError(
+            f"{bot_name(bot)} answered {action!r} after {view.betting.history!r}; legal are "
+            f"{', '.join(legal)}"
+        )
+    return action
+
+
+def settle_deal(state: Betting, cards: Sequence[int], chance: Deal) -> float:
+    """What the dealer wins at an end; `cards`: all nine at a showdown. Changes `chance`."""
+    stake = min(state.paid)
+    if state.folded != NO_FOLD:
+        return -stake if state.folded == 0 else stake
+    chance.deck[:N_DEALT] = cards
+    compare(chance)
+    return stake * float(chance.winner[0])
+
+
+def tell_bot(bot: Any, what: str, argument: Any) -> None:
     """Call an optional method of a bot."""
     method = getattr(bot, what, None)
     if method is not None:
         method(argument)
 
 
-def _name(bot: Any) -> str:
+def bot_name(bot: Any) -> str:
     return str(getattr(bot, "name", type(bot).__name__))

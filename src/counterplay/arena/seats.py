@@ -38,7 +38,7 @@ def check_no_memory(seat: int | None, players: tuple[Any, Any]) -> None:
         )
 
 
-def check_betting(betting: BettingRules, players: tuple[Any, Any]) -> None:
+def check_betting(betting: BettingRules, players: tuple[Any, ...]) -> None:
     """Refuse players who say that they were made for other betting than the game's."""
     for player in players:
         if getattr(player, "betting", betting) != betting:

@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | reproduce`, the first two of them here.
+show | holdem | acpc | reproduce`, the first two of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -21,7 +21,16 @@ from rich.table import Table
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.registry import one_line, package_at_fault
-from counterplay.cli import frontier, holdem, matches, models, reproduce, responses, strategies
+from counterplay.cli import (
+    acpc,
+    frontier,
+    holdem,
+    matches,
+    models,
+    reproduce,
+    responses,
+    strategies,
+)
 from counterplay.cli.display import (
     err,
     out,
@@ -227,6 +236,7 @@ app.command(cls=Command)(matches.match)
 app.command()(models.model)
 app.command()(strategies.show)
 app.add_typer(holdem.holdem, name="holdem")
+app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)
 app.command(cls=Command)(frontier.frontier)
 

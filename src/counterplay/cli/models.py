@@ -19,7 +19,8 @@ def model(
     hands: Annotated[
         Path,
         typer.Argument(
-            help="Hands: .parquet, .log or .txt of ACPC, .phh, .phhs, or a folder of the last two."
+            help="Hands: .parquet, .log or .txt of ACPC, .phh, .phhs, also packed (.gz, .bz2), or "
+            "a folder of them."
         ),
     ],
     player: Annotated[str, typer.Option(help="Whom to model, by the name in the hands.")],
@@ -39,6 +40,13 @@ def model(
     on_error: Annotated[
         str, typer.Option("--on-error", help="A bad hand: refuse the file, or skip the hand.")
     ] = "refuse",
+    big_blind: Annotated[
+        float | None,
+        typer.Option(
+            "--big-blind",
+            help="Chips of a big blind in an ACPC log (default: as its hands say, or 10).",
+        ),
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the trees.")] = False,
     target: Annotated[
         Path | None,
@@ -68,6 +76,7 @@ def model(
         hands,
         on_error,
         lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None,
+        big_blind,
     )
     if not len(read):
         raise BadParameter(
@@ -76,6 +85,7 @@ def model(
         )
     loaded = load(game)
     seen = observe(read, player)
+    played = sum(player in (hand.dealer, hand.big_blind) for hand in read)
     known, held_out = split(seen)
     if not len(held_out.node) or not len(known.node):
         raise BadParameter(
@@ -92,7 +102,8 @@ def model(
     print_facts(
         {
             "player": player,
-            "hands": learnt.hands,
+            "hands": played,
+            "hands without a decision": played - learnt.hands,
             "skipped": len(read.skipped),
             "decisions": learnt.decisions,
             "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",

@@ -166,7 +166,7 @@ def test_read_any_by_suffix_and_by_content(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for missing, why in (
         ("plain", "no hand history"),
-        ("empty", "no .phh"),
+        ("empty", "no .phh, .phhs, .log or .parquet file"),
         ("nothing", "no such file"),
         ("nothing.log", "no such"),
     ):

@@ -19,21 +19,17 @@ BOTS: Registry[BotSpec] = Registry(
 )
 
 
-def bot(name: str, tell: Tell = untold) -> Any:
-    """A bot by name. Poki's and Sparbot's tables are built on first use; `tell(share, what)`
-    hears how far that is."""
-    spec = BOTS.find(name)
-    spec.prepare(tell)
-    return spec.make()
-
-
-def as_bot(player: Any, tell: Tell = untold) -> Any:
-    """A bot from a name, a strategy, the path of a saved one, or anything with a method `act`."""
+def bot(player: Any, tell: Tell = untold) -> Any:
+    """A bot from a name, a strategy, the path of a saved one or of a model, or anything with a
+    method `act`. Poki's and Sparbot's tables are built on first use; `tell(share, what)` hears
+    how far that is."""
     if isinstance(player, Strategy):
         return strategy_bot(player)
     if isinstance(player, str | Path):
         if str(player) in BOTS:
-            return bot(str(player), tell)
+            spec = BOTS.find(str(player))
+            spec.prepare(tell)
+            return spec.make()
         path = Path(player)
         if not str(player) or not os.path.exists(path):  # which answers for impossible names too
             if path.suffix or len(path.parts) > 1:
@@ -52,3 +48,6 @@ def as_bot(player: Any, tell: Tell = untold) -> Any:
         f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
         f"{player!r}"
     )
+
+
+as_bot = bot  # the same, where a caller has any kind of player

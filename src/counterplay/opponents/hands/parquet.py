@@ -33,6 +33,8 @@ from counterplay.base import memory
 from counterplay.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.base.files import FORMAT, warn_unchecked, write_bytes
 from counterplay.opponents.hands.acpc import read_acpc
+from counterplay.opponents.hands.folder import IN_FOLDERS, hand_files
+from counterplay.opponents.hands.packed import suffix_of
 from counterplay.opponents.hands.phh import read_phh
 from counterplay.opponents.hands.records import (
     HandRecord,
@@ -296,26 +298,45 @@ class HandLog:
         self.save()
 
 
-def read_any(path: Path | str, on_error: str = "refuse", report: Report | None = None) -> Hands:
-    """Hands in any known format: by suffix (.parquet, .phh, .phhs, .log and .txt for ACPC), else
-    by content. Folders hold PHH."""
+def read_any(
+    path: Path | str,
+    on_error: str = "refuse",
+    report: Report | None = None,
+    big_blind: float | None = None,
+) -> Hands:
+    """Hands in any known format: by suffix (.parquet, .phh, .phhs, .log and .txt for ACPC; .gz and
+    .bz2 of these), else by content; or all such files of a folder, but .txt.
+
+    `big_blind`: chips in an ACPC log, where its hands do not tell.
+    """
     path = Path(path)
-    readers = {
-        ".parquet": read_hands,
-        ".phh": read_phh,
-        ".phhs": read_phh,
-        ".log": read_acpc,
-        ".txt": read_acpc,
-    }
-    if path.is_dir():
+    if not path.is_dir():
+        return _read_file(path, on_error, report, big_blind)
+    read = [_read_file(file, on_error, report, big_blind) for file in hand_files(path)]
+    return Hands(
+        [hand for found in read for hand in found.hands],
+        [message for found in read for message in found.skipped],
+    )
+
+
+def _read_file(path: Path, on_error: str, report: Report | None, big_blind: float | None) -> Hands:
+    kind = suffix_of(path)
+    if kind not in (*IN_FOLDERS, ".txt"):
+        kind = _kind(path)
+    if kind == ".parquet":
+        return read_hands(path, on_error, report)
+    if kind in (".phh", ".phhs"):
         return read_phh(path, on_error, report)
-    if path.suffix.lower() in readers:
-        return readers[path.suffix.lower()](path, on_error, report)
+    return read_acpc(path, on_error, report, big_blind)
+
+
+def _kind(path: Path) -> str:
+    """The suffix that would be right, by the content."""
     data = file_bytes(path)
     if data.startswith(MAGIC):
-        return read_hands(path, on_error, report)
+        return ".parquet"
     if re.search(rb"^[ \t]*variant[ \t]*=", data, re.MULTILINE):
-        return read_phh(path, on_error, report)
+        return ".phhs"
     if re.search(rb"^STATE:", data, re.MULTILINE):
-        return read_acpc(path, on_error, report)
+        return ".log"
     raise BadFile(f"{path}: no hand history that Counterplay knows (Parquet, ACPC log, PHH)")

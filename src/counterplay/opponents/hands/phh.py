@@ -14,10 +14,11 @@ import tomllib
 from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
-from counterplay.base.errors import BadFile, BadParameter, CounterplayError
+from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.files import write_text
+from counterplay.opponents.hands.folder import hand_files
+from counterplay.opponents.hands.packed import suffix_of
 from counterplay.opponents.hands.phh_hand import BadHand, Fields, fields_of, hand_from
 from counterplay.opponents.hands.records import HandRecord, Hands, Problems, Report, file_bytes
 from counterplay.opponents.hands.sealed import check_seals, sealed
@@ -44,7 +45,7 @@ def read_phh(path: Path | str, on_error: str = "refuse", report: Report | None =
         check_seals(file, data)
         text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
         tables = set[str]()
-        for first_line, block in _blocks(text, file.suffix.lower() == MANY):
+        for first_line, block in _blocks(text, suffix_of(file) == MANY):
             fields: Fields = {}
             try:
                 fields, table = _parse(block)
@@ -59,20 +60,7 @@ def read_phh(path: Path | str, on_error: str = "refuse", report: Report | None =
 
 
 def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    files = sorted(
-        (file for file in path.rglob("*") if file.suffix.lower() in (ONE, MANY)), key=_natural
-    )
-    if not files:
-        raise BadFile(f"{path}: no .phh or .phhs file in this folder")
-    return files
-
-
-def _natural(path: Path) -> list[Any]:
-    return [
-        int(part) if k % 2 else part for k, part in enumerate(re.split(r"([0-9]{1,18})", str(path)))
-    ]
+    return hand_files(path, (ONE, MANY)) if path.is_dir() else [path]
 
 
 def _blocks(text: str, many: bool) -> list[tuple[int, str]]:

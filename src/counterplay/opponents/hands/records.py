@@ -19,6 +19,7 @@ from counterplay.base.errors import BadFile, BadParameter
 from counterplay.holdem.betting import LIMIT, NO_FOLD, Betting, betting_tree
 from counterplay.holdem.cards import N_CARDS, card_text, cards
 from counterplay.holdem.evaluator import strength
+from counterplay.opponents.hands.packed import unpacked
 
 DEALER, BIG_BLIND = 0, 1  # seats, as in `Betting`
 RULES = LIMIT  # of the betting in hand files
@@ -118,11 +119,12 @@ def end_of(betting: str) -> Betting:
     letter is wrong."""
     end = _ends().get(betting) if isinstance(betting, str) else None
     if end is None:
-        raise BadParameter(_what_is_wrong(str(betting)))
+        raise BadParameter(what_is_wrong(str(betting)))
     return end
 
 
-def _what_is_wrong(betting: str) -> str:
+def what_is_wrong(betting: str) -> str:
+    """Which letter of a betting that does not exist, or is not finished, is wrong."""
     shown = repr(betting if len(betting) <= 40 else betting[:40] + "...")
     state = RULES.start()
     for k, letter in enumerate(betting):
@@ -251,5 +253,5 @@ class Problems:
 
 
 def file_bytes(path: Path) -> bytes:
-    """The whole file, or `BadFile`."""
-    return read_bytes(path, MOST_BYTES)
+    """The whole file, unpacked, or `BadFile`."""
+    return unpacked(path, read_bytes(path, MOST_BYTES), MOST_BYTES)

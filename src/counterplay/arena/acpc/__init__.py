@@ -1,0 +1,5 @@
+"""The protocol of the Annual Computer Poker Competition, two-player limit hold'em with "reverse
+blinds": a client for its dealer, and a dealer of our own that behaves as that one does.
+
+Position 0 is the big blind, our seat 1; position 1 the dealer, our seat 0.
+"""

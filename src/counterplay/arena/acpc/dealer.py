@@ -1,0 +1,251 @@
+"""The dealer: one connection for each seat, states to both, answers judged, a log.
+
+It does what the competition's dealer does, in mistakes of players too. What players did before the
+hand was over is settled by the cards that everybody was dealt; nobody hears results.
+
+Deviations: a state for the player who need not act waits a millisecond for the answer of the other
+and then goes out with what follows, which saves half of all messages; a player who cannot be sent
+a state ends the match with a message instead of a signal; there is no transaction log, so that a
+match is not resumed in mid-hand.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from counterplay.arena.acpc.answers import Asked, judge
+from counterplay.arena.acpc.cards import check_acpc_seed, deals_of
+from counterplay.arena.acpc.clock import Clock, DealerLimits
+from counterplay.arena.acpc.lines import LineReader, quick
+from counterplay.arena.acpc.protocol import STATE, hand_texts, public_states
+from counterplay.arena.acpc.record import Pen, check_names, header, now, score_line, state_line
+from counterplay.arena.referee import settle_deal
+from counterplay.arena.result import MatchResult, estimate
+from counterplay.arena.tally import tally
+from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.progress import Tell, untold
+from counterplay.holdem.betting import LIMIT, betting_tree
+from counterplay.holdem.deal import compare, new_deal
+
+MOST_IN_LINE = 4_095  # bytes; what is longer is read in pieces
+MOST_HANDS = 10**8
+TELL_EVERY = 100  # hands
+SECONDS_EVERY = 100  # hands, in the transcript
+_VERSION = re.compile(rb"VERSION:\s*[+-]?\d+\.\s*[+-]?\d+\.\s*[+-]?\d+")
+_KNOWN = re.compile(rb"VERSION:\s*\+?2\.\s*\+?0\.")
+
+
+class MatchAborted(CounterplayError):
+    """A player was too late or went away: no score, as with the competition's dealer."""
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """What is played, and where it is written."""
+
+    names: tuple[str, str]  # by seat; the first has the big blind in the first hand
+    hands: int = 3_000
+    seed: int = 0
+    limits: DealerLimits = field(default_factory=DealerLimits)
+    fixed_seats: bool = False
+    name: str = "match"
+    log: Path | None = None
+    append: bool = False  # to the log
+    transcript: Path | None = None  # of all messages
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hands, bool) or not 1 <= self.hands <= MOST_HANDS:
+            raise BadParameter(f"hands must be a whole number from 1 to {MOST_HANDS:,}")
+        check_names(self.names)
+        check_names((self.name, self.name))
+        check_acpc_seed(self.seed)
+
+
+class Dealer:
+    """Deals one match to two connections, seat by seat. `warn` hears what players do wrong."""
+
+    def __init__(
+        self,
+        plan: MatchPlan,
+        connections: tuple[socket.socket, socket.socket],
+        warn: Callable[[str], None] = lambda sentence: None,
+        tell: Tell = untold,
+    ) -> None:
+        self._plan, self._warn, self._tell = plan, warn, tell
+        self._connections = tuple(quick(connection) for connection in connections)
+        self._readers = tuple(LineReader(one, MOST_IN_LINE) for one in self._connections)
+        self._clock = Clock(plan.limits, plan.hands)
+        self._waiting = ["", ""]  # lines that were not sent yet, by seat
+        self._states, self._ends = public_states(), betting_tree(LIMIT).states
+        self._chance = new_deal()
+        compare(self._chance)  # compiled before the match begins
+        self._log, self._transcript = Pen(None), Pen(None)
+        self.won = np.full((plan.hands, 2), np.nan)  # by the first seat, as the dealer and not
+        self.hands = 0  # finished
+
+    def play(self) -> MatchResult:
+        """All hands; raises `MatchAborted` where a player is too late or goes away, and an
+        `Interrupted` with what there is for Ctrl-C."""
+        plan = self._plan
+        before = time.perf_counter()
+        try:
+            self._log = Pen(plan.log, plan.append)
+            self._transcript = Pen(plan.transcript)
+            for pen in (self._log, self._transcript):
+                pen.write(header(plan.name, plan.hands, plan.seed, plan.limits))
+            self._check_versions()
+            before = time.perf_counter()
+            self._account(f"STARTED at {now()}\n")
+            totals = [0.0, 0.0]
+            for hand, cards in enumerate(deals_of(plan.seed, plan.hands)):
+                won = self._play_hand(hand, cards)
+                totals = [totals[0] + won, totals[1] - won]
+            for seat in (0, 1):
+                self._flush(seat)
+            self._account(f"FINISHED at {now()}\n")
+            self.score = score_line(totals, plan.names)
+            self._account(self.score)
+            self._log.write(self.score)
+        except KeyboardInterrupt:
+            raise Interrupted(self._result(time.perf_counter() - before, True)) from None
+        finally:
+            self._log.close()
+            self._transcript.close()
+            for connection in self._connections:
+                connection.close()
+        result = self._result(time.perf_counter() - before, False)
+        assert result is not None
+        return result
+
+    def _play_hand(self, hand: int, cards: list[int]) -> float:
+        """What the first seat wins."""
+        first = 0 if self._plan.fixed_seats else hand & 1  # the seat in position 0
+        texts, node = hand_texts(cards), 0
+        self._clock.new_hand()
+        while True:
+            public = self._states[node]
+            views = texts.by_position if not public.showdown else (texts.all, texts.all)
+            lines = [
+                f"{STATE}:{position}:{hand}:{public.history}:{views[position][public.street]}"
+                for position in (0, 1)
+            ]
+            for seat in (0, 1):
+                self._put(seat, lines[seat ^ first])
+            if public.position < 0:
+                break
+            position = public.position
+            asked = Asked(lines[position], position, hand, node, views[position][public.street])
+            node = public.after[self._ask(position ^ first, asked)]
+        return self._settle(hand, cards, first, node, texts.all[public.street])
+
+    def _settle(self, hand: int, cards: list[int], first: int, node: int, shown: str) -> float:
+        state, names = self._ends[node], self._plan.names
+        dealer_won = settle_deal(state, cards, self._chance)
+        here = (names[first], names[1 - first])
+        self._log.write(state_line(hand, state.history, shown, dealer_won, here))
+        won = dealer_won if first == 1 else -dealer_won
+        self.won[hand, 1 - first] = won
+        self.hands = hand + 1
+        for k in (0, 1) if hand % SECONDS_EVERY == 0 else ():
+            used = int(self._clock.used[k])
+            self._account(f"Seconds cumulatively spent in match for seat {k}: {used}\n")
+        if self.hands % TELL_EVERY == 0:
+            self._tell(self.hands / self._plan.hands, f"{self.hands:,} hands")
+        return won
+
+    def _ask(self, seat: int, asked: Asked) -> str:
+        """The letter of the action that a seat takes."""
+        self._flush(seat)
+        sent = time.monotonic()
+        send_other = partial(self._flush, 1 - seat)
+        while True:
+            before = time.monotonic()
+            data = self._readers[seat].read(self._clock.response, send_other)
+            after = time.monotonic()
+            if not data:
+                waited = f"{after - before:.1f} seconds spent waiting"
+                limit = f"timeout {self._clock.response:.1f}"
+                raise self._abort(
+                    f"ERROR: could not get action from seat {seat + 1}\n{waited}; {limit}"
+                )
+            line = data.decode("latin-1")
+            if not self._transcript.idle:
+                self._account(f"FROM {seat + 1} at {now()} {line}")
+            if line[0] in "#;":
+                continue
+            if not self._clock.charge(seat, after - sent):
+                raise self._abort(f"ERROR: seat {seat + 1} ran out of time")
+            judged = judge(line.rstrip("\n").rstrip("\r"), asked)
+            if judged.warning is not None:
+                self._account(f"{judged.warning}\n")
+                self._warn(f"{judged.warning} (seat {seat + 1}, hand {asked.hand})")
+            if judged.letter is not None:
+                return judged.letter
+
+    def _put(self, seat: int, line: str) -> None:
+        """A line that goes out with the next `_flush`."""
+        if not self._transcript.idle:
+            self._account(f"TO {seat + 1} at {now()} {line}\n")
+        self._waiting[seat] += f"{line}\r\n"
+
+    def _flush(self, seat: int) -> None:
+        text, self._waiting[seat] = self._waiting[seat], ""
+        if not text:
+            return
+        try:
+            self._connections[seat].sendall(text.encode())
+        except OSError:
+            raise self._abort(f"ERROR: could not send state to seat {seat + 1}") from None
+
+    def _check_versions(self) -> None:
+        """Of both, before anything is sent. There is no limit of time."""
+        for seat, reader in enumerate(self._readers):
+            line = reader.read()
+            if not line:
+                raise self._abort(f"ERROR: could not read version string from seat {seat + 1}")
+            if not _VERSION.match(line):
+                said = line.decode("latin-1").rstrip("\r\n")
+                raise self._abort(f"ERROR: invalid version string {said}")
+            if not _KNOWN.match(line):
+                sentence = "ERROR: this server is currently using version 2.0.0"
+                self._account(f"{sentence}\n")
+                self._warn(f"{sentence} (seat {seat + 1})")
+
+    def _abort(self, message: str) -> MatchAborted:
+        self._account(f"{message}\n")
+        return MatchAborted(message)
+
+    def _account(self, text: str) -> None:
+        self._transcript.write(text)
+
+    def _result(self, seconds: float, stopped: bool) -> MatchResult | None:
+        """None where nothing was played."""
+        won = self.won[: self.hands]
+        if not self.hands:
+            return None
+        played = [k for k in (0, 1) if not np.isnan(won[:, k]).all()]
+        seat = played[0] if len(played) == 1 else None
+        found = estimate([tally(won)], seat=seat)
+        assert found is not None
+        return MatchResult(
+            "holdem",
+            *self._plan.names,
+            found.hands,
+            found.twice,
+            found.mean,
+            found.standard_error,
+            found.by_seat,
+            self._plan.seed,
+            seconds,
+            found.degrees,
+            stopped,
+            seat,
+        )
