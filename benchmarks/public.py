@@ -1,7 +1,7 @@
 """Public chance sampling beside the other samplers on hold'em: strength against seconds of one
 processor, and what two threads bring.
 
-    python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,100,1000]
+    python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,20,50,100,1000]
     python -m benchmarks.public --threads
 
 The first writes benchmarks/public.csv and benchmarks/public.png: sb/h against one fixed strategy
@@ -30,6 +30,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "mcts": {"c": 17.0},
 }
 PIECE = {"mccfr-public": 2, "mccfr-external": 500, "mccfr": 20_000, "mcts": 20_000}
+PICTURED = (10, 100, 1000)  # buckets
 HANDS = 1_000_000
 LONGER = {(100, "mccfr-external"): (300.0,)}  # to be compared with a twentieth of it
 REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
@@ -38,16 +39,17 @@ REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", default="5,15,60")
-    parser.add_argument("--buckets", default="10,100,1000")
+    parser.add_argument("--buckets", default="10,20,50,100,1000")
     parser.add_argument("--threads", action="store_true")
     given = parser.parse_args()
     if given.threads:
-        _two_threads([int(text) for text in given.buckets.split(",")])
+        _two_threads(list(PICTURED))
         return
     seconds = [float(text) for text in given.seconds.split(",")]
     opponent = _reference()
-    rows: list[tuple[Any, ...]] = []
-    for buckets in [int(text) for text in given.buckets.split(",")]:
+    counts = [int(text) for text in given.buckets.split(",")]
+    rows = [row for row in _read() if row[0] not in counts]
+    for buckets in counts:
         game = cp.load(f"holdem(buckets={buckets})")
         for algorithm, options in ALGORITHMS.items():
             solver = new_solver(game, algorithm, 1, options)
@@ -60,8 +62,8 @@ def main() -> None:
                     spent += time.process_time() - before
                 result = cp.play_match(game, solver.strategy(), opponent, HANDS, 5)
                 rate = solver.iterations / spent
-                rows.append((buckets, algorithm, until, rate, result.mean, result.interval))
                 low, high = result.interval
+                rows.append((buckets, algorithm, until, rate, result.mean, low, high))
                 print(
                     f"{buckets:5} {algorithm:15} {until:6.0f} s  {rate:12,.1f} iterations/s  "
                     f"{result.mean:+.4f} sb/h ({low:+.4f} to {high:+.4f})",
@@ -108,6 +110,16 @@ def _reference() -> cp.Strategy:
     return cp.solve(game, "mccfr-external", iterations=2_000_000, seed=99, threads=2).strategy
 
 
+def _read() -> list[tuple[Any, ...]]:
+    """Rows of earlier runs; those of other numbers of buckets are kept."""
+    path = HERE / "public.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))[1:]
+    return [(int(line[0]), line[1], *(float(text) for text in line[2:])) for line in lines]
+
+
 def _write(rows: list[tuple[Any, ...]]) -> None:
     with (HERE / "public.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -122,11 +134,11 @@ def _write(rows: list[tuple[Any, ...]]) -> None:
                 "high",
             ]
         )
-        writer.writerows((*row[:-1], *row[-1]) for row in rows)
+        writer.writerows(sorted(rows, key=lambda row: row[0]))
 
 
 def _draw(rows: list[tuple[Any, ...]]) -> None:
-    counts = sorted({row[0] for row in rows})
+    counts = [count for count in PICTURED if any(row[0] == count for row in rows)]
     figure, axes = new_figure(1, len(counts), 3.6 * len(counts), 3.2)
     for axis, buckets in zip(axes[0], counts, strict=True):
         for k, algorithm in enumerate(ALGORITHMS):
