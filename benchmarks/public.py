@@ -1,12 +1,13 @@
 """Public chance sampling beside the other samplers on hold'em: strength against seconds of one
 processor, and what two threads bring.
 
-    python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,20,50,100,1000]
+    python -m benchmarks.public [--seconds 5,15,60] [--buckets 10,100,1000] [--algorithms ...]
+    python -m benchmarks.public --buckets 20,50 --algorithms mccfr-public,mccfr-external
     python -m benchmarks.public --threads
 
-The first writes benchmarks/public.csv and benchmarks/public.png: sb/h against one fixed strategy
+The first two write benchmarks/public.csv and benchmarks/public.png: sb/h against one fixed strategy
 (10 buckets, 2,000,000 iterations of external sampling), 1,000,000 duplicate hands. Every solver
-runs alone, one after the other, and seconds are those that it had a processor. The second writes
+runs alone, one after the other, and seconds are those that it had a processor. The third writes
 benchmarks/public_threads.csv: iterations per second of the wall clock, one thread and two in turns.
 """
 
@@ -39,7 +40,8 @@ REPEATS, TURN = 7, 4.0  # of `--threads`; seconds
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", default="5,15,60")
-    parser.add_argument("--buckets", default="10,20,50,100,1000")
+    parser.add_argument("--buckets", default="10,100,1000")
+    parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     parser.add_argument("--threads", action="store_true")
     given = parser.parse_args()
     if given.threads:
@@ -48,11 +50,12 @@ def main() -> None:
     seconds = [float(text) for text in given.seconds.split(",")]
     opponent = _reference()
     counts = [int(text) for text in given.buckets.split(",")]
-    rows = [row for row in _read() if row[0] not in counts]
+    chosen = given.algorithms.split(",")
+    rows = [row for row in _read() if not (row[0] in counts and row[1] in chosen)]
     for buckets in counts:
         game = cp.load(f"holdem(buckets={buckets})")
-        for algorithm, options in ALGORITHMS.items():
-            solver = new_solver(game, algorithm, 1, options)
+        for algorithm in chosen:
+            solver = new_solver(game, algorithm, 1, ALGORITHMS[algorithm])
             solver.step(1)  # compile
             spent = 0.0
             for until in [*seconds, *LONGER.get((buckets, algorithm), ())]:
