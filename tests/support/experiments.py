@@ -25,6 +25,7 @@ from counterplay.experiments.paper import (
     fig8,
     models,
     players,
+    sizes,
     table2,
 )
 from counterplay.opponents.bots.registry import bot as real_bot
@@ -33,17 +34,19 @@ from counterplay.opponents.bots.table import TableBot
 
 NAMES = tuple(experiments())
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
-SIZES = players.Sizes(
+SIZES = sizes.Sizes(
     mcts=2_000,
-    mccfr10=200,
-    mccfr100=300,
-    mcrnr10=100,
-    mcrnr100=150,
+    outcome=(400, 600),
+    external=(200, 300),
+    public=(0, 0),
+    respond=(("outcome", 10), ("external", 100)),
     observed=60,
+    many=80,
     poki=100,
     sparbot=120,
     swept=80,
     swept_hands=80,
+    trusts=(0.0,),
 )
 GAMES = ("ocp(10)", "goofspiel(3)")
 
@@ -75,14 +78,14 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "load", toy_game)
     for module in (players, online):
         patch.setattr(module, "learn_model", toy_model)
-    patch.setitem(players.SIZES, "quick", SIZES)
+    patch.setitem(sizes.SIZES, "quick", SIZES)
     patch.setattr(table2, "GAMES", (SIZES.observed,))
     patch.setitem(bots.HANDS, "quick", (60,) * 5)
     patch.setitem(fig8.SCALES, "quick", fig8.Scale(200, 60))
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setitem(
-        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 60)
+        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 1, 60)
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))

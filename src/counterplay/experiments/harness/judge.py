@@ -7,8 +7,9 @@ measured by what training may still add, so "too short" and "too few hands" are 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 #: Yes, no, undecided.
@@ -35,6 +36,8 @@ class Range(NamedTuple):
 
     def __str__(self) -> str:
         below, above = self.value - self.low, self.high - self.value
+        if math.isinf(below) or math.isinf(above):
+            return f"{self.value:+.3f} (one run)"
         if math.isclose(below, above, rel_tol=1e-6, abs_tol=5e-4):
             return f"{self.value:+.3f} ± {self.half:.3f}"
         return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
@@ -71,6 +74,16 @@ def difference(a: Range, b: Range) -> Range:
     low = math.hypot(a.value - a.low, b.high - b.value)
     high = math.hypot(a.high - a.value, b.value - b.low)
     return Range(value, value - low, value + high)
+
+
+def at_corners(what: Callable[..., float], *ranges: Range) -> Range:
+    """A function of several numbers that rises or falls in each: its value, and the least and most
+    over the ends of their intervals. NaN anywhere leaves it open."""
+    found = [what(*ends) for ends in itertools.product(*[(r.low, r.high) for r in ranges])]
+    value = what(*(r.value for r in ranges))
+    if any(math.isnan(x) for x in (value, *found)):
+        return Range(value, -math.inf, math.inf)
+    return Range(value, min(found), max(found))
 
 
 def grown(now: Range, gained: Range) -> Range:
