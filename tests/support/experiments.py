@@ -18,6 +18,7 @@ from counterplay.base import files
 from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.paper import (
     bots,
+    buckets,
     fig4_holdem,
     fig4_kuhn,
     fig6,
@@ -97,7 +98,9 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
     for game in GAMES:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
-    for module in (fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
+    patch.setattr(buckets, "BUCKETS", (10, 100, 200))
+    patch.setitem(buckets.SCALES, "quick", buckets.Scale("external", (120, 80, 60), 2, 60, 40))
+    for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
         patch.setattr(module, "_picture", _no_picture)
 
 

@@ -80,7 +80,7 @@ class Company:
     """Everything the tables need, each made on first use."""
 
     def __init__(self, scale: str, store: Store, tell: Tell) -> None:
-        self.size, self.store, self.tell = SIZES[scale], store, tell
+        self.scale, self.size, self.store, self.tell = scale, SIZES[scale], store, tell
         self._games: dict[int, Game] = {}
         self._bots: dict[str, Any] = {}
 
