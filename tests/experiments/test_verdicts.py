@@ -66,8 +66,9 @@ def test_intervals_of_differences_seeds_and_training() -> None:
     now = around(0.1, 0.01)
     assert judge.grown(now, around(-0.5, 0.01)) == now
     assert judge.grown(now, around(0.02, 0.0)).high == pytest.approx(0.11 + judge.REMAINING * 0.02)
+    assert judge.grown(now, around(judge.SETTLED, 0.001)).high == math.inf
     # where the error falls as T^-0.3, no more than what is left is added, and no less
-    error = [t**-0.3 for t in (0.5, 1.0)]
+    error = [0.1 * t**-0.3 for t in (0.5, 1.0)]
     left = judge.grown(exactly(-error[1]), exactly(error[0] - error[1])).high
     assert left == pytest.approx(0.0, abs=2e-3)
 

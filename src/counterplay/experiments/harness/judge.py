@@ -21,6 +21,8 @@ Z = 1.959964
 #: an error that falls as T^-0.3, the slowest published curve of outcome sampling (Gibson et al.
 #: 2012, Bluff).
 REMAINING = 4.33
+#: Where the second half of training gave more than this, nobody knows where it ends (sb/h).
+SETTLED = 0.05
 
 
 class Range(NamedTuple):
@@ -88,7 +90,9 @@ def at_corners(what: Callable[..., float], *ranges: Range) -> Range:
 
 def grown(now: Range, gained: Range) -> Range:
     """What a player may win when trained to the end, who wins `now` and `gained` so much in the
-    second half of his training."""
+    second half of his training: no less, and no more than REMAINING says once he has SETTLED."""
+    if gained.high > SETTLED:
+        return now._replace(high=math.inf)
     return now._replace(high=now.high + REMAINING * max(gained.high, 0.0))
 
 

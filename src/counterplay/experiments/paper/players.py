@@ -223,20 +223,21 @@ class Company:
         self, player: str, engine: str, halves: Halves, opponent: str, model: Strategy | None = None
     ) -> Played:
         """A trained player against a bot. What the second half of his training gave is measured
-        against the bot if that is Sparbot, who is quick; else against the model that he responds
-        to, or head to head with what he was."""
+        head to head with what he was, or, if he responds to a model, against that; also against
+        Sparbot, who is quick, if he is the bot. The most of these counts."""
         name = f"{player} ({engine})"
         result = self.match(name, halves.whole, opponent)
-        if opponent == "poki" and model is None:
-            found = [self.match(name, halves.whole, halves.half)]
-        else:
-            foe = opponent if model is None or opponent != "poki" else model
-            found = [self.match(name, one, foe) for one in (halves.whole, halves.half)]
-        gained = found[0].mean - (found[1].mean if len(found) == 2 else 0.0)
-        error = float(np.hypot.reduce([half_interval(one) for one in found]))
-        return Played(
-            player, engine, opponent, result, (gained, error), halves.iterations, halves.seconds
-        )
+        gains = []
+        if model is None:
+            won = self.match(name, halves.whole, halves.half)
+            gains.append((won.mean, half_interval(won)))
+        foes: list[Any] = [] if model is None else [model]
+        for foe in [*foes, *(["sparbot"] if opponent == "sparbot" else [])]:
+            one, two = (self.match(name, x, foe) for x in (halves.whole, halves.half))
+            error = float(np.hypot(half_interval(one), half_interval(two)))
+            gains.append((one.mean - two.mean, error))
+        gained = max(gains, key=sum)
+        return Played(player, engine, opponent, result, gained, halves.iterations, halves.seconds)
 
     def _about(self, what: str) -> Tell:
         return lambda share, how: self.tell(share, f"{what}: {how}")

@@ -46,7 +46,7 @@ class Sizes(NamedTuple):
 SIZES = {
     "quick": Sizes(
         mcts=20_000_000,
-        outcome=(20_000_000, 20_000_000),
+        outcome=(10_000_000, 10_000_000),
         external=(2_000_000, 1_000_000),
         public=(0, 0),
         respond=(("outcome", 10), ("outcome", 100)),

@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
     @property
     def final(self) -> Range:
-        """What he may win when trained to the end."""
+        """What he may win when trained to the end (judge.py)."""
         return grown(self.now, self.gained)
 
 

@@ -30,7 +30,7 @@ PAPER = {
     "poki": {"MCTS10": 0.077, "MCCFR10": 0.059, "MCCFR100": 0.191},
     "sparbot": {"MCTS10": -0.103, "MCCFR10": -0.091, "MCCFR100": 0.046},
 }
-TRAINED = "with what training may still add"
+TRAINED = "with what training may still add"  # judge.grown
 
 
 def claims(rows: Rows) -> list[Claim]:
