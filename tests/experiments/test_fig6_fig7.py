@@ -18,7 +18,7 @@ TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS)
     monkeypatch.setitem(models.LIMITS, "quick", models.Limit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 4_000, 20_000, (0.1,)))
+    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 0.04, 20_000, (0.1,)))
     outcome = reproduce("fig6", "quick", tmp_path)
     assert (tmp_path / "fig6.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "fig6.csv").open()))

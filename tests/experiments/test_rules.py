@@ -182,9 +182,9 @@ FALLING = {"ocp": curve(*LATE[::-1])}
 ROUGH = {"ocp": curve(*LATE, gap=0.05), "bluff": curve(*EVEN)}
 RISKY = {"ocp": curve(0, 0.5, 0.9, 0.95, 1.0)}
 CASES[frontier.grow] = (
-    lambda: frontier.grow(GAMES, "m"),
-    lambda: frontier.grow(FALLING, "m"),
-    lambda: frontier.grow(ROUGH, "m"),
+    lambda: frontier.grow(GAMES, GAMES, "m"),
+    lambda: frontier.grow(FALLING, FALLING, "m"),
+    lambda: frontier.grow(ROUGH, ROUGH, "m"),
 )
 CASES[frontier.boost] = (
     lambda: frontier.boost(GAMES, GAMES, "m"),

@@ -94,7 +94,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     for module in (fig6, fig7):
         patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
     patch.setitem(models.LIMITS, "quick", models.Limit(20_000, 5_000, 2_000, 1_000))
-    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 1_000, 0, (0.1,)))
+    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 0.01, 0, (0.1,)))
     patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
     for game in GAMES:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))

@@ -174,7 +174,8 @@ def print_outcome(outcome: Any) -> None:
         out.print(f"             {claim.measured}")
         if claim.before is not None:
             rule = f"by the rule used before ({claim.before.rule})"
-            out.print(f"             {rule}: {claim.before.verdict}; {claim.before.measured}")
+            said = f"; {claim.before.measured}" if claim.before.measured else ""
+            out.print(f"             {rule}: {claim.before.verdict}{said}")
 
 
 def print_campaign(campaign: Any) -> None:

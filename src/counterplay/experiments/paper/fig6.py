@@ -25,6 +25,7 @@ from counterplay.experiments.paper.models import (
     FINER,
     GAMES,
     LIMITS,
+    RATES,
     TARGET,
     FixedProfile,
     Limit,
@@ -39,20 +40,21 @@ from counterplay.experiments.paper.rules import frontier as rules
 from counterplay.games.registry import load
 from counterplay.responses.frontier import PAPER_PS
 
+USUAL = 100_000  # rate of a game that has none
 FOOTNOTE_PS = (0.5, 0.8)  # at which RNR and DBR are compared
 
 
 class Scale(NamedTuple):
     gap: float  # of the restricted game, as a share of what can be won, at which RNR stops
     full: int  # iterations of one RNR at most
-    external: int  # of one MCRNR at most
+    units: float  # of one MCRNR at most, in RATES of the game, about seconds
     outcome: int  # of one MCRNR by outcome sampling; 0: none
     models: tuple[float, ...]  # to which MCRNR responds
 
 
 SCALES = {
-    "quick": Scale(1e-2, 4_000, 400_000, 0, (TARGET,)),
-    "paper": Scale(5e-3, 20_000, 40_000_000, 40_000_000, (TARGET, FINER[0])),
+    "quick": Scale(1e-2, 4_000, 0.8, 0, (TARGET,)),
+    "paper": Scale(5e-3, 20_000, 60.0, 40_000_000, (TARGET,)),
 }
 
 
@@ -91,12 +93,13 @@ def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> 
     for target in scale.models:
         model = models[target]
         bound = rules.CONVERGED * model.exploitability / 2  # for each seat
-        every = max(scale.external // 40, 1)
+        most = round(scale.units * RATES.get(name, USUAL))
+        every = max(most // 40, 1)
         add(
             "mcrnr",
             model,
             PAPER_PS,
-            Options("mcrnr", "mccfr-external", scale.external, bound, every),
+            Options("mcrnr", "mccfr-external", most, bound, every),
         )
         if scale.outcome:
             every = max(scale.outcome // 10, 1)
@@ -234,5 +237,5 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 80, "paper": 2500}
+    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 75, "paper": 1800}
 )
