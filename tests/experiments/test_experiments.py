@@ -18,6 +18,12 @@ def test_each_experiment_is_found_by_its_name() -> None:
     assert "fig4-kuhn" in experiments()
 
 
+def test_all_experiments_together_take_no_longer_than_is_said() -> None:
+    """By what they declare, on two cores."""
+    for scale, most in (("quick", 13 * 60), ("paper", 5 * 3600)):
+        assert sum(one.seconds[scale] for one in experiments().values()) <= most
+
+
 def test_fig4_kuhn_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(fig4_kuhn.SCALES, "quick", (100_000, 2))
     told: list[float] = []

@@ -99,7 +99,8 @@ def at_budget(runs: Mapping[str, tuple[Run, Sequence[Run]]], cost: str, share: f
         one, *others = (_gap_at(run, cost, budget) for run in (full, *sampled))
         ratios[game] = sorted(others)[len(others) // 2] / max(one, 1e-15)
     return Reading(
-        f"at {share:g} of the largest common number of {cost} MCRNR's median gap is smaller than "
+        f"at {'all' if share == 1 else 'a hundredth'} of the largest common number of {cost} "
+        f"MCRNR's median gap is smaller than "
         f"RNR's in every game",
         ", ".join(f"{game}: {ratio:.2g} of it" for game, ratio in ratios.items()),
         all(ratio < 1 for ratio in ratios.values()),
