@@ -35,6 +35,7 @@ from counterplay.experiments.paper.players import (
     staged,
 )
 from counterplay.experiments.paper.rules import online as rules
+from counterplay.experiments.paper.rules.rows import LEARNING
 from counterplay.experiments.paper.table1 import as_rows
 
 ITERATIONS = 6_000_000  # per 1,000 games
@@ -121,7 +122,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         time.perf_counter() - started,
         ["fig8.png", "fig8.csv"],
         [],
-        [RECREATED],
+        [RECREATED, LEARNING],
     )
 
 

@@ -47,9 +47,9 @@ SIZES = {
     "quick": Sizes(
         mcts=20_000_000,
         outcome=(10_000_000, 10_000_000),
-        external=(2_000_000, 1_000_000),
+        external=(1_000_000, 600_000),
         public=(0, 0),
-        respond=(("outcome", 10), ("outcome", 100)),
+        respond=(("outcome", 10), ("outcome", 100), ("external", 10)),
         observed=20_000,
         many=0,
         poki=60_000,

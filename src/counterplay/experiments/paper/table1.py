@@ -24,7 +24,7 @@ from counterplay.experiments.paper.players import (
     staged,
 )
 from counterplay.experiments.paper.rules import table1 as rules
-from counterplay.experiments.paper.rules.rows import NAMES, WHOSE, Key, Row
+from counterplay.experiments.paper.rules.rows import LEARNING, NAMES, WHOSE, Key, Row
 from counterplay.experiments.paper.sizes import ENGINES
 
 HEADER = (
@@ -66,7 +66,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         time.perf_counter() - started,
         ["table1.csv"],
         [sheet(played, rules.PAPER)],
-        [RECREATED],
+        [RECREATED, LEARNING],
     )
 
 
@@ -144,5 +144,5 @@ def trained(played: Sequence[Played]) -> dict[str, str]:
 
 
 EXPERIMENT = Experiment(
-    "table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 90, "paper": 2100}
+    "table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 75, "paper": 2100}
 )

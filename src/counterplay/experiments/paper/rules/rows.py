@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from counterplay.experiments.harness.judge import Range, Verdict, above, difference, grown
+from counterplay.experiments.harness.judge import (
+    REMAINING,
+    SETTLED,
+    Range,
+    Verdict,
+    above,
+    difference,
+    grown,
+)
 
 #: The paper's 95% interval of a cell, and of the difference of two (slips.md).
 CELL, APART = 0.12, 0.17
@@ -19,6 +27,13 @@ NAMES = {
     "public": "public sampling",
 }
 WHOSE = {"outcome": "as in the paper", "external": "ours", "public": "ours"}
+
+
+LEARNING = (
+    f"What training may still add: {REMAINING:g} times what its second half gave, and nobody knows "
+    f"how much where that was over {SETTLED:g} sb/h; nothing is held against a player for want of "
+    f"training."
+)
 
 
 class Row(NamedTuple):
