@@ -231,7 +231,7 @@ CASES[buckets.finer] = tuple(  # type: ignore[assignment]
     for fine in ((0.2, 0.21, 0.22), (0.0, 0.01, 0.02), (0.0, 0.1, 0.3))
 )
 CASES[buckets.finer_in_the_end] = tuple(  # type: ignore[assignment]
-    (lambda fine=fine: buckets.finer_in_the_end({10: HIGH, 100: fine}, 100, 10, "x"))
+    (lambda fine=fine: buckets.finer_in_the_end({10: HIGH, 100: fine}, 100, 10, "x", False))
     for fine in ([0.2, 0.21], LOW, WIDE)
 )
 
@@ -330,6 +330,16 @@ def test_the_models_nodes_are_counted_as_a_factor_of_two() -> None:
     runs = {"g": (FULL, [near, near])}
     assert speed.ahead(runs, "gap", "nodes", "t", speed.EARLY).holds is None
     assert speed.ahead(runs, "gap", "seconds", "t", speed.EARLY).holds is True
+
+
+def test_finer_buckets_that_catch_up_do_not_fail() -> None:
+    flat = [[buckets.Seen(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    rising = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    given = {10: flat, 100: rising}
+    assert buckets.closing(given, 100, 10, "seconds")
+    assert buckets.finer(given, 100, 10, "seconds", "x").holds is None
+    assert buckets.finer({10: rising, 100: flat}, 100, 10, "seconds", "x").holds is True
+    assert buckets.finer_in_the_end({10: HIGH, 100: LOW}, 100, 10, "x", True).holds is None
 
 
 def test_where_curves_cross() -> None:

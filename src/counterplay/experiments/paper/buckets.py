@@ -126,17 +126,22 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 def _claims(curves: dict[int, np.ndarray], poki: bool) -> list[Claim]:
+    sparbot, mccfr = (
+        {
+            n: [[rules.Seen(r[1], r[2], r[column]) for r in one] for one in some.tolist()]
+            for n, some in curves.items()
+        }
+        for column in (3, 4)
+    )
     made = []
     for fine, coarse in PAIRS:
-        for column, who in ((3, "Sparbot"), (4, "MCCFR10")):
-            seen = {
-                n: [[rules.Seen(r[1], r[2], r[column]) for r in one] for one in some.tolist()]
-                for n, some in curves.items()
-            }
-            made += [rules.finer(seen, fine, coarse, axis, who) for axis in rules.AXES]
+        for axis in rules.AXES:
+            made.append(rules.finer(sparbot, fine, coarse, axis, "Sparbot"))
+            made.append(rules.finer(mccfr, fine, coarse, axis, "MCCFR10"))
         if poki:
             ends = {n: some[:, -1, 5].tolist() for n, some in curves.items()}
-            made.append(rules.finer_in_the_end(ends, fine, coarse, "Poki"))
+            late = rules.closing(sparbot, fine, coarse, "seconds")
+            made.append(rules.finer_in_the_end(ends, fine, coarse, "Poki", late))
     return made
 
 
