@@ -9,12 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import counterplay as cp
 from counterplay.experiments.harness.registry import experiments, reproduce
 from counterplay.experiments.paper import fig4_kuhn
 
 
 def test_each_experiment_is_found_by_its_name() -> None:
     assert "fig4-kuhn" in experiments()
+
+
+def test_all_experiments_together_take_no_longer_than_is_said() -> None:
+    """By what they declare, on two cores."""
+    for scale, most in (("quick", 13 * 60), ("paper", 5 * 3600)):
+        assert sum(one.seconds[scale] for one in experiments().values()) <= most
 
 
 def test_fig4_kuhn_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,13 +41,30 @@ def test_fig4_kuhn_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_verdict_follows_the_data() -> None:
-    falling = np.geomspace(0.1, 1e-5, 100)[None, :, None] * np.ones((3, 1, 3))
-    stuck = np.full((3, 100, 3), 0.2)
+    falling = np.geomspace(0.1, 1e-5, 100)[None, :, None] * np.ones((3, 1, 4))
+    stuck = np.full((3, 100, 4), 0.2)
     stuck[:, :, 1] = np.linspace(0.4, 0.1, 100)
-    assert [claim.holds for claim in fig4_kuhn._claims(falling, stuck)] == [True, True, True, True]
+    assert [claim.holds for claim in fig4_kuhn._claims(falling, stuck)] == [
+        True,
+        True,
+        True,
+        True,
+        False,
+    ]
     assert [claim.holds for claim in fig4_kuhn._claims(stuck, falling)] == [
         False,
         False,
         False,
         True,
+        True,
     ]
+
+
+def test_the_equilibria_of_kuhn_poker_are_equilibria() -> None:
+    game = cp.load("kuhn")
+    for gamma in fig4_kuhn.GAMMAS:
+        strategy = fig4_kuhn.equilibrium(gamma)
+        assert cp.exploitability(game, strategy) == pytest.approx(0.0, abs=1e-12)
+        assert fig4_kuhn.loss(game, strategy, strategy) == pytest.approx(0.0, abs=1e-12)
+    nobody = cp.Strategy.uniform(game)
+    assert fig4_kuhn.loss(game, nobody, fig4_kuhn.equilibrium(0.0)) > 0.05

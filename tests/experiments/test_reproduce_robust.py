@@ -81,7 +81,13 @@ def _killed(folder: Path, name: str, writes: int, moment: str) -> bool:
     return process.exitcode != 0
 
 
-LONG = {"table1", "table2", "fig4-holdem", "fig8"}  # of the same kinds of pieces: make test-slow
+LONG = {
+    "table1",
+    "table2",
+    "fig4-holdem",
+    "fig8",
+    "buckets",
+}  # of the same kinds of pieces: make test-slow
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from counterplay.experiments.harness.base import Failure
 from counterplay.experiments.harness.outcomes import finished, read_failure, read_outcome
 from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.store import Piece, Store, digest
-from counterplay.experiments.harness.training import learning_curve, trained
+from counterplay.experiments.harness.training import learning_curve, trained, trained_twice
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver
 
@@ -183,6 +183,31 @@ def test_training_goes_on_after_any_stop_with_the_same_bits(
     assert np.array_equal(found, right)
     assert not list((tmp_path / "work").rglob("*.draft"))
     assert np.array_equal(run(Store(tmp_path), Stop(1)), right)  # not a word: it is there
+
+
+def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
+    kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
+    monkeypatch.setattr("counterplay.solvers.run.CHUNK_SECONDS", 0.0002)
+    quiet = lambda share, what: None  # noqa: E731
+    straight = Store(tmp_path / "straight")
+    half, whole = (
+        trained(straight, kuhn(), n, quiet, "toy").probabilities for n in (10_000, 20_000)
+    )
+    stops, found = 0, None
+    while found is None:
+        try:
+            tell = Stop(1 + stops % 3) if stops < 25 else quiet
+            found = trained_twice(Store(tmp_path), kuhn(), 20_000, tell, "toy")
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 1
+    assert np.array_equal(found.half.probabilities, half)
+    assert np.array_equal(found.whole.probabilities, whole)
+    assert found.iterations == 20_000
+    assert found.seconds > 0
+    assert not list((tmp_path / "work").rglob("*.draft"))
 
 
 def test_a_learning_curve_goes_on_with_the_same_numbers(

@@ -15,23 +15,25 @@ import counterplay as cp
 from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.base.errors import BadParameter
 from counterplay.experiments.harness.registry import reproduce
-from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, table2
+from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, sizes, table2
 from counterplay.opponents.bots.registry import bot as real_bot
 from counterplay.opponents.bots.simple import simple_bot
 from counterplay.opponents.bots.table import TableBot
 
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
-TINY = players.Sizes(
+TINY = sizes.Sizes(
     mcts=20_000,
-    mccfr10=1_000,
-    mccfr100=500,
-    mcrnr10=300,
-    mcrnr100=300,
+    outcome=(2_000, 2_000),
+    external=(1_000, 500),
+    public=(0, 0),
+    respond=(("outcome", 10), ("outcome", 100)),
     observed=300,
+    many=400,
     poki=400,
     sparbot=400,
     swept=200,
     swept_hands=200,
+    trusts=(0.0,),
 )
 
 
@@ -45,7 +47,7 @@ def stand_in(name: str, tell: Any = None) -> Any:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "bot", stand_in)
-    monkeypatch.setitem(players.SIZES, "quick", TINY)
+    monkeypatch.setitem(sizes.SIZES, "quick", TINY)
     monkeypatch.setattr(table2, "GAMES", (100, 300))
     monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)
     monkeypatch.setitem(fig8.SCALES, "quick", fig8.Scale(2_000, 200))
@@ -76,18 +78,35 @@ def test_writes_what_it_promises_and_does_no_work_twice(
 
 
 def _holds_every_cell(outcome: cp.Outcome) -> None:
-    main, games, other = outcome.tables
-    assert main.header == ["opponent", "MCCFR10", "MCRNR10", "MCCFR100", "MCRNR100"]
-    assert [row[0] for row in main.rows][:2] == ["poki, ours", "sparbot, ours"]
-    assert [row[2] for row in main.rows][2:] == ["+0.369", "-0.039"]
+    main, games, other, swept = outcome.tables
+    assert main.header[:4] == ["player", "engine", "iterations", "training"]
+    assert [row[0] for row in main.rows] == [
+        "MCCFR10",
+        "MCRNR10, literal J48",
+        "MCRNR10",
+        "MCRNR10, all cards seen",
+        "MCCFR100",
+        "MCRNR100",
+    ]
+    assert {row[1] for row in main.rows} == {"outcome sampling, as in the paper"}
+    assert len({row[2] for row in main.rows}) == 1  # as many iterations as MCCFR
+    assert main.rows[2][-2:] == ["+0.369", "-0.039"]
     assert len(games.rows) == 4
-    assert len(other.rows) == 4
+    assert len(other.rows) == 3
+    assert [row[0].split(" (")[0] for row in swept.rows] == [
+        "Pconf = 0",
+        "Pconf = 0.75",
+        "data-biased Pconf",
+        "a nearly perfect model",
+    ]
+    said = [claim.text for claim in outcome.claims if "model:" in claim.text]
+    assert len(said) == 4  # three models with 10 buckets, one with 100
 
 
 def test_fig4_holdem_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = fig4_holdem.Scale(40_000, 1_000, 20_000, 10_000, 500, 2, 200)
+    size = fig4_holdem.Scale(40_000, 1_000, 20_000, 10_000, 500, 2, 2, 200)
     monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
     real, calls = fig4_holdem.learning_curve, []
 
@@ -103,8 +122,8 @@ def test_fig4_holdem_goes_on_after_an_interruption(
     monkeypatch.setattr(fig4_holdem, "learning_curve", real)
     outcome = reproduce("fig4-holdem", "quick", tmp_path)
     rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
-    assert len(rows) == 2 * 2 * 2 + 2 * 10 + len(fig4_holdem.SWEEP)
-    assert len(outcome.claims) == 5
+    assert len(rows) == 2 * 2 * 2 + 2 * 10 + 2 * len(fig4_holdem.SWEEP)
+    assert len(outcome.claims) == 8
     straight = reproduce("fig4-holdem", "quick", tmp_path / "straight")
     means = [
         [row["sb_per_hand"] for row in csv.DictReader((folder / "fig4-holdem.csv").open())]

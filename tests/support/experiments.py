@@ -18,6 +18,7 @@ from counterplay.base import files
 from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.paper import (
     bots,
+    buckets,
     fig4_holdem,
     fig4_kuhn,
     fig6,
@@ -25,6 +26,7 @@ from counterplay.experiments.paper import (
     fig8,
     models,
     players,
+    sizes,
     table2,
 )
 from counterplay.opponents.bots.registry import bot as real_bot
@@ -33,17 +35,19 @@ from counterplay.opponents.bots.table import TableBot
 
 NAMES = tuple(experiments())
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
-SIZES = players.Sizes(
+SIZES = sizes.Sizes(
     mcts=2_000,
-    mccfr10=200,
-    mccfr100=300,
-    mcrnr10=100,
-    mcrnr100=150,
+    outcome=(400, 600),
+    external=(200, 300),
+    public=(0, 0),
+    respond=(("outcome", 10), ("external", 100)),
     observed=60,
+    many=80,
     poki=100,
     sparbot=120,
     swept=80,
     swept_hands=80,
+    trusts=(0.0,),
 )
 GAMES = ("ocp(10)", "goofspiel(3)")
 
@@ -75,27 +79,28 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "load", toy_game)
     for module in (players, online):
         patch.setattr(module, "learn_model", toy_model)
-    patch.setitem(players.SIZES, "quick", SIZES)
+    patch.setitem(sizes.SIZES, "quick", SIZES)
     patch.setattr(table2, "GAMES", (SIZES.observed,))
     patch.setitem(bots.HANDS, "quick", (60,) * 5)
     patch.setitem(fig8.SCALES, "quick", fig8.Scale(200, 60))
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setitem(
-        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 60)
+        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 1, 60)
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
     for module in (fig6, fig7):
         patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
-    patch.setitem(models.LIMITS, "quick", models.Limit(20_000, 5_000))
-    patch.setattr(models, "EARLY", 1_000)
-    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 2_000))
+    patch.setitem(models.LIMITS, "quick", models.Limit(20_000, 5_000, 2_000, 1_000))
+    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 0.01, 0, (0.1,)))
     patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
     for game in GAMES:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
-    for module in (fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
+    patch.setattr(buckets, "BUCKETS", (10, 100, 200))
+    patch.setitem(buckets.SCALES, "quick", buckets.Scale("external", (120, 80, 60), 2, 60, 40))
+    for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
         patch.setattr(module, "_picture", _no_picture)
 
 

@@ -37,7 +37,7 @@ def png(width: int = 40, height: int = 20) -> bytes:
     )
 
 
-def claim(holds: bool, text: str = "MCCFR wins.") -> Claim:
+def claim(holds: bool | None, text: str = "MCCFR wins.") -> Claim:
     return Claim(text, "the mean is above zero by two standard errors", "0.12 ± 0.02 sb/h", holds)
 
 

@@ -168,18 +168,21 @@ def print_outcome(outcome: Any) -> None:
         f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
     )
     for claim in outcome.claims:
-        out.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD':<13}  {claim.text}")
-        out.print(f"                 {claim.measured}")
+        out.print(
+            f"  {claim.verdict.upper() if claim.holds is False else claim.verdict:<9}  {claim.text}"
+        )
+        out.print(f"             {claim.measured}")
+        if claim.before is not None:
+            rule = f"by the rule used before ({claim.before.rule})"
+            said = f"; {claim.before.measured}" if claim.before.measured else ""
+            out.print(f"             {rule}: {claim.before.verdict}{said}")
 
 
 def print_campaign(campaign: Any) -> None:
     for outcome in campaign.outcomes:
-        held = sum(claim.holds for claim in outcome.claims)
-        before = ", was there already" if outcome.name in campaign.skipped else ""
-        out.print(
-            f"{outcome.verdict:<15} {outcome.title} ({held} of {len(outcome.claims)} "
-            f"claims{before})"
-        )
+        before = "; was there already" if outcome.name in campaign.skipped else ""
+        claims = outcome.counts or "no claims"
+        out.print(f"{outcome.verdict:<15} {outcome.title} (claims: {claims}{before})")
     for failure in campaign.failures:
         out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
     out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")

@@ -71,7 +71,14 @@ def reproduce(
             raise typer.Exit(130) from None
         if as_json:
             print(
-                json.dumps({**asdict(campaign), "report": str(campaign.report), "stopped": stopped})
+                json.dumps(
+                    {
+                        **asdict(campaign),
+                        "outcomes": [outcome.as_data() for outcome in campaign.outcomes],
+                        "report": str(campaign.report),
+                        "stopped": stopped,
+                    }
+                )
             )
         else:
             print_campaign(campaign)
@@ -89,7 +96,7 @@ def reproduce(
             err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
             raise typer.Exit(130) from None
         if as_json:
-            print(json.dumps(asdict(outcome)))
+            print(json.dumps(outcome.as_data()))
         else:
             print_outcome(outcome)
             out.print(

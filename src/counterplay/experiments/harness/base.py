@@ -13,6 +13,7 @@ from typing import Any
 
 from counterplay.base import files
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness.judge import UNDECIDED, Verdict, counted, word
 from counterplay.experiments.harness.store import Store
 from counterplay.solvers.run import version
 
@@ -22,19 +23,40 @@ REPRODUCED, PARTLY, NOT_REPRODUCED, NO_CLAIMS = (
     "not reproduced",
     "no claims",
 )
+#: The others are REPRODUCED, PARTLY, NOT_REPRODUCED and NO_CLAIMS.
+OPEN = UNDECIDED
 #: How long an experiment takes that does not say it.
 SECONDS = {"quick": 90.0, "paper": 7200.0}
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What another rule says of a claim: the rule it had before numbers were seen."""
+
+    rule: str
+    measured: str
+    holds: Verdict
+
+    @property
+    def verdict(self) -> str:
+        return word(self.holds)
+
+
+@dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, the rule that decides it, what was measured, and whether it
-    holds."""
+    """A sentence of the paper, the rule that decides it, what was measured, and whether it holds;
+    None: undecided."""
 
     text: str
     rule: str
     measured: str
-    holds: bool
+    holds: Verdict
+    before: Reading | None = None  # by an earlier rule, where numbers were seen before this one
+
+    @property
+    def verdict(self) -> str:
+        """holds, fails or undecided."""
+        return word(self.holds)
 
 
 @dataclass(frozen=True)
@@ -67,11 +89,26 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """All claims hold: reproduced; some: partly; none: not reproduced."""
-        held = sum(claim.holds for claim in self.claims)
-        if not self.claims:
+        """All claims hold: reproduced. None fails, and some are undecided: undecided. Some fail and
+        some hold: partly; some fail and none holds: not reproduced."""
+        found = [claim.holds for claim in self.claims]
+        if not found:
             return NO_CLAIMS
-        return REPRODUCED if held == len(self.claims) else PARTLY if held else NOT_REPRODUCED
+        if False not in found:
+            return OPEN if None in found else REPRODUCED
+        return PARTLY if True in found else NOT_REPRODUCED
+
+    @property
+    def counts(self) -> str:
+        """How many claims hold, fail and are undecided."""
+        return counted([claim.holds for claim in self.claims])
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as JSON has it, with the verdicts in words beside what they follow from."""
+        data = asdict(self)
+        for one, claim in zip(data["claims"], self.claims, strict=True):
+            one["verdict"] = claim.verdict
+        return {**data, "verdict": self.verdict}
 
     def seal(self, folder: Path, code: str = "") -> Outcome:
         """The same with the version of Counterplay, that of its code, and the checksums of its
@@ -81,7 +118,7 @@ class Outcome:
 
     def save(self, folder: Path) -> None:
         """Write it as <name>.json, with a checksum over all of it."""
-        files.write_json(folder / f"{self.name}.json", asdict(self))
+        files.write_json(folder / f"{self.name}.json", self.as_data())
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,16 @@ from counterplay.experiments.harness.base import (
     Claim,
     Failure,
     Outcome,
+    Reading,
     Sheet,
     checksum,
     failure_path,
 )
+from counterplay.experiments.harness.judge import Verdict
 from counterplay.solvers.run import version
 
 T = TypeVar("T")
-_DAMAGE = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
+_DAMAGE = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 def read_outcome(path: Path) -> Outcome:
@@ -128,12 +130,23 @@ def _texts(value: Any) -> list[str]:
 
 
 def _claim(data: Any) -> Claim:
+    before = data.get("before")
     return Claim(
         _a(str, data["text"]),
         _a(str, data["rule"]),
         _a(str, data["measured"]),
-        _a(bool, data["holds"]),
+        _holds(data["holds"]),
+        None if before is None else _reading(before),
     )
+
+
+def _reading(data: Any) -> Reading:
+    return Reading(_a(str, data["rule"]), _a(str, data["measured"]), _holds(data["holds"]))
+
+
+def _holds(value: Any) -> Verdict:
+    """Yes or no, as all results have it, or None for undecided."""
+    return None if value is None else _a(bool, value)
 
 
 def _table(data: Any) -> Sheet:

@@ -17,7 +17,7 @@ from counterplay.experiments.harness.store import Store
 
 SCALES = ("quick", "paper")
 #: The order of the report; what is not named here comes last.
-ORDER = ("fig4-kuhn", "fig4-holdem", "bots", "table1", "table2", "fig6", "fig7", "fig8")
+ORDER = ("fig4-kuhn", "fig4-holdem", "bots", "table1", "table2", "buckets", "fig6", "fig7", "fig8")
 
 
 @cache

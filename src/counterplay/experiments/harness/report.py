@@ -19,6 +19,7 @@ from counterplay.base.errors import BadFile
 from counterplay.experiments.harness.base import (
     NO_CLAIMS,
     NOT_REPRODUCED,
+    OPEN,
     PARTLY,
     REPRODUCED,
     Experiment,
@@ -26,6 +27,7 @@ from counterplay.experiments.harness.base import (
     Outcome,
     duration,
 )
+from counterplay.experiments.harness.judge import FAILS, HOLDS, UNDECIDED
 from counterplay.experiments.harness.outcomes import changed_files, read_failure, read_outcome
 from counterplay.experiments.harness.report_pictures import Picture, picture
 from counterplay.experiments.harness.sources import result_version
@@ -33,7 +35,7 @@ from counterplay.solvers.run import version
 
 PAGE = "report.html"
 FAILED, NOT_RUN = "failed", "not run"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NO_CLAIMS, FAILED, NOT_RUN)
+VERDICTS = (REPRODUCED, PARTLY, OPEN, NOT_REPRODUCED, NO_CLAIMS, FAILED, NOT_RUN)
 RECREATIONS = (
     "Poki and Sparbot are re-creations from published descriptions, not the original programs; "
     "numbers against them can be compared with the paper's only in tendency."
@@ -66,9 +68,8 @@ class Item:
         return self.verdict.replace(" ", "-")
 
     @property
-    def held(self) -> str:
-        claims = self.outcome.claims if self.outcome else []
-        return f"{sum(claim.holds for claim in claims)} of {len(claims)}" if claims else "–"
+    def counts(self) -> str:
+        return (self.outcome.counts if self.outcome else "") or "–"
 
 
 def write_report(folder: Path, known: Sequence[Experiment]) -> Path:
@@ -164,6 +165,7 @@ def _render(items: list[Item], problems: list[str]) -> str:
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
         version=version(),
+        signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
     return (
         page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from counterplay.forms.strategy import Strategy
 from counterplay.solvers.base import Solver
 from counterplay.solvers.folder import config_of
 from counterplay.solvers.limits import Limits
-from counterplay.solvers.run import run_solver
+from counterplay.solvers.run import Run, run_solver
 
 SAVE_SECONDS = 15.0
+STOPPED_WELL = ("target", "solved")
 CHUNK = 1_000_000  # most iterations of a learning curve between two looks at the clock
 Evaluate = Callable[[Strategy], list[float]]
 
@@ -45,30 +47,87 @@ def trained(
     }
 
     def make() -> Piece:
-        draft = store.draft("strategy", recipe)
-        _restore(solver, draft)
-        saved = time.monotonic()
-
-        def show(progress: Any) -> None:
-            nonlocal saved
-            done = f"{progress.iterations / 1e6:,.1f} of {iterations / 1e6:,.1f} M iterations"
-            tell(min(progress.iterations / iterations, 1.0), f"{what}: {done}")
-            if time.monotonic() - saved > SAVE_SECONDS:
-                draft.write(None, solver.arrays())
-                saved = time.monotonic()
-
-        limits = Limits(iterations, target=target, measure_every=measure_every, on_chunk=show)
-        try:
-            run = run_solver(solver, limits)
-        except KeyboardInterrupt:
-            draft.write(None, solver.arrays())
-            raise
-        if run.iterations < iterations and run.stopped_by not in ("target", "solved"):
-            draft.write(None, solver.arrays())
-            raise KeyboardInterrupt
+        drafts = Drafts(store.draft("strategy", recipe), solver)
+        drafts.restore()
+        limits = Limits(iterations, target=target, measure_every=measure_every)
+        run = drafts.run(limits, iterations, tell, what)
         return Piece(run.iterations, {"probabilities": solver.policy()})
 
     return Strategy(solver.game, store.piece("strategy", recipe, make).arrays["probabilities"])
+
+
+class Halves(NamedTuple):
+    """A strategy, and what it was when half of its training was done."""
+
+    half: Strategy
+    whole: Strategy
+    iterations: int
+    seconds: float  # of training
+
+
+def trained_twice(store: Store, solver: Solver, iterations: int, tell: Tell, what: str) -> Halves:
+    """The strategy of `solver` after half of `iterations` and after all: how much more training
+    would do is judged by what the second half did."""
+    recipe = {**config_of(solver), "iterations": iterations, "and at": iterations // 2}
+
+    def make() -> Piece:
+        drafts = Drafts(store.draft("strategy", recipe), solver)
+        drafts.restore()
+        if "half" not in drafts.extra:
+            drafts.run(Limits(iterations // 2), iterations, tell, what)
+            drafts.extra["half"] = solver.policy()
+        drafts.run(Limits(iterations), iterations, tell, what)
+        return Piece(drafts.seconds, {"probabilities": solver.policy(), **drafts.extra})
+
+    found = store.piece("strategy", recipe, make)
+    half, whole = (Strategy(solver.game, found.arrays[name]) for name in ("half", "probabilities"))
+    return Halves(half, whole, iterations, float(found.value))
+
+
+class Drafts:
+    """Training that writes where it stands every now and then."""
+
+    def __init__(self, draft: Slot, solver: Solver) -> None:
+        self.draft, self.solver = draft, solver
+        self.extra: dict[str, np.ndarray] = {}  # kept beside the solver's own arrays
+        self.seconds = 0.0
+
+    def restore(self) -> None:
+        """Go on from the draft if there is one."""
+        found = _restore(self.solver, self.draft)
+        if found is not None:
+            self.seconds = float(found.value)
+            self.extra = {k: v for k, v in found.arrays.items() if k not in self.solver.arrays()}
+
+    def run(self, limits: Limits, iterations: int, tell: Tell, what: str) -> Run:
+        """Train until `limits`; `iterations` are those of the whole."""
+        saved, before = time.monotonic(), self.seconds
+
+        def show(progress: Any) -> None:
+            nonlocal saved
+            self.seconds = before + progress.seconds
+            done = f"{_amount(progress.iterations)} of {_amount(iterations)} iterations"
+            tell(min(progress.iterations / iterations, 1.0), f"{what}: {done}")
+            if time.monotonic() - saved > SAVE_SECONDS:
+                self._write()
+                saved = time.monotonic()
+
+        try:
+            run = run_solver(self.solver, replace(limits, on_chunk=show))
+        except KeyboardInterrupt:
+            self._write()
+            raise
+        if run.iterations < (limits.iterations or 0) and run.stopped_by not in STOPPED_WELL:
+            self._write()
+            raise KeyboardInterrupt
+        return run
+
+    def _write(self) -> None:
+        self.draft.write(self.seconds, {**self.solver.arrays(), **self.extra})
+
+
+def _amount(iterations: int) -> str:
+    return f"{iterations / 1e6:,.1f} M" if iterations >= 1e5 else f"{iterations:,}"
 
 
 def learning_curve(
@@ -87,7 +146,8 @@ def learning_curve(
 
     def make() -> Piece:
         draft = store.draft("curve", whole)
-        rows: list[list[float]] = _restore(solver, draft) or []
+        found = _restore(solver, draft)
+        rows: list[list[float]] = [] if found is None else found.value
         saved = time.monotonic()
         solver.step(0)  # compile, outside the clock
         for k, until in enumerate(points):
@@ -108,8 +168,8 @@ def learning_curve(
     return np.array(store.piece("curve", whole, make).value)
 
 
-def _restore(solver: Solver, draft: Slot) -> Any:
-    """Go on from a draft; its value, None if there is none."""
+def _restore(solver: Solver, draft: Slot) -> Piece | None:
+    """Go on from a draft; what it holds, None if there is none."""
     found = draft.read()
     if found is None:
         return None
@@ -117,4 +177,4 @@ def _restore(solver: Solver, draft: Slot) -> Any:
         solver.restore(found.arrays, str(draft.path))
     except BadFile:  # of an older form of the solver, which only this one would notice
         return None
-    return found.value
+    return found

@@ -25,7 +25,9 @@ from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
-from counterplay.experiments.paper.players import SIZES, mccfr
+from counterplay.experiments.paper.players import mccfr
+from counterplay.experiments.paper.rules import race as rules
+from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.opponents.bots.table import strategy_bot
@@ -33,7 +35,8 @@ from counterplay.solvers.algorithms import new_solver
 
 GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0
-SWEEP = (2.0, 5.0, 10.0, 17.0, 30.0, 60.0)
+#: In small bets; 17 in small blinds is 8.5, and 17 in big bets 34.
+SWEEP = (2.0, 4.25, 8.5, 17.0, 34.0, 68.0)
 EVERY = 1_000_000
 MATCH_SEED = 77
 
@@ -45,13 +48,14 @@ class Scale(NamedTuple):
     swept: int  # iterations of each C
     reference: int  # iterations of the profile played against
     seeds: int
+    swept_seeds: int
     hands: int
 
 
 SCALES = {
-    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].mccfr10, 3, 200_000),
+    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000),
     "paper": Scale(
-        1_000_000_000, 40_000_000, EVERY, 50_000_000, SIZES["paper"].mccfr10, 3, 200_000
+        300_000_000, 8_000_000, 2 * EVERY, 60_000_000, SIZES["paper"].external[0], 3, 3, 400_000
     ),
 }
 
@@ -70,8 +74,8 @@ class Curve(NamedTuple):
 
 
 def reference(iterations: int, store: Store, tell: Tell) -> Strategy:
-    """The pre-computed profile: MCCFR10 of Tables 1 and 2."""
-    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10")
+    """The pre-computed profile: MCCFR10 of Tables 1 and 2, external sampling."""
+    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10").whole
 
 
 def _curve(
@@ -105,7 +109,11 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         Plan("MCCFR, external sampling", "mccfr-external", {}),
     ]
     jobs = [(plan, seed, _points(plan, size)) for plan in main for seed in range(size.seeds)]
-    jobs += [(Plan("", "mcts", {"c": c}), 0, [size.swept]) for c in SWEEP]
+    jobs += [
+        (Plan("", "mcts", {"c": c}), seed, [size.swept])
+        for c in SWEEP
+        for seed in range(size.swept_seeds)
+    ]
     results = in_parallel(
         [
             partial(_curve, plan, seed, points, foe, size.hands, store)
@@ -117,8 +125,13 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         Curve(*plan, np.array(results[k * size.seeds : (k + 1) * size.seeds]))
         for k, plan in enumerate(main)
     ]
-    ends = np.array([rows[-1] for rows in results[len(main) * size.seeds :]])
-    _picture(curves, ends, foe_iterations=size.reference, path=folder / "fig4-holdem.png")
+    last = np.array([rows[-1] for rows in results[len(main) * size.seeds :]])
+    by_c = last.reshape(len(SWEEP), size.swept_seeds, -1)
+    ends = dict(zip(SWEEP, by_c, strict=True))
+    learnt = _learnt(main[1]), _learnt(main[0])
+    _picture(
+        curves, by_c.mean(axis=1), foe_iterations=size.reference, path=folder / "fig4-holdem.png"
+    )
     rows = [
         (curve.algorithm, curve.options.get("c", ""), seed, *(f"{value:.6g}" for value in row))
         for curve in curves
@@ -126,8 +139,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for row in one
     ]
     rows += [
-        ("mcts", c, 0, *(f"{value:.6g}" for value in row))
-        for c, row in zip(SWEEP, ends, strict=True)
+        ("mcts", c, seed, *(f"{value:.6g}" for value in row))
+        for c, one in ends.items()
+        for seed, row in enumerate(one)
     ]
     write_csv(
         folder / "fig4-holdem.csv",
@@ -138,7 +152,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         EXPERIMENT.name,
         EXPERIMENT.title,
         scale,
-        _claims(curves, ends),
+        _claims(curves, ends, learnt),
         {
             **size._asdict(),
             "C": list(SWEEP),
@@ -156,66 +170,39 @@ def _points(plan: Plan, size: Scale) -> list[int]:
     return list(range(size.every, size.iterations + 1, size.every))
 
 
-def _claims(curves: list[Curve], ends: np.ndarray) -> list[Claim]:
+def _claims(
+    curves: list[Curve], ends: dict[float, np.ndarray], learnt: tuple[int, int]
+) -> list[Claim]:
+    """`ends`: for each C float64[seeds, 4], the last row of a curve. `learnt`: bytes of MCTS and of
+    MCCFR."""
     mccfr, mcts, external = (curve.values for curve in curves)
-    early, late = (mcts[:, 0, 2], mccfr[:, 0, 2]), (mcts[:, -1, 2], mccfr[:, -1, 2])
     error = float(np.sqrt((mcts[:, -1, 3] ** 2).mean() + (mccfr[:, -1, 3] ** 2).mean()))
-    gap = float(np.median(late[1]) - np.median(late[0]))
-    at = np.median(external[:, -1, 0])
+    at = int(np.median(external[:, -1, 0]))
     nearest = int(np.argmin(np.abs(mcts[0, :, 0] - at)))
-    ext, tree, plain = (
-        float(np.median(v)) for v in (external[:, -1, 2], mcts[:, nearest, 2], mccfr[:, nearest, 2])
-    )
-    rate = float(np.median(mcts[:, -1, 1]) / np.median(mccfr[:, -1, 1]))
-    when = _at_time(external, mcts)
-    best = SWEEP[int(np.argmax(ends[:, 2]))]
+    plain = f"; outcome sampling {np.median(mccfr[:, nearest, 2]):+.3f}"
+    swept = int(next(iter(ends.values()))[0, 0])
+    won = {c: rows[:, 2].tolist() for c, rows in ends.items()}
     return [
-        Claim(
-            "MCTS converges fast, MCCFR considerably slower.",
-            "at the first evaluation every seed of MCTS is above every seed of MCCFR",
-            f"sb/h after {mcts[0, 0, 0]:,.0f} iterations: MCTS {np.median(early[0]):+.3f}, MCCFR "
-            f"{np.median(early[1]):+.3f}",
-            bool(early[0].min() > early[1].max()),
+        rules.fast(mcts[:, 0, 2].tolist(), mccfr[:, 0, 2].tolist(), int(mcts[0, 0, 0])),
+        rules.surpasses(
+            mccfr[:, -1, 2].tolist(), mcts[:, -1, 2].tolist(), int(mcts[0, -1, 0]), 2 * error
         ),
-        Claim(
-            "In the long run MCCFR surpasses MCTS.",
-            "at the last evaluation the median of MCCFR is above that of MCTS by more than two "
-            "standard errors",
-            f"sb/h after {mcts[0, -1, 0]:,.0f} iterations: MCCFR {np.median(late[1]):+.3f}, MCTS "
-            f"{np.median(late[0]):+.3f} "
-            f"(standard error of the difference {error:.3f})",
-            gap > 2 * error,
+        rules.quicker((mcts[:, -1, 1] / np.maximum(mccfr[:, -1, 1], 1e-9)).tolist()),
+        rules.smaller(*learnt),
+        rules.external(
+            external[:, -1, 2].tolist(),
+            mcts[:, nearest, 2].tolist(),
+            at,
+            f"{plain}; in the same time {_at_time(external, mcts)}",
         ),
-        Claim(
-            "An iteration of MCTS takes less time than one of MCCFR.",
-            "median seconds of the whole run, MCTS over MCCFR, below 1",
-            f"ratio {rate:.2f}; an MCTS hand is longer, {_note(curves)}",
-            rate < 1.0,
-        ),
-        Claim(
-            "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
-            "at the same number of iterations external sampling is at least level with MCTS "
-            "(within 0.01 sb/h)",
-            f"after {at:,.0f} iterations: external {ext:+.3f}, MCTS {tree:+.3f}, outcome sampling "
-            f"{plain:+.3f}; "
-            f"in the same time {when}",
-            ext > tree - 0.01,
-        ),
-        Claim(
-            "C = 17 suits MCTS.",
-            "of the values tried, 17 is within 0.02 sb/h of the best",
-            f"after {ends[0, 0]:,.0f} iterations: best C = {best:g} ({ends[:, 2].max():+.3f}), "
-            f"C = 17 {ends[SWEEP.index(PAPER_C), 2]:+.3f}",
-            bool(ends[SWEEP.index(PAPER_C), 2] > ends[:, 2].max() - 0.02),
-        ),
+        *(rules.constant(won, swept, unit) for unit, c in rules.UNITS.items() if c in won),
     ]
 
 
-def _note(curves: list[Curve]) -> str:
-    seconds = ", ".join(
-        f"{curve.algorithm} {np.median(curve.values[:, -1, 1]):.1f} s" for curve in curves[:2]
-    )
-    return f"seconds: {seconds}"
+def _learnt(plan: Plan) -> int:
+    """Bytes of the arrays that an algorithm learns."""
+    solver = new_solver(load(GAME), plan.algorithm, 0, plan.options)
+    return sum(array.nbytes for array in solver.tables().values())
 
 
 def _at_time(external: np.ndarray, mcts: np.ndarray) -> str:
@@ -264,5 +251,5 @@ EXPERIMENT = Experiment(
     "fig4-holdem",
     "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
     run,
-    {"quick": 100, "paper": 9000},
+    {"quick": 100, "paper": 2000},
 )

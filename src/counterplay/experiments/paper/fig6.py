@@ -1,14 +1,16 @@
 """Figure 6: what restricted Nash responses win from a model, and what they risk, for p from 0 to 1.
 
 Exploitation is the payoff against the model, summed over both seats (the values of the game
-cancel); exploitability is b1 + b2 of the responses. Lines are RNR at full width, run to
-convergence; crosses are MCRNR, as in the paper. The paper's model is a profile of MCCFR; two weaker
-models, from which there is something to win, are shown beside it.
+cancel); exploitability is b1 + b2 of the responses. The paper's points are MCRNR: here by external
+sampling, until the gap of the restricted games is a tenth of what can be won from the model, and at
+paper scale by outcome sampling too, the paper's, for as long as `outcome` says. Lines are RNR at
+full width, the exact oracle. Models are profiles of MCCFR of three strengths, and uniform play.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,168 +19,127 @@ from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.parallel import in_parallel
-from counterplay.experiments.harness.sources import file_version
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
     EPSILON,
+    FINER,
     GAMES,
     LIMITS,
+    RATES,
+    TARGET,
     FixedProfile,
     Limit,
-    early,
+    finer,
+    label,
     late,
     uniform,
 )
 from counterplay.experiments.paper.players import staged
-from counterplay.forms.game import Game
+from counterplay.experiments.paper.responses import Options, kept_curve
+from counterplay.experiments.paper.rules import frontier as rules
 from counterplay.games.registry import load
-from counterplay.responses.frontier import PAPER_PS, Frontier, Point, frontier
+from counterplay.responses.frontier import PAPER_PS
+
+USUAL = 100_000  # rate of a game that has none
+FOOTNOTE_PS = (0.5, 0.8)  # at which RNR and DBR are compared
 
 
 class Scale(NamedTuple):
-    gap: float  # of the restricted game, as a share of the payoff range, at which RNR stops
+    gap: float  # of the restricted game, as a share of what can be won, at which RNR stops
     full: int  # iterations of one RNR at most
-    iterations: int  # of one MCRNR
+    units: float  # of one MCRNR at most, in RATES of the game, about seconds
+    outcome: int  # of one MCRNR by outcome sampling; 0: none
+    models: tuple[float, ...]  # to which MCRNR responds
 
 
-SCALES = {"quick": Scale(2e-4, 4_000, 2_000_000), "paper": Scale(5e-5, 40_000, 200_000_000)}
+SCALES = {
+    "quick": Scale(1e-2, 4_000, 0.8, 0, (TARGET,)),
+    "paper": Scale(5e-3, 20_000, 60.0, 40_000_000, (TARGET,)),
+}
 
 
 class Curve(NamedTuple):
     game: str
     model: FixedProfile
-    exact: Frontier  # RNR at full width
-    sampled: Frontier | None  # MCRNR
-    iterations: int  # of one MCRNR
+    how: str  # rnr, dbr, mcrnr or mcrnr (outcome)
+    spots: list[rules.Spot]
+    seconds: list[float]
+    iterations: list[int]
+
+    def judged(self) -> rules.Curve:
+        return rules.Curve(self.spots, self.model.exploitability)
 
 
 def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> list[Curve]:
-    stages = 5  # a model, the paper's curve twice, and those of two weaker models
     tell(0.0, f"building {name}")
     game = load(name)
-    paper = late(game, limit, store, staged(tell, 0, stages))
-    models = [paper, early(game, store, staged(tell, 0, stages)), uniform(game)]
-    spread = float(game.tree.payoff.max() - game.tree.payoff.min())
-    full = {"target": scale.gap * spread, "iterations": scale.full, "engine": "dcfr"}
-    drawn = {"iterations": scale.iterations, "seed": 1, "epsilon": EPSILON}
-    sampled = _kept_frontier(game, paper, store, "mcrnr", drawn, staged(tell, 1, stages))
+    stages = 3 + 2 * len(scale.models) + len(FINER) + 2
+    steps = iter(range(stages))
+
+    def part() -> Tell:
+        return staged(tell, next(steps), stages)
+
+    first = part()
+    models = {TARGET: late(game, limit, store, first)}
+    models |= {target: finer(game, target, limit, store, first) for target in FINER}
     curves = []
-    for k, model in enumerate(models):
-        exact = _kept_frontier(game, model, store, "rnr", full, staged(tell, 2 + k, stages))
-        curves.append(
-            Curve(name, model, exact, sampled if model is paper else None, scale.iterations)
+
+    def add(how: str, model: FixedProfile, ps: Sequence[float], options: Options) -> None:
+        points = kept_curve(game, model, store, ps, options, part())
+        spots = [rules.Spot(q.p, q.gain, q.risk, q.gap) for q in points]
+        seconds, done = [q.seconds for q in points], [q.iterations for q in points]
+        curves.append(Curve(name, model, how, spots, seconds, done))
+
+    for target in scale.models:
+        model = models[target]
+        bound = rules.CONVERGED * model.exploitability / 2  # for each seat
+        most = round(scale.units * RATES.get(name, USUAL))
+        every = max(most // 40, 1)
+        add(
+            "mcrnr",
+            model,
+            PAPER_PS,
+            Options("mcrnr", "mccfr-external", most, bound, every),
         )
+        if scale.outcome:
+            every = max(scale.outcome // 10, 1)
+            options = Options("mcrnr", "mccfr", scale.outcome, bound, every)
+            add("mcrnr (outcome)", model, PAPER_PS, options)
+    for model in [*models.values(), uniform(game)]:
+        bound = scale.gap * model.exploitability
+        add("rnr", model, PAPER_PS, Options("rnr", "dcfr", scale.full, bound, None))
+    bound = scale.gap * models[TARGET].exploitability
+    add("dbr", models[TARGET], FOOTNOTE_PS, Options("dbr", "dcfr", scale.full, bound, None))
     return curves
 
 
-def _kept_frontier(
-    game: Game,
-    model: FixedProfile,
-    store: Store,
-    algorithm: str,
-    options: dict[str, Any],
-    tell: Tell,
-) -> Frontier:
-    """The curve, each of its points kept."""
-    points = []
-    for k, p in enumerate(PAPER_PS):
-        what = f"{game.name}: {algorithm.upper()} against {model.label}, p = {p:g}"
-        say = partial(staged(tell, k, len(PAPER_PS)), 0.0, what)
-        say()
-
-        def compute(p: float = p, say: Any = say) -> list[float]:
-            show: dict[str, Any] = {"on_chunk": lambda progress: say()}
-            one = frontier(
-                game, model.strategy, [p], algorithm=algorithm, **options, **show
-            ).points[0]
-            return [one.p, one.exploitation, one.exploitability, one.seconds]
-
-        recipe = {
-            "game": [game.name, game.fingerprint],
-            "model": digest(model.strategy.probabilities),
-            "algorithm": algorithm,
-            "p": p,
-            "options": options,
-            "file": file_version(__file__),
+def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
+    def of(how: str, target: float) -> dict[str, rules.Curve]:
+        return {
+            curve.game: curve.judged()
+            for curve in curves
+            if curve.how == how and curve.model.label == label(target)
         }
-        points.append(store.value("point", recipe, compute))
-    nothing: Any = None  # the responses themselves are not kept
-    return Frontier(
-        game,
-        None,
-        algorithm,
-        tuple(Point(p, gain, risk, seconds, nothing) for p, gain, risk, seconds in points),
-    )
 
-
-def _jump(curve: Frontier) -> float:
-    """The share of all exploitability that comes between p = 0.97 and p = 1."""
-    risk = {point.p: point.exploitability for point in curve.points}
-    return (risk[1.0] - risk[0.97]) / max(risk[1.0] - risk[0.0], 1e-12)
-
-
-def _boost(curve: Frontier, p: float) -> tuple[float, float]:
-    """Shares of the whole gain and of the whole risk at p."""
-    first, last = curve.points[0], curve.points[-1]
-    point = next(point for point in curve.points if point.p == p)
-    gain = (point.exploitation - first.exploitation) / max(
-        last.exploitation - first.exploitation, 1e-12
-    )
-    return gain, (point.exploitability - first.exploitability) / max(
-        last.exploitability - first.exploitability, 1e-12
-    )
-
-
-def _claims(curves: list[Curve]) -> list[Claim]:
-    paper = [curve for curve in curves if curve.sampled is not None]
-    boosts = {curve.game: _boost(curve.exact, 0.8) for curve in paper}
-    jumps = {curve.game: _jump(curve.exact) for curve in paper}
-    rising = [
-        all(
-            b.exploitation >= a.exploitation - 2e-3 and b.exploitability >= a.exploitability - 2e-3
-            for a, b in zip(curve.exact.points, curve.exact.points[1:], strict=False)
-        )
-        for curve in curves
-    ]
-    return [
-        Claim(
-            "Both exploitation and exploitability grow with p.",
-            "from each p to the next neither falls by more than 0.002, for every game and model "
-            "(RNR)",
-            f"in {sum(rising)} of {len(rising)} curves",
-            all(rising),
-        ),
-        Claim(
-            "For p from 0.5 to 0.8 much is won for a small loss of safety.",
-            "at p = 0.8 the share of the whole gain is more than twice the share of the whole "
-            "risk, against the MCCFR model",
-            ", ".join(
-                f"{game}: {gain:.0%} of the gain for {risk:.0%} of the risk"
-                for game, (gain, risk) in boosts.items()
-            ),
-            all(gain > 2 * risk for gain, risk in boosts.values()),
-        ),
-        Claim(
-            "In every game except Bluff the step from p = 0.97 to 1 has a high impact.",
-            "more than a quarter of all exploitability comes with that step "
-            "in every game but Bluff",
-            ", ".join(f"{game}: {share:.0%}" for game, share in jumps.items()),
-            all(share > 0.25 for game, share in jumps.items() if not game.startswith("bluff")),
-        ),
-    ]
+    sampled = {label(target): of("mcrnr", target) for target in judged}
+    exact = {label(target): of("rnr", target) for target in (TARGET, *FINER)}
+    made = rules.claims(sampled, exact)
+    few = {
+        game: curve._replace(spots=[curve.at(p) for p in FOOTNOTE_PS])
+        for game, curve in exact[label(TARGET)].items()
+    }
+    return [*made, rules.similar(few, of("dbr", TARGET), label(TARGET))]
 
 
 def _picture(curves: list[Curve], path: Path) -> None:
     names = list(dict.fromkeys(curve.game for curve in curves))
     figure, axes = new_figure(2, len(names), 4.2 * len(names), 7.6)
     for column, name in enumerate(names):
-        mine = [curve for curve in curves if curve.game == name]
-        _panel(
-            axes[0, column],
-            mine[:1],
-            f"{name}, model: MCCFR, exploitable by {mine[0].model.exploitability:.2g}",
-        )
-        _panel(axes[1, column], mine[1:], f"{name}, weaker models")
+        mine = [curve for curve in curves if curve.game == name and curve.how != "dbr"]
+        paper = [curve for curve in mine if curve.model.label == mine[0].model.label]
+        exploitable = f"{mine[0].model.exploitability:.2g}"
+        _panel(axes[0, column], paper, f"{name}, model: MCCFR, exploitable by {exploitable}")
+        _panel(axes[1, column], [c for c in mine if c not in paper], f"{name}, other models")
     figure.suptitle(
         "What responses win from a model and what they risk (both seats, payoff per game)"
     )
@@ -186,44 +147,24 @@ def _picture(curves: list[Curve], path: Path) -> None:
 
 
 def _panel(axis: Any, curves: list[Curve], title: str) -> None:
+    colours: dict[str, str] = {}
     for k, curve in enumerate(curves):
-        points = curve.exact.points
-        colour = COLOURS[k]
-        x, y = [q.exploitability for q in points], [q.exploitation for q in points]
-        axis.plot(
-            x,
-            y,
-            marker="o",
-            markersize=4,
-            color=colour,
-            linestyle=STYLES[k],
-            label=f"RNR, {curve.model.label}",
-        )
-        axis.plot(
-            [x[0], x[-1]],
-            [y[0], y[-1]],
-            color=colour,
-            linestyle=":",
-            linewidth=1,
-            label="mixing the ends",
-        )
-        if curve.sampled is not None:
-            sampled = curve.sampled.points
-            label = f"MCRNR, {curve.iterations / 1e6:g}M iterations"
-            x, y = [q.exploitability for q in sampled], [q.exploitation for q in sampled]
-            axis.plot(x, y, "x", color=COLOURS[1], label=label)
+        x, y = [q.risk for q in curve.spots], [q.gain for q in curve.spots]
+        colour = colours.setdefault(curve.model.label, COLOURS[len(colours) % len(COLOURS)])
+        what = f"{curve.how.upper()}, {curve.model.label}"
+        if curve.how != "rnr":
+            axis.plot(x, y, "x" if curve.how == "mcrnr" else "+", color=colour, label=what)
+            continue
+        style = STYLES[k % len(STYLES)]
+        axis.plot(x, y, marker="o", markersize=4, color=colour, linestyle=style, label=what)
+        ends = [x[0], x[-1]], [y[0], y[-1]]
+        axis.plot(*ends, color=colour, linestyle=":", linewidth=1)
         last: tuple[float, float] | None = None
-        for point in (points[0], points[1], points[4], points[-2], points[-1]):
-            here = (point.exploitability, point.exploitation)
+        for spot in (curve.spots[k] for k in (0, 1, 4, -2, -1)):
+            here = (spot.risk, spot.gain)
             if last is None or _apart(here, last, x, y):
-                axis.annotate(
-                    f"{point.p:g}",
-                    here,
-                    textcoords="offset points",
-                    xytext=(4, -10),
-                    fontsize=7,
-                    color=colour,
-                )
+                offset = {"textcoords": "offset points", "xytext": (4, -10)}
+                axis.annotate(f"{spot.p:g}", here, fontsize=7, color=colour, **offset)
                 last = here
     axis.set_title(title, fontsize=9)
     axis.set(xlabel="exploitability b1 + b2", ylabel="exploitation (payoff against the model)")
@@ -238,6 +179,13 @@ def _apart(
     return abs(here[0] - last[0]) / wide + abs(here[1] - last[1]) / high > 0.1
 
 
+def _straight(curve: Curve, risk: float) -> float:
+    """What mixing the ends of the curve wins at this risk."""
+    first, last = curve.spots[0], curve.spots[-1]
+    way = rules.share(min(max(risk, first.risk), last.risk), first.risk, last.risk)
+    return last.gain if way != way else (1.0 - way) * first.gain + way * last.gain
+
+
 def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
     setting, limit, folder = SCALES[scale], LIMITS[scale], store.folder
@@ -247,11 +195,12 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     _picture(curves, folder / "fig6.png")
     rows = []
     for curve in curves:
-        for algorithm, points in (("rnr", curve.exact), ("mcrnr", curve.sampled)):
-            if points is not None:
-                gain = points.points[0].exploitation
-                model = (curve.game, curve.model.label, curve.model.exploitability, algorithm)
-                rows += [(*model, p, e, e - gain, x, line, s) for p, e, x, line, s in points.rows()]
+        model = (curve.game, curve.model.label, curve.model.exploitability, curve.how)
+        for spot, seconds, done in zip(curve.spots, curve.seconds, curve.iterations, strict=True):
+            over = spot.gain - curve.spots[0].gain
+            line = _straight(curve, spot.risk)
+            numbers = (spot.p, spot.gain, over, spot.risk, line, spot.gap, done, seconds)
+            rows.append((*model, *numbers))
     header = (
         "game",
         "model",
@@ -262,6 +211,8 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "gain_over_p0",
         "exploitability",
         "straight_line",
+        "gap",
+        "iterations",
         "seconds",
     )
     write_csv(folder / "fig6.csv", header, rows)
@@ -270,13 +221,15 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "p": list(PAPER_PS),
         "epsilon": EPSILON,
         **setting._asdict(),
+        "converged": f"gap at most {rules.CONVERGED:g} of the model's exploitability",
+        "MCRNR": "external sampling; seconds and iterations of each point in fig6.csv",
+        "model iterations at most": limit.iterations,
     }
-    details |= {"model iterations at most": limit.iterations}
     return Outcome(
         EXPERIMENT.name,
         EXPERIMENT.title,
         scale,
-        _claims(curves),
+        _claims(curves, setting.models),
         details,
         time.perf_counter() - started,
         ["fig6.png", "fig6.csv"],
@@ -284,5 +237,5 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 55, "paper": 7000}
+    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 75, "paper": 1800}
 )

@@ -1,9 +1,10 @@
 """The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and
 kept in the store.
 
-MCCFR here is external sampling, which gets further in the same time than outcome sampling (Figure
-4); the paper used outcome sampling. What the paper calls MCRNR in hold'em is `mcdbr` with a
-constant Pconf of 0.75.
+The paper's MCCFR is outcome sampling with ε = 0.6. External sampling and public chance sampling,
+which get further in the same time, stand beside it as ours. What the paper calls MCRNR in hold'em
+is `mcdbr` with a constant Pconf of 0.75; it gets as many iterations for each seat as MCCFR. Every
+player is kept as he was at half of his training too, and what the second half gave him is measured.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from counterplay.arena.match import play_match
 from counterplay.arena.result import MatchResult
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.store import Store, digest
-from counterplay.experiments.harness.training import trained
+from counterplay.experiments.harness.training import Halves, trained_twice
+from counterplay.experiments.paper.sizes import ENGINES, SIZES
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -46,53 +48,13 @@ PARTNER = "probe"  # plays while the opponent is observed: never folds, so that 
 P = 0.75
 
 
-class Sizes(NamedTuple):
-    """How long things are trained and played."""
-
-    mcts: int
-    mccfr10: int
-    mccfr100: int
-    mcrnr10: int  # for each seat
-    mcrnr100: int
-    observed: int  # hands
-    poki: int  # hands of a match against Poki
-    sparbot: int
-    swept: int  # iterations for each seat where many responses are compared
-    swept_hands: int
-
-
-SIZES = {
-    "quick": Sizes(
-        20_000_000,
-        2_000_000,
-        1_500_000,
-        600_000,
-        500_000,
-        20_000,
-        80_000,
-        1_000_000,
-        100_000,
-        12_000,
-    ),
-    "paper": Sizes(
-        1_000_000_000,
-        200_000_000,
-        200_000_000,
-        20_000_000,
-        40_000_000,
-        20_000,
-        1_000_000,
-        10_000_000,
-        5_000_000,
-        400_000,
-    ),
-}
-
-
-def mccfr(game: Game, iterations: int, store: Store, tell: Tell, what: str) -> Strategy:
+def mccfr(
+    game: Game, iterations: int, store: Store, tell: Tell, what: str, engine: str = "external"
+) -> Halves:
     """MCCFR10 or MCCFR100, wherever one is needed."""
-    solver = new_solver(game, "mccfr-external", TRAINING_SEED, {"threads": THREADS})
-    return trained(store, solver, iterations, tell, what)
+    algorithm, options = ENGINES[engine]
+    solver = new_solver(game, algorithm, TRAINING_SEED, {**options, "threads": THREADS})
+    return trained_twice(store, solver, iterations, tell, what)
 
 
 class Learnt(NamedTuple):
@@ -102,11 +64,23 @@ class Learnt(NamedTuple):
     observed: np.ndarray  # float64[information sets]: how often each was seen
 
 
+class Played(NamedTuple):
+    """What a trained player won from a bot, and what the second half of his training gave him."""
+
+    player: str  # such as MCCFR10
+    engine: str
+    opponent: str
+    result: MatchResult
+    gained: tuple[float, float]  # sb/h, and half of its 95% interval
+    iterations: int  # for each seat of a response
+    seconds: float  # of training
+
+
 class Company:
     """Everything the tables need, each made on first use."""
 
     def __init__(self, scale: str, store: Store, tell: Tell) -> None:
-        self.size, self.store, self.tell = SIZES[scale], store, tell
+        self.scale, self.size, self.store, self.tell = scale, SIZES[scale], store, tell
         self._games: dict[int, Game] = {}
         self._bots: dict[str, Any] = {}
 
@@ -120,27 +94,32 @@ class Company:
             self._bots[name] = bot(name, self.tell)
         return self._bots[name]
 
-    def equilibrium(self, name: str) -> Strategy:
-        """MCTS10, MCCFR10 or MCCFR100."""
-        if name == "MCTS10":
-            solver = new_solver(
-                self.game(10), "mcts", TRAINING_SEED, {"c": 17.0, "threads": THREADS}
-            )
-            return trained(self.store, solver, self.size.mcts, self.tell, name)
-        buckets = int(name.removeprefix("MCCFR"))
-        iterations = self.size.mccfr10 if buckets == 10 else self.size.mccfr100
-        return mccfr(self.game(buckets), iterations, self.store, self.tell, name)
+    def mcts(self) -> Halves:
+        options = {"c": 17.0, "threads": THREADS}
+        solver = new_solver(self.game(10), "mcts", TRAINING_SEED, options)
+        return trained_twice(self.store, solver, self.size.mcts, self.tell, "MCTS10")
 
-    def observations(self, opponent: str, hands: int, partner: str = PARTNER) -> Observations:
-        """What `opponent` did in `hands` hands against the partner, as he saw it.
+    def equilibrium(self, buckets: int, engine: str) -> Halves:
+        """MCCFR10 or MCCFR100."""
+        iterations = self.size.of(engine, buckets)
+        what = f"MCCFR{buckets} ({engine})"
+        return mccfr(self.game(buckets), iterations, self.store, self.tell, what, engine)
+
+    def observations(
+        self, opponent: str, hands: int, partner: str = PARTNER, cards: str = "shown"
+    ) -> Observations:
+        """What `opponent` did in `hands` hands against the partner: with the cards he showed, or
+        with all.
 
         They are the first of a match of `observed` hands, if that is no shorter, so that few games
         are part of many.
         """
         if hands < self.size.observed:
-            seen = self.observations(opponent, self.size.observed, partner)
+            seen = self.observations(opponent, self.size.observed, partner, cards)
             return seen.part(seen.hand < hands)
-        player = partner if partner == PARTNER else self.equilibrium(partner)
+        player: Any = PARTNER
+        if partner != PARTNER:
+            player = self.equilibrium(10, partner).whole
 
         def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"observing {opponent}: {hands:,} hands")
@@ -155,12 +134,13 @@ class Company:
                     OBSERVING_SEED,
                     duplicate=False,
                     log=path,
-                    observer="a",
+                    observer="a" if cards == "shown" else None,
                     tell=self._about(f"observing {opponent}"),
                 )
                 return observe(read_hands(path), opponent)._asdict()
 
         recipe = {"of": opponent, "by": _who(player), "hands": hands, "seed": OBSERVING_SEED}
+        recipe["cards"] = cards
         return Observations(**self.store.arrays("hands", recipe, make))
 
     def model(
@@ -170,10 +150,11 @@ class Company:
         hands: int,
         kind: str = "tree",
         partner: str = PARTNER,
+        cards: str = "shown",
         **options: Any,
     ) -> Learnt:
         """How `opponent` plays, learnt from so many hands."""
-        game, seen = self.game(buckets), self.observations(opponent, hands, partner)
+        game, seen = self.game(buckets), self.observations(opponent, hands, partner, cards)
 
         def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"learning how {opponent} plays from {hands:,} hands")
@@ -195,47 +176,41 @@ class Company:
         name: str,
         model: Learnt,
         iterations: int,
-        trust: str = "constant",
+        trust: str | float = P,
         algorithm: str = "mcdbr",
-    ) -> Strategy:
-        """A robust response in both seats. `trust`: "constant", or a kind of confidence by
+        engine: str = "external",
+    ) -> Halves:
+        """A robust response in both seats. `trust`: Pconf, or a kind of confidence by
         observations."""
-        p: Any = P if trust == "constant" else confidence(model.observed, trust, P)
-        game, profile = model.strategy.game, model.strategy
+        p: Any = trust if not isinstance(trust, str) else confidence(model.observed, trust, P)
+        game, half, whole, seconds = model.strategy.game, model.strategy, model.strategy, 0.0
+        solver, options = ENGINES[engine]
         for seat in (0, 1):
-            solver = ResponseSolver(
+            engine_of = ResponseSolver(
                 game,
                 model.strategy,
                 seat,
                 p,
                 algorithm,
-                "mccfr-external",
+                solver,
                 TRAINING_SEED,
-                {"threads": THREADS},
+                {**options, "threads": THREADS},
             ).engine
             what = f"{name}, seat {seat + 1}"
-            profile = profile.replace(
-                trained(self.store, solver, iterations, self.tell, what), seat
-            )
-        return profile
+            found = trained_twice(self.store, engine_of, iterations, self.tell, what)
+            half, whole = half.replace(found.half, seat), whole.replace(found.whole, seat)
+            seconds += found.seconds
+        return Halves(half, whole, iterations, seconds)
 
-    def mcrnr(self, buckets: int, opponent: str) -> Strategy:
-        """MCRNR10 or MCRNR100 against an opponent: tree model from the observed hands, constant
-        Pconf."""
-        iterations = self.size.mcrnr10 if buckets == 10 else self.size.mcrnr100
-        model = self.model(opponent, buckets, self.size.observed)
-        return self.response(f"MCRNR{buckets}-{opponent}", model, iterations)
-
-    def match(self, name: str, player: Any, opponent: str, hands: int | None = None) -> MatchResult:
-        """What a player (a strategy, or the name of a bot) wins from a bot; played once."""
+    def match(self, name: str, player: Any, opponent: Any, hands: int | None = None) -> MatchResult:
+        """What a player (a strategy, or the name of a bot) wins from another; played once."""
         if hands is None:
             hands = self.size.poki if opponent == "poki" else self.size.sparbot
 
         def make() -> dict[str, Any]:
-            what = f"{name} against {opponent}"
+            what = f"{name} against {opponent if isinstance(opponent, str) else 'a strategy'}"
             self.tell(0.0, f"{what}: {hands:,} hands")
-            one = self.bot(player) if isinstance(player, str) else player
-            two = self.bot(opponent)
+            one, two = (self.bot(x) if isinstance(x, str) else x for x in (player, opponent))
             return asdict(
                 play_match(self.game(10), one, two, hands, MATCH_SEED, tell=self._about(what))
             )
@@ -243,6 +218,26 @@ class Company:
         recipe = {"a": _who(player), "b": _who(opponent), "hands": hands, "seed": MATCH_SEED}
         found = self.store.value("match", recipe, make)
         return MatchResult(**{**found, "by_seat": tuple(found["by_seat"])})
+
+    def play(
+        self, player: str, engine: str, halves: Halves, opponent: str, model: Strategy | None = None
+    ) -> Played:
+        """A trained player against a bot. What the second half of his training gave is measured
+        head to head with what he was, or, if he responds to a model, against that; also against
+        Sparbot, who is quick, if he is the bot. The most of these counts."""
+        name = f"{player} ({engine})"
+        result = self.match(name, halves.whole, opponent)
+        gains = []
+        if model is None:
+            won = self.match(name, halves.whole, halves.half)
+            gains.append((won.mean, half_interval(won)))
+        foes: list[Any] = [] if model is None else [model]
+        for foe in [*foes, *(["sparbot"] if opponent == "sparbot" else [])]:
+            one, two = (self.match(name, x, foe) for x in (halves.whole, halves.half))
+            error = float(np.hypot(half_interval(one), half_interval(two)))
+            gains.append((one.mean - two.mean, error))
+        gained = max(gains, key=sum)
+        return Played(player, engine, opponent, result, gained, halves.iterations, halves.seconds)
 
     def _about(self, what: str) -> Tell:
         return lambda share, how: self.tell(share, f"{what}: {how}")
@@ -255,16 +250,15 @@ def _who(player: Any) -> dict[str, str]:
     return {"game": player.game.fingerprint, "strategy": digest(player.probabilities)}
 
 
+def half_interval(result: MatchResult) -> float:
+    """Half of the 95% interval."""
+    low, high = result.interval
+    return (high - low) / 2
+
+
 def cell(result: MatchResult) -> str:
     """A result with its 95% interval."""
-    low, high = result.interval
-    return f"{result.mean:+.3f} ± {(high - low) / 2:.3f}"
-
-
-def difference(a: MatchResult, b: MatchResult) -> tuple[float, float]:
-    """Mean difference of two results on the same deals, and twice its standard error as if they
-    were independent."""
-    return a.mean - b.mean, 2.0 * float(np.hypot(a.standard_error, b.standard_error))
+    return f"{result.mean:+.3f} ± {half_interval(result):.3f}"
 
 
 def staged(tell: Tell, k: int, n: int) -> Tell:

@@ -1,0 +1,75 @@
+"""How long the players of the tables are trained and how many hands they play.
+
+The rates behind the sizes are those of benchmarks/RESULTS.md on two cores, in iterations a second
+with 10 and with 100 buckets: outcome sampling 3.7 and 2.6 million, external 139 and 47 thousand,
+public about 150 and 35. Compiling public sampling takes most of a minute, so quick scale leaves it
+out. Hands a second: 10,000 against Poki, 4 million against Sparbot or a strategy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+EPSILON = 0.6
+#: Engines of MCCFR and MCRNR: the paper's first, then ours.
+ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
+    "outcome": ("mccfr", {"epsilon": EPSILON}),
+    "external": ("mccfr-external", {}),
+    "public": ("mccfr-public", {}),
+}
+OURS = ("external", "public")
+
+
+class Sizes(NamedTuple):
+    """Iterations come with 10 and with 100 buckets; a response has as many for each seat as the
+    equilibrium. 0: not at this scale."""
+
+    mcts: int
+    outcome: tuple[int, int]
+    external: tuple[int, int]
+    public: tuple[int, int]
+    respond: tuple[tuple[str, int], ...]  # engine and buckets of the responses of Table 2
+    observed: int  # hands
+    many: int  # hands with all cards seen, for a model that is nearly perfect
+    poki: int  # hands of a match against Poki
+    sparbot: int  # against Sparbot or a strategy
+    swept: int  # iterations of external sampling for each seat where many responses are compared
+    swept_hands: int
+    trusts: tuple[float, ...]  # Pconf of responses to Sparbot, beside that of the paper
+
+    def of(self, engine: str, buckets: int) -> int:
+        """Iterations of an engine."""
+        sizes: tuple[int, int] = getattr(self, engine)
+        return sizes[0 if buckets == 10 else 1]
+
+
+SIZES = {
+    "quick": Sizes(
+        mcts=20_000_000,
+        outcome=(10_000_000, 10_000_000),
+        external=(1_000_000, 600_000),
+        public=(0, 0),
+        respond=(("outcome", 10), ("outcome", 100), ("external", 10)),
+        observed=20_000,
+        many=0,
+        poki=60_000,
+        sparbot=2_000_000,
+        swept=100_000,
+        swept_hands=12_000,
+        trusts=(),
+    ),
+    "paper": Sizes(
+        mcts=1_000_000_000,
+        outcome=(600_000_000, 1_000_000_000),
+        external=(12_000_000, 24_000_000),
+        public=(12_000, 6_000),
+        respond=(("outcome", 10), ("outcome", 100), ("public", 10), ("public", 100)),
+        observed=20_000,
+        many=400_000,
+        poki=400_000,
+        sparbot=20_000_000,
+        swept=2_000_000,
+        swept_hands=120_000,
+        trusts=(0.0, 0.25, 0.5),
+    ),
+}

@@ -1,0 +1,351 @@
+"""Every rule on made-up numbers: where the claim holds, where it fails, and where nobody can
+tell."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterplay.experiments.harness.base import Claim
+from counterplay.experiments.harness.judge import Range, around
+from counterplay.experiments.paper import rules
+from counterplay.experiments.paper.rules import (
+    bots,
+    buckets,
+    frontier,
+    kuhn,
+    online,
+    race,
+    rows,
+    speed,
+    table1,
+    table2,
+)
+
+BOTS = rows.BOTS
+Case = Callable[[], Claim]
+CASES: dict[Any, tuple[Case, Case, Case]] = {}  # holds, fails, undecided
+EXACT = (race.smaller,)  # of numbers that are known: nothing is undecided
+
+
+def row(won: float, half: float = 0.005, gained: float = -0.01) -> rows.Row:
+    return rows.Row(around(won, half), around(gained, 0.001))
+
+
+def table(**changes: rows.Row) -> dict[rows.Key, rows.Row]:
+    """The paper's own numbers, well measured, for every engine; `changes` by player_bot."""
+    found = {}
+    for bot in BOTS:
+        for player, won in table2.PAPER[bot].items():
+            engines = ("mcts",) if player == "MCTS10" else ("outcome", "external", "public")
+            for engine in engines:
+                found[player, engine, bot] = changes.get(f"{player}_{bot}", row(won))
+    for model in (table2.LITERAL, table2.SEEN):
+        for engine in ("outcome", "external", "public"):
+            mine = found["MCRNR10", engine, "poki"]
+            found[table2.named("MCRNR10", model), engine, "poki"] = mine
+    return found
+
+
+def on(rule: Any, good: dict[str, Any], bad: dict[str, Any], *arguments: Any) -> None:
+    """A rule of the tables: numbers on which it holds and fails; noise leaves it open."""
+    noisy = {name: rows.Row(around(r.now.value, 0.5), r.gained) for name, r in bad.items()}
+    CASES[rule] = tuple(  # type: ignore[assignment]
+        (lambda given=given: rule(table(**given), *arguments)) for given in (good, bad, noisy)
+    )
+
+
+on(table1.finer, {}, {"MCCFR100_poki": row(0.02)}, "outcome")
+on(table1.wins, {}, {"MCCFR10_poki": row(-0.02)}, "outcome")
+on(table1.loses, {}, {"MCCFR10_sparbot": row(0.02)}, "outcome")
+on(table1.wins_convincingly, {}, {"MCCFR100_sparbot": row(-0.02)}, "outcome")
+on(table1.level, {}, {"MCTS10_poki": row(0.5)}, rows.APART, "x")
+on(table1.cells, {}, {"MCCFR10_poki": row(0.3)}, table1.PAPER, "MCTS10", "MCCFR10", "MCCFR100")
+on(table2.exploits, {}, {"MCRNR10_poki": row(0.1)}, 10, "outcome", table2.PLAIN)
+on(table2.coarse, {}, {"MCRNR10_poki": row(0.1)}, "outcome")
+on(table2.finer, {}, {"MCRNR100_poki": row(0.1)}, "outcome")
+on(table2.safe, {}, {"MCRNR10_sparbot": row(-0.4)}, 10, "outcome", rows.APART, "x")
+CASES[table2.improves] = (
+    lambda: table2.improves(row(0.05), row(0.0), "x"),
+    lambda: table2.improves(row(-0.05), row(0.0), "x"),
+    lambda: table2.improves(row(-0.05, half=0.1), row(0.0), "x"),
+)
+CASES[table2.more_games] = (
+    lambda: table2.more_games(around(0.1, 0.02), around(0.2, 0.02), (10, 20)),
+    lambda: table2.more_games(around(0.1, 0.02), around(0.0, 0.02), (10, 20)),
+    lambda: table2.more_games(around(0.1, 0.02), around(0.11, 0.02), (10, 20)),
+)
+CASES[table2.one_coin] = (
+    lambda: table2.one_coin(around(0.4, 0.01), around(0.41, 0.01)),
+    lambda: table2.one_coin(around(0.4, 0.01), around(0.5, 0.01)),
+    lambda: table2.one_coin(around(0.4, 0.1), around(0.41, 0.1)),
+)
+CASES[bots.reached] = (
+    lambda: bots.reached("a", "b", 0.5, 0.6, around(0.65, 0.005), 9, True),
+    lambda: bots.reached("a", "b", 0.5, 0.6, around(0.7, 0.005), 9, False),
+    lambda: bots.reached("a", "b", 0.5, 0.6, around(0.66, 0.005), 9, False),
+)
+
+
+def learnt(*won: float, half: float = 0.02) -> list[online.Learnt]:
+    return [online.Learnt(1000.0 * (k + 1), 6e6 * k, around(x, half)) for k, x in enumerate(won)]
+
+
+MCCFR = around(0.1, 0.02)
+CASES[online.exploits] = (
+    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
+    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.01), MCCFR),
+    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.11), MCCFR),
+)
+CASES[online.improves] = (
+    lambda: online.improves(learnt(-1, 0.1, 0.2, 0.3)),
+    lambda: online.improves(learnt(-1, 0.3, 0.2, 0.1)),
+    lambda: online.improves(learnt(-1, 0.3, 0.2, 0.31)),
+)
+CASES[online.from_nothing] = (
+    lambda: online.from_nothing(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
+    lambda: online.from_nothing(learnt(-1, -0.5, 0.0, 0.0), MCCFR),
+    lambda: online.from_nothing(learnt(-1, 0.2, 0.21, 0.2), MCCFR),
+)
+
+GOOD = kuhn.Errors(np.full(3, 0.02), np.full(3, 0.001))
+BAD = kuhn.Errors(np.full(3, 0.02), np.full(3, 0.02))
+MIXED = kuhn.Errors(np.full(3, 0.02), np.array([0.001, 0.002, 0.03]))
+CASES[kuhn.learns] = (
+    lambda: kuhn.learns({"SQR-E": GOOD}, 10**6),
+    lambda: kuhn.learns({"SQR-E": BAD}, 10**6),
+    lambda: kuhn.learns({"SQR-E": MIXED}, 10**6),
+)
+CASES[kuhn.off] = (
+    lambda: kuhn.off({"x": GOOD}, {"x": BAD}, "x", "text"),
+    lambda: kuhn.off({"x": GOOD}, {"x": GOOD}, "x", "text"),
+    lambda: kuhn.off({"x": GOOD}, {"x": MIXED}, "x", "text"),
+)
+CASES[kuhn.unlearns] = (
+    lambda: kuhn.unlearns(GOOD),
+    lambda: kuhn.unlearns(kuhn.Errors(GOOD.end, GOOD.tenth)),
+    lambda: kuhn.unlearns(MIXED),
+)
+CASES[kuhn.loses_little] = (
+    lambda: kuhn.loses_little(Range(0.003, 0.001, 0.005), 10**6),
+    lambda: kuhn.loses_little(Range(0.03, 0.02, 0.05), 10**6),
+    lambda: kuhn.loses_little(Range(0.009, 0.005, 0.02), 10**6),
+)
+
+HIGH, LOW, WIDE = [0.1, 0.11, 0.12], [-0.1, -0.11, -0.12], [-0.3, 0.0, 0.3]
+CASES[race.fast] = (
+    lambda: race.fast(HIGH, LOW, 1),
+    lambda: race.fast(LOW, HIGH, 1),
+    lambda: race.fast(WIDE, LOW, 1),
+)
+CASES[race.surpasses] = (
+    lambda: race.surpasses(HIGH, LOW, 1, 0.01),
+    lambda: race.surpasses(LOW, HIGH, race.LONG, 0.01),
+    lambda: race.surpasses(LOW, HIGH, race.LONG - 1, 0.01),
+)
+CASES[race.quicker] = (
+    lambda: race.quicker([0.8, 0.9]),
+    lambda: race.quicker([1.1, 1.2]),
+    lambda: race.quicker([0.9, 1.2]),
+)
+CASES[race.smaller] = (
+    lambda: race.smaller(9, 10),
+    lambda: race.smaller(11, 10),
+)  # type: ignore[assignment]
+CASES[race.external] = (
+    lambda: race.external(HIGH, LOW, 1),
+    lambda: race.external(LOW, HIGH, 1),
+    lambda: race.external(WIDE, LOW, 1),
+)
+CASES[race.constant] = (
+    lambda: race.constant({17.0: HIGH, 5.0: LOW}, race.SWEPT, "small bets"),
+    lambda: race.constant({17.0: LOW, 5.0: HIGH}, race.SWEPT, "small bets"),
+    lambda: race.constant({17.0: LOW, 5.0: HIGH}, race.SWEPT - 1, "small bets"),
+)
+
+
+def curve(*risks: float, gap: float = 0.001, gains: Any = (0, 0.05, 0.08, 0.09, 0.1)) -> Any:
+    ps = (0.0, 0.5, 0.8, 0.97, 1.0)
+    spots = [frontier.Spot(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
+    return frontier.Curve(spots, 0.1)
+
+
+LATE, EVEN = (0, 0.01, 0.02, 0.3, 1.0), (0, 0.01, 0.02, 0.9, 1.0)  # when the risk comes
+GAMES = {"ocp": curve(*LATE), "bluff": curve(*EVEN)}
+FALLING = {"ocp": curve(*LATE[::-1])}
+ROUGH = {"ocp": curve(*LATE, gap=0.05), "bluff": curve(*EVEN)}
+RISKY = {"ocp": curve(0, 0.5, 0.9, 0.95, 1.0)}
+CASES[frontier.grow] = (
+    lambda: frontier.grow(GAMES, GAMES, "m"),
+    lambda: frontier.grow(FALLING, FALLING, "m"),
+    lambda: frontier.grow(ROUGH, ROUGH, "m"),
+)
+CASES[frontier.boost] = (
+    lambda: frontier.boost(GAMES, GAMES, "m"),
+    lambda: frontier.boost(RISKY, RISKY, "m"),
+    lambda: frontier.boost(ROUGH, GAMES, "m"),
+)
+CASES[frontier.jump] = (
+    lambda: frontier.jump(GAMES, GAMES, "m"),
+    lambda: frontier.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}, GAMES, "m"),
+    lambda: frontier.jump(ROUGH, GAMES, "m"),
+)
+CASES[frontier.similar] = (
+    lambda: frontier.similar(GAMES, GAMES, "m"),
+    lambda: frontier.similar({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)}, "m"),
+    lambda: frontier.similar(ROUGH, ROUGH, "m"),
+)
+
+
+def race_of(nodes: float, start: float = 1.0) -> list[speed.Seen]:
+    """The gap halves with every measurement, each of so many nodes and seconds."""
+    return [
+        speed.Seen(nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k) for k in range(8)
+    ]
+
+
+FULL, SOON, SLOW = race_of(100), race_of(1), race_of(10_000)
+CASES[speed.ahead] = (
+    lambda: speed.ahead({"g": (FULL, [SOON, SOON])}, "gap", "nodes", "t", speed.EARLY),
+    lambda: speed.ahead({"g": (FULL, [SLOW, SLOW])}, "gap", "nodes", "t", speed.EARLY),
+    lambda: speed.ahead({"g": (FULL, [SOON, SLOW])}, "gap", "nodes", "t", speed.EARLY),
+)
+
+
+def trained(*wins: float) -> list[list[buckets.Seen]]:
+    return [[buckets.Seen(t, t * 5, x - 1 / t) for t in (1.0, 2.0, 4.0, 8.0)] for x in wins]
+
+
+CASES[buckets.finer] = tuple(  # type: ignore[assignment]
+    (
+        lambda fine=fine: buckets.finer(
+            {10: trained(0.1, 0.11, 0.12), 100: trained(*fine)}, 100, 10, "seconds", "x"
+        )
+    )
+    for fine in ((0.2, 0.21, 0.22), (0.0, 0.01, 0.02), (0.0, 0.1, 0.3))
+)
+CASES[buckets.finer_in_the_end] = tuple(  # type: ignore[assignment]
+    (lambda fine=fine: buckets.finer_in_the_end({10: HIGH, 100: fine}, 100, 10, "x", False))
+    for fine in ([0.2, 0.21], LOW, WIDE)
+)
+
+
+def _rules() -> list[Any]:
+    """Every function of the rules that makes a claim."""
+    found = []
+    for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
+        for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+            if one.__module__ == module.name and one.__annotations__.get("return") == "Claim":
+                found.append(one)
+    return found
+
+
+@pytest.mark.parametrize("rule", _rules(), ids=lambda rule: f"{rule.__module__}.{rule.__name__}")
+def test_each_rule_can_say_all_three(rule: Any) -> None:
+    claims = [case() for case in CASES[rule]]
+    wanted = [True, False] if rule in EXACT else [True, False, None]
+    assert [claim.holds for claim in claims] == wanted
+    assert all(claim.text and claim.rule and claim.measured for claim in claims[:2])
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in CASES if rule.__module__.endswith(("table1", "table2"))]
+)
+def test_nothing_fails_for_want_of_training(rule: Any) -> None:
+    """The same numbers of players who still learn fast: nothing is held against them."""
+    if rule in (table2.improves, table2.more_games, table2.one_coin, table1.level, table1.cells):
+        return
+    short = {
+        f"{player}_{bot}": rows.Row(around(-0.3, 0.005), around(0.2, 0.005))
+        for bot in BOTS
+        for player in table2.PAPER[bot]
+    }
+    arguments = {
+        table2.exploits: (10, "outcome", table2.PLAIN),
+        table2.safe: (10, "outcome", rows.APART, "x"),
+    }.get(rule, ("outcome",))
+    assert rule(table(**short), *arguments).holds is None
+
+
+def test_claims_of_the_tables_are_those_of_the_rows_there_are() -> None:
+    whole = table()
+    texts = [claim.text for claim in table1.claims(whole)]
+    assert len(texts) == len(set(texts))
+    texts = [claim.text for claim in table2.claims(whole)]
+    assert len(texts) == len(set(texts))
+    for model in (table2.LITERAL, table2.PLAIN, table2.SEEN):
+        assert any(f"model: {model} (outcome sampling, as in the paper)" in text for text in texts)
+    paper = {key: one for key, one in whole.items() if key[1] in ("outcome", "mcts")}
+    assert all("ours" not in claim.text for claim in table1.claims(paper))
+    assert {claim.holds for claim in table1.claims(paper)} >= {True}
+
+
+def test_a_player_who_gains_much_may_still_win() -> None:
+    slow = rows.Row(around(-0.02, 0.001), around(0.02, 0.001))
+    done = rows.Row(around(-0.02, 0.001), around(0.001, 0.0005))
+    for one, verdict in ((slow, None), (done, False)):
+        given = table(MCCFR10_poki=one)
+        assert table1.wins(given, "outcome").holds is verdict
+        assert table1.wins(given, "outcome").before is not None
+
+
+def test_bluff_is_tested_too_and_must_be_there() -> None:
+    only = {"ocp": curve(*LATE)}
+    assert frontier.jump(only, only, "m").holds is None
+    high = {"ocp": curve(*LATE), "bluff": curve(*LATE)}
+    found = frontier.jump(high, high, "m")
+    assert found.holds is False
+    assert found.before is not None
+    assert found.before.holds is True
+
+
+def test_points_that_have_not_converged_decide_nothing() -> None:
+    rough = {name: one._replace(available=0.001) for name, one in GAMES.items()}
+    for claim in frontier.claims({"m": rough}, {"m": rough}):
+        assert claim.holds is None
+        assert "not converged: ocp, bluff" in claim.measured
+
+
+def test_no_method_is_compared_before_its_first_iteration() -> None:
+    """MCRNR that ends above what RNR has after one iteration has nothing to be compared with."""
+    never = [speed.Seen(k, k, 5.0, 5.0) for k in range(1, 5)]
+    assert speed.ratio(FULL, [never, never], "gap", speed.EARLY, "nodes") is None
+    claim = speed.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", speed.EARLY)
+    assert claim.holds is None
+    assert "nothing to compare" in claim.measured
+    for left in (speed.EARLY, speed.LATE):
+        where = speed.level(FULL, [SOON], "gap", left)
+        assert where is not None
+        assert FULL[0].gap > where >= FULL[-1].gap
+
+
+def test_the_models_nodes_are_counted_as_a_factor_of_two() -> None:
+    near = race_of(80)  # fewer nodes than RNR, but not by a factor of two
+    runs = {"g": (FULL, [near, near])}
+    assert speed.ahead(runs, "gap", "nodes", "t", speed.EARLY).holds is None
+    assert speed.ahead(runs, "gap", "seconds", "t", speed.EARLY).holds is True
+
+
+def test_finer_buckets_that_catch_up_do_not_fail() -> None:
+    flat = [[buckets.Seen(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    rising = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    given = {10: flat, 100: rising}
+    assert buckets.closing(given, 100, 10, "seconds")
+    assert buckets.finer(given, 100, 10, "seconds", "x").holds is None
+    assert buckets.finer({10: rising, 100: flat}, 100, 10, "seconds", "x").holds is True
+    assert buckets.finer_in_the_end({10: HIGH, 100: LOW}, 100, 10, "x", True).holds is None
+
+
+def test_where_curves_cross() -> None:
+    slow = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
+    flat = [[buckets.Seen(t, t, -0.25) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
+    found = buckets.crossing({10: flat, 100: slow}, 100, 10, "seconds")
+    assert found == pytest.approx(4.0, rel=0.1)
+    assert buckets.crossing({10: slow, 100: flat}, 100, 10, "seconds") is None
+    assert buckets.at(slow[0], "seconds", 0.5) != buckets.at(slow[0], "seconds", 0.5)  # NaN
