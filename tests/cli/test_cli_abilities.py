@@ -83,7 +83,7 @@ def test_what_a_game_cannot_do_is_refused(tmp_path: Path) -> None:
     done = typed(tmp_path, "evaluate", "uniform", "--game", "vast")
     assert done.code == 2
     assert "too large to evaluate exactly; play it: counterplay match uniform OTHER" in done.stderr
-    done = typed(tmp_path, "solve", "vast")
+    done = typed(tmp_path, "solve", "vast", "-a", "cfr+")
     assert done.code == 2
     assert "vast is too large for" in done.stderr
     done = typed(tmp_path, "solve", "vast", "-a", "mccfr", "-n", "20", "--out", "run")

@@ -415,10 +415,9 @@ MISTAKES = [
     (["evaluate", "mine.npz", "--flops", "2"], "at least 12 flops"),
     (["evaluate", "mine.npz", "--against", "uniform"], "counterplay match mine.npz uniform"),
     (["solve", "holdem(buckets=0)", "-a", "mccfr"], "from 1 to 1000"),
-    (["solve", NAME, "-n", "10"], "mccfr"),
+    (["solve", NAME, "-a", "cfr+", "-n", "10"], "mccfr"),
     (["solve", NAME, "-a", "mccfr", "-n", "10", "-o", "threads=0"], "threads must be"),
     (["respond", "always-rais", "--game", NAME, "-a", "mcdbr", "-n", "10"], "always-rais"),
-    (["respond", "always-raise", "--game", NAME, "-n", "10"], "mcdbr"),
 ]
 
 

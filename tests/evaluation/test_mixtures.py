@@ -8,7 +8,7 @@ from support.small_holdem import RIVER_BETS, on_tree, random_strategy, tree_game
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter, BadStrategy
-from counterplay.evaluation.boards import Asked, check_walk, values_by_board
+from counterplay.evaluation.boards import ValueAsked, check_walk, values_by_board
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk.flops import BoardQuestion, Instead, Prepared
 
@@ -45,11 +45,11 @@ def test_against_somebody_who_mixes() -> None:
     game = one.game
     mine, his, second = (strategy_table(s) for s in (random_strategy(game, 3), one, other))
     asked = [
-        Asked(0, his, mine, Instead(second, WEIGHT)),
-        Asked(0, his, mine),
-        Asked(0, second, mine),
-        Asked(1, his, None, Instead(his, WEIGHT)),
-        Asked(1, his),
+        ValueAsked(0, his, mine, Instead(second, WEIGHT)),
+        ValueAsked(0, his, mine),
+        ValueAsked(0, second, mine),
+        ValueAsked(1, his, None, Instead(his, WEIGHT)),
+        ValueAsked(1, his),
     ]
     mixed, first, last, same, alone = values_by_board(game, asked)
     assert mixed == pytest.approx((1.0 - WEIGHT) * first + WEIGHT * last, abs=1e-12)

@@ -34,11 +34,11 @@ CASES: dict[Any, tuple[Case, Case, Case]] = {}  # holds, fails, undecided
 EXACT = (race.smaller,)  # of numbers that are known: nothing is undecided
 
 
-def row(won: float, half: float = 0.005, gained: float = -0.01) -> rows.Row:
-    return rows.Row(around(won, half), around(gained, 0.001))
+def row(won: float, half: float = 0.005, gained: float = -0.01) -> rows.Standing:
+    return rows.Standing(around(won, half), around(gained, 0.001))
 
 
-def table(**changes: rows.Row) -> dict[rows.Key, rows.Row]:
+def table(**changes: rows.Standing) -> dict[rows.Key, rows.Standing]:
     """The paper's own numbers, well measured, for every engine; `changes` by player_bot."""
     found = {}
     for bot in BOTS:
@@ -55,7 +55,7 @@ def table(**changes: rows.Row) -> dict[rows.Key, rows.Row]:
 
 def on(rule: Any, good: dict[str, Any], bad: dict[str, Any], *arguments: Any) -> None:
     """A rule of the tables: numbers on which it holds and fails; noise leaves it open."""
-    noisy = {name: rows.Row(around(r.now.value, 0.5), r.gained) for name, r in bad.items()}
+    noisy = {name: rows.Standing(around(r.now.value, 0.5), r.gained) for name, r in bad.items()}
     CASES[rule] = tuple(  # type: ignore[assignment]
         (lambda given=given: rule(table(**given), *arguments)) for given in (good, bad, noisy)
     )
@@ -93,8 +93,10 @@ CASES[bots.reached] = (
 )
 
 
-def learnt(*won: float, half: float = 0.02) -> list[online.Learnt]:
-    return [online.Learnt(1000.0 * (k + 1), 6e6 * k, around(x, half)) for k, x in enumerate(won)]
+def learnt(*won: float, half: float = 0.02) -> list[online.LearntCell]:
+    return [
+        online.LearntCell(1000.0 * (k + 1), 6e6 * k, around(x, half)) for k, x in enumerate(won)
+    ]
 
 
 MCCFR = around(0.1, 0.02)
@@ -172,7 +174,7 @@ CASES[race.constant] = (
 
 def curve(*risks: float, gap: float = 0.001, gains: Any = (0, 0.05, 0.08, 0.09, 0.1)) -> Any:
     ps = (0.0, 0.5, 0.8, 0.97, 1.0)
-    spots = [frontier.Spot(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
+    spots = [frontier.Seen(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
     return frontier.Curve(spots, 0.1)
 
 
@@ -262,7 +264,7 @@ def test_nothing_fails_for_want_of_training(rule: Any) -> None:
     if rule in (table2.improves, table2.more_games, table2.one_coin, table1.level, table1.cells):
         return
     short = {
-        f"{player}_{bot}": rows.Row(around(-0.3, 0.005), around(0.2, 0.005))
+        f"{player}_{bot}": rows.Standing(around(-0.3, 0.005), around(0.2, 0.005))
         for bot in BOTS
         for player in table2.PAPER[bot]
     }
@@ -287,8 +289,8 @@ def test_claims_of_the_tables_are_those_of_the_rows_there_are() -> None:
 
 
 def test_a_player_who_gains_much_may_still_win() -> None:
-    slow = rows.Row(around(-0.02, 0.001), around(0.02, 0.001))
-    done = rows.Row(around(-0.02, 0.001), around(0.001, 0.0005))
+    slow = rows.Standing(around(-0.02, 0.001), around(0.02, 0.001))
+    done = rows.Standing(around(-0.02, 0.001), around(0.001, 0.0005))
     for one, verdict in ((slow, None), (done, False)):
         given = table(MCCFR10_poki=one)
         assert table1.wins(given, "outcome").holds is verdict

@@ -18,7 +18,6 @@ MODEL = cp.Strategy.uniform(KUHN)
     "arguments",
     [
         {"algorithm": 5},
-        {"algorithm": None},
         {"algorithm": ["rnr"]},
         {"engine": 5},
         {"p": [[1], [2, 3]]},

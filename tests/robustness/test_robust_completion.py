@@ -21,6 +21,7 @@ COMMANDS = {
     "respond",
     "frontier",
     "holdem",
+    "acpc",
 }
 
 

@@ -43,7 +43,7 @@ OPTIONS = ("backend", "flops", "seed", "tell")  # of a walk
 KEEP_EVERY = 16  # flops
 
 
-class Asked(NamedTuple):
+class ValueAsked(NamedTuple):
     """What `player` gets from the table `against`, or `instead`, with the table `by`, or at best
     (None)."""
 
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 
 def values_by_board(
     game: Game,
-    questions: Sequence[Asked],
+    questions: Sequence[ValueAsked],
     backend: str = "auto",
     flops: int | None = None,
     seed: int = 0,
@@ -256,7 +256,7 @@ def best_values(
     """What each of `players` gets at best against the other, in one walk."""
     table, instead = seat_of(strategy)
     return values_by_board(
-        game, [Asked(player, table, None, instead) for player in players], **options
+        game, [ValueAsked(player, table, None, instead) for player in players], **options
     )
 
 
@@ -265,5 +265,5 @@ def value_by_board(game: Game, strategy: Strategy | Mixture, **options: Any) -> 
     table, instead = seat_of(strategy)
     tables = [table] if instead is None else [table, instead.table]
     shares = [1.0] if instead is None else [1.0 - instead.share, instead.share]
-    found = values_by_board(game, [Asked(0, table, by, instead) for by in tables], **options)
+    found = values_by_board(game, [ValueAsked(0, table, by, instead) for by in tables], **options)
     return sum(value * share for value, share in zip(found, shares, strict=True))

@@ -30,6 +30,7 @@ from numba.core import config as _config
 
 from counterplay.base.disk import remove_abandoned
 from counterplay.kernels.cache import KernelCache
+from counterplay.kernels.pause import pause_collector
 from counterplay.kernels.private import make_private, who_else_writes
 
 config: Any = _config  # its settings are not declared
@@ -139,6 +140,7 @@ def _forget_old_versions(parent: Path) -> None:
 
 
 _CACHE = None if config.DISABLE_JIT else _writable_cache()
+pause_collector()
 
 
 @overload

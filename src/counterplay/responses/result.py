@@ -129,20 +129,20 @@ def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | N
 
 def _gains(response: Response) -> list[Any]:
     """What the responder gets from the model, as questions to the boards; by seat."""
-    from counterplay.evaluation.boards import Asked
+    from counterplay.evaluation.boards import ValueAsked
     from counterplay.holdem.table import strategy_table
 
     mine, model = strategy_table(response.strategy), strategy_table(response.model)
-    return [Asked(seat, model, mine) for seat in response.seats]
+    return [ValueAsked(seat, model, mine) for seat in response.seats]
 
 
 def _risks(response: Response) -> list[Any]:
     """What the best opponent gets from the responder."""
-    from counterplay.evaluation.boards import Asked
+    from counterplay.evaluation.boards import ValueAsked
     from counterplay.holdem.table import strategy_table
 
     mine = strategy_table(response.strategy)
-    return [Asked(1 - seat, mine) for seat in response.seats]
+    return [ValueAsked(1 - seat, mine) for seat in response.seats]
 
 
 def assemble(

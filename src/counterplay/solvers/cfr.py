@@ -61,7 +61,7 @@ def _kept(t: int, exponent: float) -> float:
     return 1.0 / float(1.0 + float(t) ** -exponent)
 
 
-@jit(inner=True)
+@jit
 def update_half(side: Treeplex | Side, half: Half, variant: Variant, t: int) -> None:
     """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array
     of `half`."""

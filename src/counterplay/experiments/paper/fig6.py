@@ -62,7 +62,7 @@ class Curve(NamedTuple):
     game: str
     model: FixedProfile
     how: str  # rnr, dbr, mcrnr or mcrnr (outcome)
-    spots: list[rules.Spot]
+    spots: list[rules.Seen]
     seconds: list[float]
     iterations: list[int]
 
@@ -86,7 +86,7 @@ def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> 
 
     def add(how: str, model: FixedProfile, ps: Sequence[float], options: Options) -> None:
         points = kept_curve(game, model, store, ps, options, part())
-        spots = [rules.Spot(q.p, q.gain, q.risk, q.gap) for q in points]
+        spots = [rules.Seen(q.p, q.gain, q.risk, q.gap) for q in points]
         seconds, done = [q.seconds for q in points], [q.iterations for q in points]
         curves.append(Curve(name, model, how, spots, seconds, done))
 

@@ -28,10 +28,10 @@ from counterplay.experiments.paper.players import (
     MATCH_SEED,
     RECREATED,
     THREADS,
+    Cell,
     Company,
     Learnt,
     P,
-    Played,
     staged,
 )
 from counterplay.experiments.paper.rules import online as rules
@@ -126,9 +126,12 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )
 
 
-def _claims(found: dict[str, np.ndarray], mccfr: Played) -> list[Claim]:
+def _claims(found: dict[str, np.ndarray], mccfr: Cell) -> list[Claim]:
     fixed, online = (
-        [rules.Learnt(row[0], row[1], around(row[3], Z * row[4])) for row in found[mode].tolist()]
+        [
+            rules.LearntCell(row[0], row[1], around(row[3], Z * row[4]))
+            for row in found[mode].tolist()
+        ]
         for mode in MODES
     )
     (row,) = as_rows([mccfr]).values()

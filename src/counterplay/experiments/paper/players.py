@@ -64,7 +64,7 @@ class Learnt(NamedTuple):
     observed: np.ndarray  # float64[information sets]: how often each was seen
 
 
-class Played(NamedTuple):
+class Cell(NamedTuple):
     """What a trained player won from a bot, and what the second half of his training gave him."""
 
     player: str  # such as MCCFR10
@@ -221,7 +221,7 @@ class Company:
 
     def play(
         self, player: str, engine: str, halves: Halves, opponent: str, model: Strategy | None = None
-    ) -> Played:
+    ) -> Cell:
         """A trained player against a bot. What the second half of his training gave is measured
         head to head with what he was, or, if he responds to a model, against that; also against
         Sparbot, who is quick, if he is the bot. The most of these counts."""
@@ -237,7 +237,7 @@ class Company:
             error = float(np.hypot(half_interval(one), half_interval(two)))
             gains.append((one.mean - two.mean, error))
         gained = max(gains, key=sum)
-        return Played(player, engine, opponent, result, gained, halves.iterations, halves.seconds)
+        return Cell(player, engine, opponent, result, gained, halves.iterations, halves.seconds)
 
     def _about(self, what: str) -> Tell:
         return lambda share, how: self.tell(share, f"{what}: {how}")

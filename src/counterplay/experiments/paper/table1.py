@@ -17,14 +17,14 @@ from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
+    Cell,
     Company,
-    Played,
     cell,
     half_interval,
     staged,
 )
 from counterplay.experiments.paper.rules import table1 as rules
-from counterplay.experiments.paper.rules.rows import LEARNING, NAMES, WHOSE, Key, Row
+from counterplay.experiments.paper.rules.rows import LEARNING, NAMES, WHOSE, Key, Standing
 from counterplay.experiments.paper.sizes import ENGINES
 
 HEADER = (
@@ -70,17 +70,17 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )
 
 
-def as_rows(played: Sequence[Played]) -> dict[Key, Row]:
+def as_rows(played: Sequence[Cell]) -> dict[Key, Standing]:
     """What the rules judge."""
     return {
-        (p.player, p.engine, p.opponent): Row(
+        (p.player, p.engine, p.opponent): Standing(
             around(p.result.mean, half_interval(p.result)), around(*p.gained)
         )
         for p in played
     }
 
 
-def line(p: Played, paper: dict[str, dict[str, float]]) -> tuple[object, ...]:
+def line(p: Cell, paper: dict[str, dict[str, float]]) -> tuple[object, ...]:
     """A row of the CSV."""
     result = p.result
     return (
@@ -97,7 +97,7 @@ def line(p: Played, paper: dict[str, dict[str, float]]) -> tuple[object, ...]:
     )
 
 
-def sheet(played: Sequence[Played], paper: dict[str, dict[str, float]]) -> Sheet:
+def sheet(played: Sequence[Cell], paper: dict[str, dict[str, float]]) -> Sheet:
     """Every player with his engine and training, and what he won from each bot."""
     rows = []
     for p in played:
@@ -133,7 +133,7 @@ def sheet(played: Sequence[Played], paper: dict[str, dict[str, float]]) -> Sheet
     )
 
 
-def trained(played: Sequence[Played]) -> dict[str, str]:
+def trained(played: Sequence[Cell]) -> dict[str, str]:
     """Engine, iterations and seconds of each player, for the setting."""
     return {
         f"{p.player}, {p.engine}, for {p.opponent}"

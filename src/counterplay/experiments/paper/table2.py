@@ -25,15 +25,15 @@ from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
+    Cell,
     Company,
     P,
-    Played,
     cell,
     half_interval,
     staged,
 )
 from counterplay.experiments.paper.rules import table2 as rules
-from counterplay.experiments.paper.rules.rows import LEARNING, Row
+from counterplay.experiments.paper.rules.rows import LEARNING, Standing
 from counterplay.experiments.paper.table1 import HEADER, as_rows, line, sheet, trained
 
 #: What a model is learnt with; how unseen cards are treated, and whether there are any.
@@ -105,7 +105,7 @@ def _plan(company: Company) -> list[tuple[str, str, int, str, str]]:
 
 def _play(
     company: Company, player: str, engine: str, buckets: int, opponent: str, model: str
-) -> Played:
+) -> Cell:
     if not model:
         return company.play(player, engine, company.equilibrium(buckets, engine), opponent)
     learnt = company.model(opponent, buckets, company.size.observed, **MODELS[model])
@@ -137,7 +137,7 @@ def _variant(company: Company, what: str, options: dict[str, Any], algorithm: st
     return company.match(name, player, "poki", company.size.swept_hands)
 
 
-def _sparbot(company: Company) -> dict[str, Played]:
+def _sparbot(company: Company) -> dict[str, Cell]:
     """MCRNR10 against Sparbot by Pconf, at equal budget; the first is the control. Empty at quick
     scale."""
     size, found = company.size, {}
@@ -159,10 +159,10 @@ def _won(result: MatchResult) -> Range:
 
 
 def _claims(
-    played: list[Played],
+    played: list[Cell],
     curves: Curves,
     variants: list[MatchResult],
-    swept: dict[str, Played],
+    swept: dict[str, Cell],
     observed: int,
 ) -> list[Claim]:
     few, many = (_won(curves["tree", "constant", n]) for n in (GAMES[0], GAMES[-1]))
@@ -171,7 +171,7 @@ def _claims(
         rules.more_games(few, many, (GAMES[0], GAMES[-1])),
         rules.one_coin(_won(variants[-1]), _won(curves["tree", "constant", observed])),
     ]
-    rows: list[Row] = list(as_rows(list(swept.values())).values())
+    rows: list[Standing] = list(as_rows(list(swept.values())).values())
     return made + [
         rules.improves(row, rows[0], name) for name, row in list(zip(swept, rows, strict=True))[1:]
     ]
@@ -179,10 +179,10 @@ def _claims(
 
 def _write(
     path: Path,
-    played: list[Played],
+    played: list[Cell],
     curves: Curves,
     variants: list[MatchResult],
-    swept: dict[str, Played],
+    swept: dict[str, Cell],
     observed: int,
 ) -> None:
     rows: list[tuple[Any, ...]] = [("table", *line(p, rules.PAPER), observed) for p in played]
@@ -199,10 +199,10 @@ def _write(
 
 
 def _tables(
-    played: list[Played],
+    played: list[Cell],
     curves: Curves,
     variants: list[MatchResult],
-    swept: dict[str, Played],
+    swept: dict[str, Cell],
     observed: int,
 ) -> list[Sheet]:
     games = [
@@ -231,7 +231,7 @@ def _tables(
 
 def _picture(
     curves: Curves,
-    played: list[Played],
+    played: list[Cell],
     path: Path,
 ) -> None:
     figure, axes = new_figure(1, 1, 7.2, 4.4)

@@ -32,7 +32,7 @@ JUMP = 0.25
 SIMILAR = 0.1  # footnote 10: of what can be won from the model
 
 
-class Spot(NamedTuple):
+class Seen(NamedTuple):
     """A response in both seats."""
 
     p: float
@@ -44,7 +44,7 @@ class Spot(NamedTuple):
 class Curve(NamedTuple):
     """Responses to one model in one game, p rising."""
 
-    spots: Sequence[Spot]
+    spots: Sequence[Seen]
     available: float  # exploitability of the model: the most that can be won from it
 
     @property
@@ -53,7 +53,7 @@ class Curve(NamedTuple):
             spot.gap <= CONVERGED * self.available for spot in self.spots
         )
 
-    def at(self, p: float) -> Spot:
+    def at(self, p: float) -> Seen:
         return next(spot for spot in self.spots if spot.p == p)
 
     def gain(self, p: float) -> Range:

@@ -18,7 +18,7 @@ from counterplay.experiments.harness.judge import (
 WANTED, ROOM = 20e6, 5e6  # iterations: "about 20 million"
 
 
-class Learnt(NamedTuple):
+class LearntCell(NamedTuple):
     """A frozen policy: after how many iterations, and what it wins from Poki."""
 
     games: float
@@ -26,12 +26,12 @@ class Learnt(NamedTuple):
     won: Range
 
 
-def claims(fixed: Sequence[Learnt], online: Sequence[Learnt], mccfr: Range) -> list[Claim]:
+def claims(fixed: Sequence[LearntCell], online: Sequence[LearntCell], mccfr: Range) -> list[Claim]:
     """`mccfr`: what MCCFR10 wins from Poki, with what training may still add."""
     return [exploits(fixed, mccfr), improves(fixed), from_nothing(online, mccfr)]
 
 
-def exploits(fixed: Sequence[Learnt], mccfr: Range) -> Claim:
+def exploits(fixed: Sequence[LearntCell], mccfr: Range) -> Claim:
     near = min(fixed, key=lambda one: abs(one.iterations - WANTED))
     apart = difference(near.won, mccfr)
     return Claim(
@@ -44,7 +44,7 @@ def exploits(fixed: Sequence[Learnt], mccfr: Range) -> Claim:
     )
 
 
-def improves(fixed: Sequence[Learnt]) -> Claim:
+def improves(fixed: Sequence[LearntCell]) -> Claim:
     first, last = _learnt(fixed)
     rise, whole = difference(last.won, first.won), difference(fixed[-1].won, fixed[0].won)
     return Claim(
@@ -57,7 +57,7 @@ def improves(fixed: Sequence[Learnt]) -> Claim:
     )
 
 
-def from_nothing(online: Sequence[Learnt], mccfr: Range) -> Claim:
+def from_nothing(online: Sequence[LearntCell], mccfr: Range) -> Claim:
     first, last = _learnt(online)
     rise, ahead = difference(last.won, first.won), difference(last.won, mccfr)
     before = online[-1].won.value - online[0].won.value
@@ -76,7 +76,7 @@ def from_nothing(online: Sequence[Learnt], mccfr: Range) -> Claim:
     )
 
 
-def _learnt(policies: Sequence[Learnt]) -> tuple[Learnt, Learnt]:
+def _learnt(policies: Sequence[LearntCell]) -> tuple[LearntCell, LearntCell]:
     """The first that had learnt anything, and the last."""
     some = [one for one in policies if one.iterations > 0] or list(policies)
     return some[0], some[-1]

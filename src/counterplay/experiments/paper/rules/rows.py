@@ -36,7 +36,7 @@ LEARNING = (
 )
 
 
-class Row(NamedTuple):
+class Standing(NamedTuple):
     """What a player wins from a bot. `gained`: what the second half of his training gave."""
 
     now: Range
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 #: player, engine, opponent
 Key = tuple[str, str, str]
-Rows = Mapping[Key, Row]
+Rows = Mapping[Key, Standing]
 
 
 def more(rows: Rows, a: Key, b: Key, by: float = 0.0) -> Verdict:

@@ -19,8 +19,8 @@ from counterplay.experiments.paper.rules.rows import (
     NAMES,
     WHOSE,
     Key,
-    Row,
     Rows,
+    Standing,
     between,
     more,
     training,
@@ -150,7 +150,7 @@ def _level_before(rows: Rows) -> tuple[str, bool]:
 
 def cells(rows: Rows, paper: dict[str, dict[str, float]], *players: str) -> Claim:
     """Every cell of a table beside the paper's own interval; ours by outcome sampling."""
-    found: dict[Key, Row] = {}
+    found: dict[Key, Standing] = {}
     for player in players:
         for bot in BOTS:
             key = (player, "mcts" if player == "MCTS10" else "outcome", bot)

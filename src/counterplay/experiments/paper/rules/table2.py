@@ -18,8 +18,8 @@ from counterplay.experiments.paper.rules.rows import (
     EQUAL,
     NAMES,
     WHOSE,
-    Row,
     Rows,
+    Standing,
     between,
     more,
     training,
@@ -123,7 +123,7 @@ def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Cla
     )
 
 
-def improves(response: Row, control: Row, what: str) -> Claim:
+def improves(response: Standing, control: Standing, what: str) -> Claim:
     """A response to Sparbot beside the same training with Pconf = 0."""
     apart = difference(response.final, control.final)
     return Claim(
