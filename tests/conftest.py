@@ -1,5 +1,6 @@
 """Shared by all tests."""
 
+import gc
 import signal
 
 from hypothesis import settings
@@ -10,5 +11,8 @@ settings.load_profile("counterplay")
 
 # A shell starts background jobs with Ctrl-C ignored, and so do they their children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Compiled kernels leave millions of objects that stay: the collector looks through them seldom.
+gc.set_threshold(20_000, 20, 50)
 
 pytest_plugins = ["support.command"]  # the fixture `inside`

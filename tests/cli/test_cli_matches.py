@@ -189,7 +189,14 @@ def test_an_odd_number_of_hands(inside: Inside, tmp_path: Path) -> None:
         assert (facts["hands"], facts["mean"], facts["interval"]) == (played, -0.75, [-0.75, -0.75])
 
 
-@pytest.mark.parametrize("observer", [(), ("--observer", "a"), ("--observer", "b")])
+@pytest.mark.parametrize(
+    "observer",
+    [
+        pytest.param((), marks=pytest.mark.slow),
+        pytest.param(("--observer", "a"), marks=pytest.mark.slow),
+        ("--observer", "b"),
+    ],
+)
 def test_a_learner_writes_its_log(
     observer: tuple[str, ...], inside: Inside, tmp_path: Path
 ) -> None:
@@ -273,7 +280,9 @@ def test_stopping_before_anything_was_played_says_so(
     assert done.stderr.strip() == "stopped before a hand was played; there is no result"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_stopping_a_process_of_its_own(number: int, tmp_path: Path) -> None:
     """Whenever the signal comes, there is one sentence or a result, and never a traceback."""
     process = subprocess.Popen(

@@ -30,7 +30,9 @@ PAIRS = [
     ("kuhn(players=3)", "kuhn_poker(players=3)", True),
     ("leduc", "leduc_poker", True),
     ("bluff(1,1,3)", "liars_dice(numdice=1,dice_sides=3)", True),
-    ("bluff(1,1,6)", "liars_dice(numdice=1,dice_sides=6)", True),
+    pytest.param(
+        "bluff(1,1,6)", "liars_dice(numdice=1,dice_sides=6)", True, marks=pytest.mark.slow
+    ),
     ("goofspiel(3)", GOOFSPIEL.format(3), False),
     ("goofspiel(4)", GOOFSPIEL.format(4), False),
 ]

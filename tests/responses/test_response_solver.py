@@ -37,7 +37,13 @@ def response(algorithm: str, engine: str, model: cp.Strategy, p: Any = 0.6) -> R
     return ResponseSolver(KUHN, model, 0, p, algorithm, engine, 7)
 
 
-@pytest.mark.parametrize(("algorithm", "engine"), CASES)
+@pytest.mark.parametrize(
+    ("algorithm", "engine"),
+    [
+        pytest.param(*case, marks=pytest.mark.slow) if case[1] in ("mccfr-chance", "mcts") else case
+        for case in CASES
+    ],
+)
 def test_who_believes_another_model_responds_to_that_one(algorithm: str, engine: str) -> None:
     """Before anything was learnt: the same bits, measure, strategy and run folder as of a new
     solver."""

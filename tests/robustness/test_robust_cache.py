@@ -22,6 +22,7 @@ from counterplay.holdem import tables
 from counterplay.opponents.bots.poki import store
 
 
+@pytest.mark.slow
 def test_two_processes_compile_into_one_cold_cache(tmp_path: Path) -> None:
     """They start at the same time, compile the same kernels and both give the right bits; so
     does a third after them."""
@@ -133,6 +134,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_solve_without_a_cache_folder(nowhere: Path) -> None:
     arguments = [COMMAND, "solve", "kuhn", "-n", "500", "--out", "run", "--json"]
     done = subprocess.run(arguments, cwd=nowhere, capture_output=True, text=True, timeout=120)

@@ -15,6 +15,7 @@ import counterplay as cp
 from counterplay.base import files
 
 
+@pytest.mark.slow
 def test_damaged_kernels_are_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

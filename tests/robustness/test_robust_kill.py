@@ -110,6 +110,7 @@ MAPPED = """
 """
 
 
+@pytest.mark.slow
 def test_tables_on_disk(tmp_path: Path) -> None:
     """A writer that never stops: readers meanwhile and afterwards get three tables of one
     writing, or None."""
@@ -150,6 +151,7 @@ PREPARE = """
 """
 
 
+@pytest.mark.slow
 def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command itself, with tables that cost nothing to count."""
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))

@@ -135,7 +135,9 @@ def test_twin(name: str, iterations: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PROXES)
-@pytest.mark.parametrize("name", ["kuhn", "leduc(suits=False)", "bluff(1,1,3)"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", pytest.param("leduc(suits=False)", marks=pytest.mark.slow), "bluff(1,1,3)"]
+)
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, mu=st.floats(0.02, 20.0))
 def test_smoothed_reply_is_optimal(name: str, kind: str, seed: int, mu: float) -> None:

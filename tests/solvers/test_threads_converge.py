@@ -24,15 +24,15 @@ def _mean_exploitability(game: str, name: str, iterations: int, threads: int, c:
 @pytest.mark.parametrize(
     ("game", "name", "iterations", "threads"),
     [
-        ("leduc", "mccfr", 500_000, 2),
+        pytest.param("leduc", "mccfr", 500_000, 2, marks=pytest.mark.slow),
         ("leduc", "mccfr-external", 100_000, 2),
         ("leduc", "mcts", 400_000, 2),
-        ("bluff(1,1,4)", "mcts", 200_000, 2),
+        pytest.param("bluff(1,1,4)", "mcts", 200_000, 2, marks=pytest.mark.slow),
         ("bluff(1,1,4)", "mccfr-external", 20_000, 2),
         ("goofspiel(5)", "mccfr", 400_000, 8),
-        ("goofspiel(5)", "mccfr-external", 20_000, 4),
-        ("goofspiel(5)", "mcts", 300_000, 4),
-        ("ocp(500)", "mccfr-external", 60_000, 3),
+        pytest.param("goofspiel(5)", "mccfr-external", 20_000, 4, marks=pytest.mark.slow),
+        pytest.param("goofspiel(5)", "mcts", 300_000, 4, marks=pytest.mark.slow),
+        pytest.param("ocp(500)", "mccfr-external", 60_000, 3, marks=pytest.mark.slow),
     ],
 )
 def test_threads_converge_like_one(game: str, name: str, iterations: int, threads: int) -> None:
@@ -48,6 +48,7 @@ def test_threads_converge_like_one(game: str, name: str, iterations: int, thread
     assert many < 1.3 * one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mccfr", "mccfr-external"])
 def test_two_threads_go_on_converging(name: str) -> None:
     """Ten times the iterations make regrets about √10 smaller; half of that is asked for."""

@@ -36,7 +36,11 @@ from counterplay.solvers.mcts import TreeSearch
 
 CAP = int(os.environ.get("COUNTERPLAY_TEST_ITERATIONS", "1000000"))
 SAMPLED_GAMES = ("toy", "kuhn", "kuhn(players=3)", "leduc")
-FULL_WIDTH_GAMES = ("toy", "kuhn", "leduc(suits=False)")
+FULL_WIDTH_GAMES = (
+    "toy",
+    "kuhn",
+    pytest.param("leduc(suits=False)", marks=pytest.mark.slow),
+)
 
 
 def assert_same(kernel: np.ndarray, twin: np.ndarray) -> None:

@@ -311,7 +311,10 @@ def test_saved_once_and_read_again(fake_build, monkeypatch):
         np.testing.assert_array_equal(one[:1000], other[:1000])
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "parameters"])
+@pytest.mark.parametrize(
+    "damage",
+    ["flip", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cut", "parameters"))],
+)
 def test_damaged_file_is_built_again(fake_build, monkeypatch, damage):
     calls, path = fake_build
     build.sparbot_table()
