@@ -5,10 +5,11 @@ processor, and what two threads bring.
     python -m benchmarks.public --buckets 20,50 --algorithms mccfr-public,mccfr-external
     python -m benchmarks.public --threads
 
-The first two write benchmarks/public.csv and benchmarks/public.png: sb/h against one fixed strategy
-(10 buckets, 2,000,000 iterations of external sampling), 1,000,000 duplicate hands. Every solver
-runs alone, one after the other, and seconds are those that it had a processor. The third writes
-benchmarks/public_threads.csv: iterations per second of the wall clock, one thread and two in turns.
+The first two write benchmarks/public.csv and docs/images/public.png: sb/h against one fixed
+strategy (10 buckets, 2,000,000 iterations of external sampling), 1,000,000 duplicate hands. Every
+solver runs alone, one after the other, and seconds are those that it had a processor. The third
+writes benchmarks/public_threads.csv: iterations per second of the wall clock, one thread and two in
+turns. `--draw` draws what is there.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def main() -> None:
     parser.add_argument("--buckets", default="10,100,1000")
     parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     parser.add_argument("--threads", action="store_true")
+    parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
+    if given.draw:
+        _draw(_read())
+        return
     if given.threads:
         _two_threads(list(PICTURED))
         return
@@ -155,11 +160,14 @@ def _draw(rows: list[tuple[Any, ...]]) -> None:
                 label=algorithm,
             )
         axis.set_xscale("log")
-        axis.set_title(f"{buckets} buckets")
+        marks = sorted({row[2] for row in rows if row[0] == buckets})
+        axis.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        axis.set_xticks([], minor=True)
+        axis.set_title(f"{buckets:,} buckets")
         axis.set_xlabel("seconds on one processor")
     axes[0, 0].set_ylabel("sb/h against a fixed strategy")
-    axes[0, 0].legend()
-    save_figure(figure, HERE / "public.png")
+    axes[0, min(1, len(counts) - 1)].legend(frameon=False, loc="lower right")
+    save_figure(figure, HERE.parent / "docs" / "images" / "public.png")
 
 
 if __name__ == "__main__":
