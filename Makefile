@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
-.PHONY: help reproduce test test-slow lint benchmark clean
+.PHONY: help reproduce test test-slow tables lint benchmark clean
 
 help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
@@ -25,13 +25,16 @@ $(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer
 reproduce: $(VENV)/.core
 	$(BIN)/counterplay reproduce all --scale $(SCALE)
 
+tables: $(VENV)/.dev  # once, not in each process of the tests
+	$(BIN)/counterplay holdem prepare
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
-	@$(BIN)/counterplay holdem prepare  # once, not in each of the two processes
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory -j 2 lint tables
 	$(BIN)/pytest -n 2 --dist worksteal  # neighbours share kernels and fixtures
 
 test-slow: $(VENV)/.dev

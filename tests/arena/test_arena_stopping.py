@@ -281,7 +281,8 @@ def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("whole_group", "number"), [(True, signal.SIGINT), (False, signal.SIGTERM)]
+    ("whole_group", "number"),
+    [(True, signal.SIGINT), pytest.param(False, signal.SIGTERM, marks=pytest.mark.slow)],
 )
 def test_workers_end_quietly(whole_group: bool, number: int, tmp_path: Path) -> None:
     """Ctrl-C at a terminal reaches every process of the group; `kill` one. No process is left,

@@ -148,7 +148,9 @@ def _start_long_run(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_ctrl_c_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: Path) -> None:
     process = _start_long_run(tmp_path)
     time.sleep(1.0)
@@ -165,6 +167,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: Pa
     assert np.array_equal(whole.strategy.probabilities, saved.strategy.probabilities)
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_the_last_good_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

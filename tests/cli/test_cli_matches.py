@@ -147,7 +147,9 @@ def test_match_of_another_game(tmp_path: Path, inside: Inside) -> None:
 # --- the ends of the ranges, and stopping
 
 
-@pytest.mark.parametrize("seed", ["0", "18446744073709551615"])
+@pytest.mark.parametrize(
+    "seed", [pytest.param("0", marks=pytest.mark.slow), "18446744073709551615"]
+)
 def test_the_ends_of_the_range_of_seeds(seed: str, inside: Inside, tmp_path: Path) -> None:
     facts = facts_of(
         inside(tmp_path, "match", "probe", "uniform", "-n", "100", "--seed", seed, "--json")

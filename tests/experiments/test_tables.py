@@ -54,7 +54,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 
 
-@pytest.mark.parametrize("name", ["bots", "table1", "table2", "fig8"])
+@pytest.mark.parametrize(
+    "name", ["bots", "table1", pytest.param("table2", marks=pytest.mark.slow), "fig8"]
+)
 def test_writes_what_it_promises_and_does_no_work_twice(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -405,7 +405,11 @@ def test_bad_trust_is_refused(game: cp.Game) -> None:
 @pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
 @pytest.mark.parametrize(
     ("model", "least"),
-    [("always-fold", (0.95, 0.5)), ("always-call", (0.5, 0.5)), ("always-raise", (0.5, 0.5))],
+    [
+        ("always-fold", (0.95, 0.5)),
+        pytest.param("always-call", (0.5, 0.5), marks=pytest.mark.slow),
+        pytest.param("always-raise", (0.5, 0.5), marks=pytest.mark.slow),
+    ],
 )
 def test_full_trust_beats_the_model(
     algorithm: str, model: str, least: tuple[float, float], game: cp.Game

@@ -248,6 +248,7 @@ def test_the_river_may_be_seen_in_any_way() -> None:
     assert np.array_equal(wide.river[wide.river_entry[5]], 300 + entry[5])
 
 
+@pytest.mark.slow
 def test_sparbots_buckets_by_the_long_way() -> None:
     rules = rules_of(cp.load(SPARBOT))
     assert rules.view.counts == (N_BUCKETS,) * 4

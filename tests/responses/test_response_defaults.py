@@ -27,6 +27,3 @@ def test_respond_takes_them_and_says_so() -> None:
     game = cp.load("kuhn")
     found = cp.respond(game, cp.Strategy.uniform(game), iterations=2)
     assert (found.algorithm, found.engine) == ("rnr", "cfr+")
-    holdem = cp.load("holdem(buckets=10)")
-    found = cp.respond(holdem, cp.Strategy.uniform(holdem), 0, iterations=2)
-    assert (found.algorithm, found.engine) == ("mcrnr", "mccfr-external")
