@@ -38,7 +38,7 @@ test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist worksteal  # neighbours share kernels and fixtures
 
 test-slow: $(VENV)/.dev
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n 2 --dist worksteal
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -34,7 +34,14 @@ def _shell(commands):
 """
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page.stem == "hand-histories" else [])
+        for page in PAGES
+    ],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
 def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path) -> None:
     blocks = BLOCK.findall(page.read_text())
     pieces = [

@@ -82,6 +82,8 @@ def _killed(folder: Path, name: str, writes: int, moment: str) -> bool:
 
 
 LONG = {
+    "fig6",
+    "fig7",
     "table1",
     "table2",
     "fig4-holdem",

@@ -155,7 +155,9 @@ def test_models_with_zeros(algorithm: str, engine: str) -> None:
 
 @pytest.mark.parametrize("limit", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("name", ["kuhn", "bluff(1,1,3)", "goofspiel(3)"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", "bluff(1,1,3)", pytest.param("goofspiel(3)", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("engine", ["lp", "cfr+"])
 def test_most_within_a_limit(engine: str, name: str, player: int, limit: float) -> None:
     """Within the limit, and as much as the exact optimum and every response of a fine grid, to
