@@ -1,7 +1,8 @@
 """Exact exploitability of hold'em strategies on a CUDA device: known answers and times. Writes
-benchmarks/exact.csv.
+benchmarks/exact.csv. With --cpu how long some flops take on one processor: exact_cpu.csv.
 
     python -m benchmarks.exact [always-fold always-call ...] [STRATEGY_FILE ...]
+    python -m benchmarks.exact --cpu
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import time
 from pathlib import Path
 
 import counterplay as cp
-from counterplay.evaluation.boards import Asked, values_by_board
+from counterplay.evaluation.boards import ValueAsked, values_by_board
 from counterplay.holdem.table import Table, strategy_table
+from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_processors
 from counterplay.opponents.bots.registry import bot
 
 OUT = Path(__file__).parent / "exact.csv"
 DEFAULT = ("always-fold", "always-call", "always-raise")
+FLOPS = (300, 700, 1100)  # of 1,755
 
 
 def table_of(name: str) -> Table:
@@ -32,7 +35,7 @@ def main(names: list[str]) -> None:
     rows = []
     for name in names or DEFAULT:
         table, before = table_of(name), time.perf_counter()
-        asked = [Asked(player, table) for player in (0, 1)]
+        asked = [ValueAsked(player, table) for player in (0, 1)]
         first, second = values_by_board(game, asked, "cuda")
         seconds = time.perf_counter() - before
         rows.append((name, first, second, 500 * (first + second), round(seconds, 1)))
@@ -45,5 +48,28 @@ def main(names: list[str]) -> None:
             writer.writerows(rows)
 
 
+def on_one_processor() -> None:
+    """A best response, and a value, on some flops against a strategy that gets everywhere."""
+    game = cp.load("holdem(buckets=10)")
+    table = strategy_table(cp.Strategy.uniform(game))
+    rows = []
+    for what, by in (("best response", None), ("value", table)):
+        question = Prepared(BoardQuestion(game.rules.tree, 0, table, by))
+        for flop in (FLOPS[0], *FLOPS):  # the first time to compile
+            before = time.process_time()
+            list(on_processors([question], [flop], 1))
+            rows.append((what, flop, round(time.process_time() - before, 2)))
+        rows.pop(-len(FLOPS) - 1)
+        for row in rows[-len(FLOPS) :]:
+            print(f"{row[0]:14} flop {row[1]:5}  {row[2]:6.1f} s")
+    with OUT.with_name("exact_cpu.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["what", "flop", "seconds_of_a_processor"])
+        writer.writerows(rows)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["--cpu"]:
+        on_one_processor()
+    else:
+        main(sys.argv[1:])
