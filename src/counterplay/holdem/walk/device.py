@@ -1,0 +1,134 @@
+"""A CUDA device through CuPy: arrays on it, kernels from source, products of many matrices at once.
+
+Kernels of this project are plain: a thread reads, computes and writes, and needs no other. So tests
+without a device compile the same source for a processor (`tests/support/emulate.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from counterplay.base.errors import BadParameter
+
+Kernel = Callable[..., None]  # grid, threads of a block, arguments
+
+_TF32, _DEFAULT, _FLOAT = 77, -1, 0  # CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT, CUDA_R_32F
+
+
+def cupy() -> Any:
+    """The library, or a sentence about what is missing."""
+    try:
+        import cupy as found
+
+        if found.cuda.runtime.getDeviceCount() < 1:
+            raise BadParameter("there is no CUDA device; use backend=cpu")
+        return found
+    except ImportError:
+        raise BadParameter(
+            "backend=cuda needs CuPy: pip install 'counterplay[gpu]', or use backend=cpu"
+        ) from None
+    except BadParameter:
+        raise
+    except Exception as error:  # whatever the driver says
+        raise BadParameter(f"no CUDA device can be used ({error}); use backend=cpu") from None
+
+
+class Device:
+    """The first device."""
+
+    def __init__(self) -> None:
+        self.cupy = cupy()
+        from cupy.cuda import cublas, device
+
+        self._cublas, self._handle = cublas, device.get_cublas_handle
+        self._one, self._zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+        self.stream: AbstractContextManager[Any] = self.cupy.cuda.Stream(non_blocking=True)
+
+    def put(self, array: np.ndarray) -> Any:
+        return self.cupy.asarray(np.ascontiguousarray(array))
+
+    def get(self, array: Any) -> np.ndarray:
+        found: np.ndarray = array.get()
+        return found
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.empty(shape, dtype=dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.zeros(shape, dtype=dtype)
+
+    def compile(self, source: str) -> Callable[[str], Kernel]:
+        """Kernels of a source by name."""
+        found: Callable[[str], Kernel] = self.cupy.RawModule(
+            code=source, options=("-std=c++14",)
+        ).get_function
+        return found
+
+    def multiply(self, left: Any, right: Any, out: Any) -> None:
+        """out[b] = left[b] right[b], for numbers that tensor cores keep exactly (`split`)."""
+        boards, rows, inner = left.shape
+        columns = right.shape[2]
+        handle = self._handle()
+        self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
+        self._cublas.gemmStridedBatchedEx(  # column by column there, so the other way round
+            handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
+            right.data.ptr, _FLOAT, columns, inner * columns,
+            left.data.ptr, _FLOAT, inner, rows * inner, self._zero.ctypes.data,
+            out.data.ptr, _FLOAT, columns, rows * columns, boards, _TF32, _DEFAULT,
+        )  # fmt: skip
+
+
+#: What kernels here have in common. A holding on a board is a word: both cards, and its group of
+#: equals, weakest first. Classes are holdings that the opponent plays alike.
+SOURCE = r"""
+#define HOLDINGS 1326
+#define NONE 65535
+#define LOW(word) ((word) & 63)
+#define HIGH(word) ((word) >> 6 & 63)
+#define GROUP(word) ((int)((word) >> 12))
+#define APART(a, b) (LOW(a) != LOW(b) && LOW(a) != HIGH(b) && HIGH(a) != LOW(b) && \
+    HIGH(a) != HIGH(b))
+
+__device__ inline void split(float* out, const size_t at, const size_t rest, const float value)
+{   // in two parts of few digits, which tensor cores keep as they are
+    const float rough = __uint_as_float(__float_as_uint(value) & 0xffffe000u);
+    out[at] = rough;
+    out[at + rest] = value - rough;
+}
+
+extern "C" __global__ void pairs(const unsigned* __restrict__ words,
+    const unsigned short* __restrict__ first, const int n, const int room, const int classes,
+    const int rows, const int single, const int shown, float* __restrict__ won,
+    float* __restrict__ met)
+{   // holdings of a class that a row meets, and those it beats less those that beat it. A row is a
+    // class too, or a single holding. Written twice, once for each part of a number (`split`).
+    const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
+    if (c >= classes) return;
+    const unsigned* word = words + (size_t)board * n;
+    const unsigned short* begin = first + (size_t)board * room;
+    const int from = single ? row : begin[row], to = single ? row + 1 : begin[row + 1];
+    const int low = begin[c], high = begin[c + 1];
+    int more = 0, all = 0;
+    for (int h = from; h < to; ++h) {
+        const unsigned mine = word[h];
+        for (int j = low; j < high; ++j) {
+            const unsigned his = word[j];
+            const int apart = APART(mine, his);
+            all += apart;
+            more += apart * ((GROUP(mine) > GROUP(his)) - (GROUP(mine) < GROUP(his)));
+        }
+    }
+    const size_t at = ((size_t)board * rows + row) * 2 * classes + c;
+    met[at] = met[at + classes] = all;
+    if (shown) won[at] = won[at + classes] = more;
+}
+"""
+
+
+def padded(number: int, by: int = 8) -> int:
+    """The next multiple."""
+    return -(-number // by) * by
