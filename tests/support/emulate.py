@@ -77,16 +77,17 @@ class EmulatedDevice:
     def compile(self, source: str) -> Any:
         kernels = _KERNEL.findall(source)
         code = _HEADER + source + "".join(_launcher(*kernel) for kernel in kernels)
-        folder = Path(tempfile.gettempdir()) / f"emulated-{hashlib.sha256(code.encode()).hexdigest()[:20]}"
+        folder = (
+            Path(tempfile.gettempdir())
+            / f"emulated-{hashlib.sha256(code.encode()).hexdigest()[:20]}"
+        )
         library = folder / "kernels.so"
         if not library.exists():
             folder.mkdir(exist_ok=True)
             (folder / "kernels.cpp").write_text(code)
             made = folder / f"{id(self)}.so"
-            subprocess.run(
-                [COMPILER, "-O2", "-march=native", "-shared", "-fPIC", "-o", made, folder / "kernels.cpp"],
-                check=True,
-            )  # fmt: skip
+            command = [COMPILER, "-O2", "-march=native", "-shared", "-fPIC", "-o", made]
+            subprocess.run([*command, folder / "kernels.cpp"], check=True)
             made.replace(library)
         loaded = ctypes.CDLL(str(library))
 

@@ -26,7 +26,7 @@ class Classes(NamedTuple):
     holding: np.ndarray  # uint16[b, ROOM]: one of each class, NONE behind the last
     code: np.ndarray  # uint16[b, ROOM]: what the opponent knows
     own: np.ndarray  # uint16[b, n]: what he himself knows, holding by holding
-    count: np.ndarray  # int32[b]: classes
+    classes: np.ndarray  # int32[b]: how many there are
 
 
 class Finder(NamedTuple):
@@ -50,7 +50,7 @@ def new_classes(boards: int, n: int) -> Classes:
         holding=shorts(boards, ROOM),
         code=shorts(boards, ROOM),
         own=shorts(boards, n),
-        count=np.zeros(boards, dtype=np.int32),
+        classes=np.zeros(boards, dtype=np.int32),
     )
 
 
@@ -125,7 +125,7 @@ def write_classes(
         out.holding[row, c] = h
         if word >= LAST:
             group += 1
-    out.count[row] = count
+    out.classes[row] = count
 
 
 @jit

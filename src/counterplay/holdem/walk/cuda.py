@@ -255,7 +255,7 @@ class _Boards:
     ) -> None:
         self.many, self.n = chosen.stop - chosen.start, n
         put = device.put
-        self.classes = padded(int(found.count[chosen].max()), 4)
+        self.classes = padded(int(found.classes[chosen].max()), 4)
         self.times, self.own = put(times[chosen]), put(found.own[chosen, :n])
         self.holding, self.code = put(found.holding[chosen]), put(found.code[chosen])
         words, first = put(found.word[chosen, :n]), put(found.first[chosen])
