@@ -78,6 +78,17 @@ def new_boards(boards: int, n: int, most: int) -> DealtBoards:
     )
 
 
+def chosen(boards: DealtBoards, which: np.ndarray) -> DealtBoards:
+    """Some of them."""
+    by_street = ("code", "member", "part")
+    return DealtBoards(
+        *(
+            array[:, which] if name in by_street else array[which]
+            for name, array in boards._asdict().items()
+        )
+    )
+
+
 @jit(inner=True)
 def _find_classes(dealer: Dealer) -> int:
     """Number the classes of a board in `of`; how many there are."""

@@ -17,14 +17,14 @@ from counterplay.base.errors import BadParameter
 from counterplay.holdem.walk.classes import ROOM
 from counterplay.holdem.walk.device import SOURCE, Device, padded
 from counterplay.holdem.walk.shape import Street
-from counterplay.solvers.device_boards import BoardSource, DealtBoards
+from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
 from counterplay.solvers.public_work import MODEL, Rows, Ties
 from counterplay.solvers.teams import Algorithm, Team, Worker
 
 THREADS = 128  # of a block
 BUSY = 200_000  # threads that keep a device busy
-MEMORY = 8e9  # bytes that a batch may take; larger ones are walked in parts
+TOGETHER = 64  # boards that are walked at once: enough to keep a device busy
 MOST_BOARDS = 4_096
 
 
@@ -157,11 +157,15 @@ class OnDevice(Team):
             self._trust = self.device.put(trust.astype(np.float32))
 
     def update(self, boards: DealtBoards, regrets: float, averages: float) -> None:
-        """Walk a batch with the tables as they are, and add what it says."""
+        """Walk a batch with the tables as they are, and add what it says. Boards with as many
+        classes go together."""
         self._fetched = False
+        order = np.argsort(boards.classes, kind="stable")
         with self.device.stream:
             self._settle()
-            _Walk(self, boards).run(regrets, averages)
+            for low in range(0, len(order), TOGETHER):
+                part = chosen(boards, order[low : low + TOGETHER])
+                _Walk(self, part).run(regrets, averages)
 
     def _settle(self) -> None:
         ties = self._ties
