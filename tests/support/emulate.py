@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,17 @@ from typing import Any
 import numpy as np
 
 COMPILER = shutil.which("g++")
+
+
+def has_device() -> bool:
+    """Whether there is a real one."""
+    try:
+        import cupy
+
+        return bool(cupy.cuda.runtime.getDeviceCount() > 0)
+    except Exception:
+        return False
+
 
 _HEADER = r"""
 #include <cmath>
@@ -60,6 +72,9 @@ class EmulatedDevice:
     def put(self, array: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(array).copy()
 
+    def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [self.put(array) for array in arrays]
+
     def get(self, array: np.ndarray) -> np.ndarray:
         return array
 
@@ -72,7 +87,8 @@ class EmulatedDevice:
         return np.zeros(shape, dtype=dtype)
 
     def multiply(self, left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
-        np.matmul(left, right, out=out)
+        single = (array.view(np.float16).astype(np.float32) for array in (left, right))
+        np.matmul(*single, out=out)
 
     def compile(self, source: str) -> Any:
         kernels = _KERNEL.findall(source)

@@ -19,6 +19,7 @@ from counterplay.holdem.walk.classes import ROOM
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import check_seed, seed_state
 
+LARGEST = 45  # holdings of a class: times itself at most 2,048, see `put_twice`
 _LOW, _HIGH = (np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k in (0, 1))
 
 
@@ -91,7 +92,8 @@ def chosen(boards: DealtBoards, which: np.ndarray) -> DealtBoards:
 
 @jit(inner=True)
 def _find_classes(dealer: Dealer) -> int:
-    """Number the classes of a board in `of`; how many there are."""
+    """Number the classes of a board in `of`; how many there are. A large one is cut into several,
+    so that no two of them meet more often than a half can say."""
     board, of, key, number = dealer.board, dealer.of, dealer.key, dealer.number
     n = index(board.size[0])
     for k in range(n):
@@ -109,6 +111,19 @@ def _find_classes(dealer: Dealer) -> int:
             of[k] = number[index(at)]
         for k in range(n):
             number[index(key[k])] = -1
+    for c in range(count):
+        dealer.at[c] = 0
+        number[c] = c
+    for k in range(n):
+        c = index(of[k])
+        if dealer.at[c] == LARGEST:
+            dealer.at[c] = 0
+            number[c] = count
+            count += ONE
+        dealer.at[c] += 1
+        of[k] = number[c]
+    for c in range(count):
+        number[c] = -1
     return int(count)
 
 

@@ -31,8 +31,8 @@ extern "C" __global__ void spread(const float* __restrict__ y, const float* __re
     const float* __restrict__ y_model, const float* __restrict__ path_model, const int mixed,
     const float share, const float share_model, const unsigned short* __restrict__ code,
     const int* __restrict__ count, const int room, const int classes, const int other,
-    const int wide_shown, const int wide_gone, float* __restrict__ shown,
-    float* __restrict__ gone)
+    const int wide_shown, const int wide_gone, half_* __restrict__ shown,
+    half_* __restrict__ gone)
 {   // reach of a class on each line: [board][2 classes][line][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= STARTS) return;

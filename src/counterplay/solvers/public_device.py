@@ -202,7 +202,7 @@ class _Walk:
         self.word, self.first, self.count = map(put, (boards.word, boards.first, boards.classes))
         self.code, self.member, self.part = map(put, (boards.code, boards.member, boards.part))
         shape = (self.boards, self.classes, 2 * self.classes)
-        self.won, self.met = self.device.empty(shape), self.device.empty(shape)
+        self.won, self.met = (self.device.empty(shape, np.uint16) for _ in range(2))
 
     def run(self, regrets: float, averages: float) -> None:
         planes, classes = self.team.planes, self.classes
@@ -236,7 +236,9 @@ class _Walk:
         plane, device, ties = self.team.planes[s], self.device, self.team.ties
         wide_shown, wide_gone = plane.wide[other]
         room = (self.boards, 2 * self.classes)
-        y_shown, y_gone = device.empty((*room, wide_shown)), device.empty((*room, wide_gone))
+        y_shown, y_gone = (
+            device.empty((*room, wide), np.uint16) for wide in (wide_shown, wide_gone)
+        )
         mixed = ties.once and other == ties.restricted
         plane.kernel("spread")(
             (plane.across, self.classes, self.boards), (THREADS,),

@@ -17,7 +17,7 @@ import numpy as np
 from counterplay.holdem.betting import NO_FOLD
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.walk.classes import (
-    ROOM,
+    NONE,
     Classes,
     Finder,
     list_classes,
@@ -31,6 +31,7 @@ from counterplay.holdem.walk.listing import ON_RIVER, Listing
 from counterplay.holdem.walk.shape import LANES, Street
 
 THREADS = 128  # of a block
+TOGETHER = 16  # rivers that are multiplied at once
 
 _STREET = r"""
 #define COLUMNS @COLUMNS@
@@ -39,7 +40,7 @@ _STREET = r"""
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
     const int room, const int classes, const int starts, const int wide_shown, const int wide_gone,
-    float* __restrict__ shown, float* __restrict__ gone)
+    half_* __restrict__ shown, half_* __restrict__ gone)
 {   // reach of a class on every line: [board][2 classes][line][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= starts) return;
@@ -72,7 +73,7 @@ extern "C" __global__ void up(const float* __restrict__ shown, const float* __re
     const float* __restrict__ below, const int* __restrict__ below_start, const int boards,
     const int n, const int starts, const int starts_below, const int wide_shown,
     const int wide_gone, const float scale, float* __restrict__ out)
-{   // values of a holding at a start, summed over boards
+{   // add the values of a holding at a start, summed over boards
     const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
     if (start >= starts) return;
     float pays[@ENDS@ + 1];
@@ -88,7 +89,7 @@ extern "C" __global__ void up(const float* __restrict__ shown, const float* __re
 @TREE@
         total += times[board] * v0;
     }
-    out[(size_t)q * starts + start] = total;
+    out[(size_t)q * starts + start] += total;
 }
 
 extern "C" __global__ void pass_down(const float* __restrict__ y, const float* __restrict__ path,
@@ -128,11 +129,14 @@ class Asked(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """All boards of a flop, and their classes."""
+    """All boards of a flop, and their classes: arrays for `_Boards`, and how many classes each
+    board has. Rivers of a turn stand together, those with few classes first."""
 
     boards: Listing
-    turns: Classes
-    rivers: Classes
+    turns: list[np.ndarray]
+    turn_classes: np.ndarray
+    rivers: list[np.ndarray]
+    river_classes: np.ndarray
 
 
 def tree_code(street: Street, player: int, best: bool) -> str:
@@ -185,8 +189,9 @@ class _Betting:
         pay = street.pay[player][:, street.ends].transpose(1, 0, 2)
         pay = pay.reshape(len(street.ends), reached.size)
         policy = _by_start(asked.own.policy[k], self.real).transpose(0, 2, 1)
-        self.path, self.policy = self.put(paths), self.put(policy)
-        self.pay = self.put(pay[:, self.real])
+        self.path, self.policy, self.pay = (
+            device.put(self.padded(array)) for array in (paths, policy, pay[:, self.real])
+        )
         marks = {
             "COLUMNS": self.shown + self.gone,
             "SHOWN": self.shown,
@@ -200,10 +205,10 @@ class _Betting:
         self.kernel = device.compile(source)
         self._spread, self._up = self.kernel("spread"), self.kernel("up")
 
-    def put(self, array: np.ndarray) -> Any:
-        """On the device, with one start added."""
+    def padded(self, array: np.ndarray) -> np.ndarray:
+        """With one start added, in single precision."""
         room = [(0, 0)] * (array.ndim - 1) + [(0, self.starts - array.shape[-1])]
-        return self.device.put(np.pad(array, room).astype(np.float32))
+        return np.pad(array, room).astype(np.float32)
 
     def value(
         self,
@@ -212,17 +217,19 @@ class _Betting:
         below: tuple[Any, Any, int, float],
         out: Any,
     ) -> None:
-        """Write to `out` the values at the starts, [1326, starts], summed over boards, from the
+        """Add to `out` the values at the starts, [1326, starts], summed over boards, from the
         reach y [1326, starts] there. `below`: values behind the ends, where each stands, how many
         starts they have, and by what they are multiplied."""
         device, many, classes = self.device, boards.many, boards.classes
-        y_shown = device.empty((many, 2 * classes, self.wide_shown))
-        y_gone = device.empty((many, 2 * classes, self.wide_gone))
+        y_shown, y_gone = (
+            device.empty((many, 2 * classes, wide), np.uint16)
+            for wide in (self.wide_shown, self.wide_gone)
+        )
         starts, wide = np.int32(self.starts), (np.int32(self.wide_shown), np.int32(self.wide_gone))
         across = -(-self.starts // THREADS)
         self._spread(
             (across, classes, many), (THREADS,),
-            (y, self.path, boards.holding, boards.code, np.int32(ROOM), np.int32(classes), starts,
+            (y, self.path, boards.holding, boards.code, boards.room, np.int32(classes), starts,
              *wide, y_shown, y_gone),
         )  # fmt: skip
         shown = device.empty((many, boards.n, self.wide_shown))
@@ -244,31 +251,25 @@ class _Boards:
     """Boards of a street on the device, with what holdings meet there."""
 
     def __init__(
-        self,
-        device: Device,
-        found: Classes,
-        chosen: slice,
-        n: int,
-        times: np.ndarray,
-        kernel: Any,
-        shown: bool,
+        self, device: Device, put: list[Any], part: slice, classes: int, kernel: Any, shown: bool
     ) -> None:
-        self.many, self.n = chosen.stop - chosen.start, n
-        put = device.put
-        self.classes = padded(int(found.classes[chosen].max()), 4)
-        self.times, self.own = put(times[chosen]), put(found.own[chosen, :n])
-        self.holding, self.code = put(found.holding[chosen]), put(found.code[chosen])
-        words, first = put(found.word[chosen, :n]), put(found.first[chosen])
-        shape = (self.many, n, 2 * self.classes)
-        self.met, self.won = device.empty(shape), device.empty(shape if shown else (1, 1, 1))
+        words, first, self.holding, self.code, self.own, self.times = (array[part] for array in put)
+        self.many, self.n = words.shape
+        self.classes, self.room = padded(classes, 4), np.int32(first.shape[1])
+        shape = (self.many, self.n, 2 * self.classes)
+        self.met, self.won = (
+            device.empty(size, np.uint16) for size in (shape, shape if shown else (1, 1, 1))
+        )
         kernel("pairs")(
-            (-(-self.classes // 32), n, self.many), (32,),
-            (words, first, np.int32(n), np.int32(ROOM), np.int32(self.classes), np.int32(n),
+            (-(-self.classes // 32), self.n, self.many), (32,),
+            (words, first, np.int32(self.n), self.room, np.int32(self.classes), np.int32(self.n),
              np.int32(1), np.int32(shown), self.won, self.met),
         )  # fmt: skip
         self.place = device.empty((self.many, N_HOLDINGS), np.uint16)
-        self.place.fill(65_535)
-        kernel("find")((-(-n // THREADS), self.many), (THREADS,), (words, np.int32(n), self.place))
+        self.place.fill(NONE)
+        kernel("find")(
+            (-(-self.n // THREADS), self.many), (THREADS,), (words, np.int32(self.n), self.place)
+        )
 
 
 def _reached(streets: tuple[Street, ...], seat: Seat, other: int) -> list[np.ndarray]:
@@ -346,53 +347,73 @@ class DeviceWalk:
         return new_finder(self.codes), turn_classes(), river_classes(ON_RIVER)
 
     def list_classes(self, listing: Listing, room: tuple[Finder, Classes, Classes]) -> Listed:
-        list_classes(listing, self.codes, *room)
-        return Listed(listing, *room[1:])
+        finder, turns, rivers = room
+        list_classes(listing, self.codes, finder, turns, rivers)
+        t, r = (int(k) for k in listing.size)
+        order = np.lexsort((rivers.classes[:r], _turn_of(listing, t)))
+        n_turn, n_river = (int(k) for k in listing.held[1:])
+        return Listed(
+            listing,
+            _gathered(turns, np.arange(t), n_turn, listing.turn_times),
+            turns.classes[:t],
+            _gathered(rivers, order, n_river, listing.river_times),
+            rivers.classes[order],
+        )
 
-    def start(self, listed: Listed, y_turn: Sequence[np.ndarray]) -> list[Any]:
+    def start(self, listed: Listed, y_turn: Sequence[np.ndarray]) -> tuple[list[Any], Any]:
         """Begin with all turns and rivers of a flop. `y_turn`: for each question the opponent's
         reach at the turn's starts in use, [1326, starts]."""
+        boards, (turns, _) = listed.boards, listed.boards.size
+        reach = [seat.turn.padded(y) for seat, y in zip(self.seats, y_turn, strict=True)]
+        others = (boards.turn_code[0, :turns], boards.kept[:turns], boards.n_kept[:turns])
+        arrays = [*listed.rivers, *listed.turns, *others, *reach]
+        put = self.device.put_ahead(arrays)
         with self.device.stream:
-            return self._start(listed, y_turn)
+            return self._start(listed, put), put
 
-    def fetch(self, totals: list[Any]) -> list[np.ndarray]:
+    def fetch(self, started: tuple[list[Any], Any]) -> list[np.ndarray]:
         """float32[starts of the turn in use, 1326] for each question: values summed over all
         turns."""
         with self.device.stream:
             return [
                 self.device.get(total).T[: len(seat.turn.real)]
-                for seat, total in zip(self.seats, totals, strict=True)
+                for seat, total in zip(self.seats, started[0], strict=True)
             ]
 
-    def _start(self, listed: Listed, y_turn: Sequence[np.ndarray]) -> list[Any]:
+    def _start(self, listed: Listed, put: list[Any]) -> list[Any]:
         device, boards = self.device, listed.boards
-        turns, n_turn, n_river = (int(k) for k in (boards.size[0], *boards.held[1:]))
-        codes = device.put(boards.turn_code[0, :turns])
-        reach, values = [], []
-        for seat, y in zip(self.seats, y_turn, strict=True):
+        turns = int(boards.size[0])
+        put_rivers, put_turns, (codes, kept, n_kept), reach = (
+            put[:6],
+            put[6:12],
+            put[12:15],
+            put[15:],
+        )
+        values = []
+        for seat, y in zip(self.seats, reach, strict=True):
             starts = seat.river.starts
-            reach.append(seat.turn.put(y))
             y_river = device.empty((turns, N_HOLDINGS, starts))
             seat.river.kernel("pass_down")(
                 (-(-starts // THREADS), N_HOLDINGS, turns), (THREADS,),
-                (reach[-1], seat.down, codes, seat.above, np.int32(starts),
-                 np.int32(seat.turn.starts), y_river),
+                (y, seat.down, codes, seat.above, np.int32(starts), np.int32(seat.turn.starts),
+                 y_river),
             )  # fmt: skip
-            values.append((y_river, device.empty((turns, N_HOLDINGS, starts))))
+            values.append((y_river, device.zeros((turns, N_HOLDINGS, starts))))
+        nothing = (self._nothing, self._nowhere, 0, 0.0)
         for t in range(turns):
-            chosen = slice(int(boards.first_river[t]), int(boards.first_river[t + 1]))
-            rivers = _Boards(
-                device, listed.rivers, chosen, n_river, boards.river_times,
-                self.seats[0].river.kernel, True,
-            )  # fmt: skip
-            for seat, (y_river, out) in zip(self.seats, values, strict=True):
-                nothing = (self._nothing, self._nowhere, 0, 0.0)
-                seat.river.value(rivers, y_river[t], nothing, out[t])
+            ends = range(int(boards.first_river[t]), int(boards.first_river[t + 1]))
+            for low in ends[::TOGETHER]:
+                part = slice(low, min(low + TOGETHER, ends.stop))
+                rivers = _Boards(
+                    device, put_rivers, part, int(listed.river_classes[part].max()),
+                    self.seats[0].river.kernel, True,
+                )  # fmt: skip
+                for seat, (y_river, out) in zip(self.seats, values, strict=True):
+                    seat.river.value(rivers, y_river[t], nothing, out[t])
         every = _Boards(
-            device, listed.turns, slice(0, turns), n_turn, boards.turn_times,
+            device, put_turns, slice(0, turns), int(listed.turn_classes.max()),
             self.seats[0].turn.kernel, False,
         )  # fmt: skip
-        kept, n_kept = device.put(boards.kept[:turns]), device.put(boards.n_kept[:turns])
         totals = []
         for seat, y, (evened, found) in zip(self.seats, reach, values, strict=True):
             starts = seat.river.starts
@@ -400,7 +421,19 @@ class DeviceWalk:
                 (-(-starts // THREADS), N_HOLDINGS, turns), (THREADS,),
                 (found, kept, n_kept, self._renamed, np.int32(starts), evened),
             )  # fmt: skip
-            totals.append(device.empty((N_HOLDINGS, seat.turn.starts)))
+            totals.append(device.zeros((N_HOLDINGS, seat.turn.starts)))
             below = (evened, seat.below, starts, self._scale)
             seat.turn.value(every, y, below, totals[-1])
         return totals
+
+
+def _turn_of(listing: Listing, turns: int) -> np.ndarray:
+    """int64[r]: the turn of each river."""
+    return np.repeat(np.arange(turns), np.diff(listing.first_river[: turns + 1]))
+
+
+def _gathered(found: Classes, order: np.ndarray, n: int, times: np.ndarray) -> list[np.ndarray]:
+    """Arrays for `_Boards`, no wider than they need be."""
+    wide = padded(int(found.classes[order].max()), 4) + 1
+    by_class = (array[order, :wide] for array in (found.first, found.holding, found.code))
+    return [found.word[order, :n], *by_class, found.own[order, :n], times[order]]

@@ -6,7 +6,7 @@ without a device compile the same source for a processor (`tests/support/emulate
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -16,7 +16,8 @@ from counterplay.base.errors import BadParameter
 
 Kernel = Callable[..., None]  # grid, threads of a block, arguments
 
-_TF32, _DEFAULT, _FLOAT = 77, -1, 0  # CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT, CUDA_R_32F
+# CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT, CUDA_R_32F, CUDA_R_16F
+_COMPUTE, _DEFAULT, _FLOAT, _HALF = 68, -1, 0, 2
 
 
 def cupy() -> Any:
@@ -47,9 +48,18 @@ class Device:
         self._cublas, self._handle = cublas, device.get_cublas_handle
         self._one, self._zero = np.ones(1, np.float32), np.zeros(1, np.float32)
         self.stream: AbstractContextManager[Any] = self.cupy.cuda.Stream(non_blocking=True)
+        self._uploads = self.cupy.cuda.Stream(non_blocking=True)
 
     def put(self, array: np.ndarray) -> Any:
         return self.cupy.asarray(np.ascontiguousarray(array))
+
+    def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """The same for many, while the stream goes on with what it has to do. They must live until
+        that is done."""
+        with self._uploads:
+            found = [self.put(array) for array in arrays]
+        self._uploads.synchronize()
+        return found
 
     def get(self, array: Any) -> np.ndarray:
         found: np.ndarray = array.get()
@@ -69,16 +79,16 @@ class Device:
         return found
 
     def multiply(self, left: Any, right: Any, out: Any) -> None:
-        """out[b] = left[b] right[b], for numbers that tensor cores keep exactly (`split`)."""
+        """out[b] = left[b] right[b] in single precision. Both are in halves (`halve`, `split`)."""
         boards, rows, inner = left.shape
         columns = right.shape[2]
         handle = self._handle()
         self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
         self._cublas.gemmStridedBatchedEx(  # column by column there, so the other way round
             handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
-            right.data.ptr, _FLOAT, columns, inner * columns,
-            left.data.ptr, _FLOAT, inner, rows * inner, self._zero.ctypes.data,
-            out.data.ptr, _FLOAT, columns, rows * columns, boards, _TF32, _DEFAULT,
+            right.data.ptr, _HALF, columns, inner * columns,
+            left.data.ptr, _HALF, inner, rows * inner, self._zero.ctypes.data,
+            out.data.ptr, _FLOAT, columns, rows * columns, boards, _COMPUTE, _DEFAULT,
         )  # fmt: skip
 
 
@@ -93,19 +103,36 @@ SOURCE = r"""
 #define APART(a, b) (LOW(a) != LOW(b) && LOW(a) != HIGH(b) && HIGH(a) != LOW(b) && \
     HIGH(a) != HIGH(b))
 
-__device__ inline void split(float* out, const size_t at, const size_t rest, const float value)
-{   // in two parts of few digits, which tensor cores keep as they are
-    const float rough = __uint_as_float(__float_as_uint(value) & 0xffffe000u);
-    out[at] = rough;
-    out[at + rest] = value - rough;
+typedef unsigned short half_;
+
+__device__ inline half_ halve(const float value)
+{   // a number from 0 to 2,048 in half precision, what does not fit cut off
+    return value < 6.103515625e-5f ? (half_)(value * 16777216.f)
+        : (half_)((__float_as_uint(value) >> 13) - 0x1c000u);
+}
+
+__device__ inline void split(half_* out, const size_t at, const size_t rest, const float value)
+{   // in two halves, the second times 2,048: as many digits as single precision has
+    const float rough = value < 6.103515625e-5f ? (int)(value * 16777216.f) / 16777216.f
+        : __uint_as_float(__float_as_uint(value) & 0xffffe000u);
+    out[at] = halve(rough);
+    out[at + rest] = halve((value - rough) * 2048.f);
+}
+
+__device__ inline void put_twice(half_* out, const size_t at, const size_t rest, const int number)
+{   // a whole number from -2,048 to 2,048, once for each half of what it is multiplied with
+    const half_ sign = number < 0 ? 0x8000 : 0;
+    const float size = number < 0 ? -number : number;
+    out[at] = sign | halve(size);
+    out[at + rest] = sign | halve(size / 2048.f);
 }
 
 extern "C" __global__ void pairs(const unsigned* __restrict__ words,
     const unsigned short* __restrict__ first, const int n, const int room, const int classes,
-    const int rows, const int single, const int shown, float* __restrict__ won,
-    float* __restrict__ met)
+    const int rows, const int single, const int shown, half_* __restrict__ won,
+    half_* __restrict__ met)
 {   // holdings of a class that a row meets, and those it beats less those that beat it. A row is a
-    // class too, or a single holding. Written twice, once for each part of a number (`split`).
+    // class too, or a single holding.
     const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
     if (c >= classes) return;
     const unsigned* word = words + (size_t)board * n;
@@ -123,8 +150,8 @@ extern "C" __global__ void pairs(const unsigned* __restrict__ words,
         }
     }
     const size_t at = ((size_t)board * rows + row) * 2 * classes + c;
-    met[at] = met[at + classes] = all;
-    if (shown) won[at] = won[at + classes] = more;
+    put_twice(met, at, classes, all);
+    if (shown) put_twice(won, at, classes, more);
 }
 """
 

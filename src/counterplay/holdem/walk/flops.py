@@ -273,7 +273,7 @@ def on_device(
     one = questions[0]
     asked = [Asked(q.player, q.best, q.seat, q.own) for q in questions]
     walk = DeviceWalk(device or Device(), one.streets, asked, one.names.pair, len(one.deck))
-    workers = threads or cores()
+    workers = threads or max(1, cores() - 1)  # one feeds the device
     spare = deque((new_listing(), walk.room()) for _ in range(workers + 4))
     scratches = deque(new_scratch() for _ in range(workers))
 
@@ -285,7 +285,7 @@ def on_device(
         return listed, room
 
     desk = new_desk(one.streets, one.dtype)
-    waiting: deque[tuple[int, Listed, Any, list[Any]]] = deque()
+    waiting: deque[tuple[int, Listed, Any, Any]] = deque()
 
     def finish() -> tuple[int, list[Values]]:
         flop, listed, room, running = waiting.popleft()
