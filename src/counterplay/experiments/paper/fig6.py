@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
@@ -29,15 +30,15 @@ from counterplay.experiments.paper.models import (
     TARGET,
     FixedProfile,
     Limit,
-    finer,
+    game_of,
     label,
-    late,
+    model_job,
     uniform,
 )
+from counterplay.experiments.paper.models import model as fixed
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.responses import Options, kept_curve
 from counterplay.experiments.paper.rules import frontier as rules
-from counterplay.games.registry import load
 from counterplay.responses.frontier import PAPER_PS
 
 USUAL = 100_000  # rate of a game that has none
@@ -70,47 +71,70 @@ class Curve(NamedTuple):
         return rules.Curve(self.spots, self.model.exploitability)
 
 
+class Planned(NamedTuple):
+    """A curve to be made: `target` is its model's, None uniform play."""
+
+    how: str
+    target: float | None
+    ps: Sequence[float]
+
+    def options(self, game: str, scale: Scale, model: FixedProfile) -> Options:
+        """How its points are made: exactly enough, or for as long as the scale says."""
+        bound = rules.CONVERGED * model.exploitability / 2  # for each seat
+        if self.how == "mcrnr":
+            most = round(scale.units * RATES.get(game, USUAL))
+            return Options("mcrnr", "mccfr-external", most, bound, max(most // 40, 1))
+        if self.how == "mcrnr (outcome)":
+            return Options("mcrnr", "mccfr", scale.outcome, bound, max(scale.outcome // 10, 1))
+        return Options(self.how, "dcfr", scale.full, scale.gap * model.exploitability, None)
+
+    def model(self, game: str, limit: Limit, store: Store, tell: Tell) -> FixedProfile:
+        if self.target is None:
+            return uniform(game_of(game))
+        return fixed(game, self.target, limit, store, tell)
+
+
+def _plan(scale: Scale) -> list[Planned]:
+    found = []
+    for target in scale.models:
+        found.append(Planned("mcrnr", target, PAPER_PS))
+        if scale.outcome and target == TARGET:
+            found.append(Planned("mcrnr (outcome)", target, PAPER_PS))
+    found += [Planned("rnr", target, PAPER_PS) for target in (TARGET, *FINER, None)]
+    return [*found, Planned("dbr", TARGET, FOOTNOTE_PS)]
+
+
 def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> list[Curve]:
     tell(0.0, f"building {name}")
-    game = load(name)
-    stages = 3 + 2 * len(scale.models) + len(FINER) + 2
-    steps = iter(range(stages))
-
-    def part() -> Tell:
-        return staged(tell, next(steps), stages)
-
-    first = part()
-    models = {TARGET: late(game, limit, store, first)}
-    models |= {target: finer(game, target, limit, store, first) for target in FINER}
-    curves = []
-
-    def add(how: str, model: FixedProfile, ps: Sequence[float], options: Options) -> None:
-        points = kept_curve(game, model, store, ps, options, part())
+    plan, curves = _plan(scale), []
+    for k, one in enumerate(plan):
+        part = staged(tell, k, len(plan))
+        model = one.model(name, limit, store, part)
+        options = one.options(name, scale, model)
+        points = kept_curve(game_of(name), model, store, one.ps, options, part)
         spots = [rules.Seen(q.p, q.gain, q.risk, q.gap) for q in points]
         seconds, done = [q.seconds for q in points], [q.iterations for q in points]
-        curves.append(Curve(name, model, how, spots, seconds, done))
-
-    for target in scale.models:
-        model = models[target]
-        bound = rules.CONVERGED * model.exploitability / 2  # for each seat
-        most = round(scale.units * RATES.get(name, USUAL))
-        every = max(most // 40, 1)
-        add(
-            "mcrnr",
-            model,
-            PAPER_PS,
-            Options("mcrnr", "mccfr-external", most, bound, every),
-        )
-        if scale.outcome:
-            every = max(scale.outcome // 10, 1)
-            options = Options("mcrnr", "mccfr", scale.outcome, bound, every)
-            add("mcrnr (outcome)", model, PAPER_PS, options)
-    for model in [*models.values(), uniform(game)]:
-        bound = scale.gap * model.exploitability
-        add("rnr", model, PAPER_PS, Options("rnr", "dcfr", scale.full, bound, None))
-    bound = scale.gap * models[TARGET].exploitability
-    add("dbr", models[TARGET], FOOTNOTE_PS, Options("dbr", "dcfr", scale.full, bound, None))
+        curves.append(Curve(name, model, one.how, spots, seconds, done))
     return curves
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size, limit, names = SCALES[scale], LIMITS[scale], GAMES[scale]
+
+    def job(name: str, one: Planned, p: float) -> Job:
+        def work(tell: Tell) -> None:
+            model = one.model(name, limit, store, tell)
+            kept_curve(game_of(name), model, store, [p], one.options(name, size, model), tell)
+
+        after: tuple[str, ...] = ()
+        if one.target is not None:
+            after = (model_job(name, one.target, limit, store).name,)
+        what = "uniform play" if one.target is None else label(one.target)
+        seconds = 2 * size.units if one.how == "mcrnr" else 20.0
+        return Job(f"Figure 6: {name}, {one.how}, {what}, p = {p:g}", work, seconds, 1, after)
+
+    models = [model_job(name, t, limit, store) for t in (TARGET, *FINER) for name in names]
+    return models + [job(name, one, p) for one in _plan(size) for p in one.ps for name in names]
 
 
 def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
@@ -237,5 +261,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 75, "paper": 1800}
+    "fig6",
+    "Figure 6: exploitation against exploitability",
+    run,
+    {"quick": 75, "paper": 1800},
+    _jobs,
 )
