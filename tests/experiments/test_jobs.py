@@ -16,7 +16,7 @@ from counterplay.base.locks import alone
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.base import Experiment, Outcome
 from counterplay.experiments.harness.jobs import Job, one_each, run_jobs
-from counterplay.experiments.harness.side_by_side import Team, spent
+from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.store import Store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -124,7 +124,7 @@ def _experiment(folder: Path, names: str, seconds: float) -> Experiment:
 def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: Path) -> None:
     experiment = _experiment(tmp_path, "abcdef", 0.25)
     calls = 0
-    while Team.of(0.4, 1).make([experiment], "quick", Store(tmp_path / "s"), untold):
+    while Makers.of(0.4, 1).make([experiment], "quick", Store(tmp_path / "s"), untold):
         calls += 1
         assert calls < 20
     assert calls  # the limit was felt
@@ -147,11 +147,11 @@ def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
 
 def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> None:
     experiment = _experiment(tmp_path, "ab", 0.0)
-    Team.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
+    Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
     time.sleep(0.05)
     store = Store(tmp_path / "s", again=True)
     time.sleep(0.05)  # files' clocks are coarse
-    Team.of(30, 2).make([experiment], "quick", store, untold)
+    Makers.of(30, 2).make([experiment], "quick", store, untold)
     experiment.run("quick", store, untold)
     assert sorted((tmp_path / "order").read_text().split()) == ["a", "a", "b", "b"]
 

@@ -17,7 +17,7 @@ from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Failure, Outcome, duration
 from counterplay.experiments.harness.outcomes import earlier, finished
 from counterplay.experiments.harness.report import write_report
-from counterplay.experiments.harness.side_by_side import Team
+from counterplay.experiments.harness.side_by_side import Makers
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
 from counterplay.solvers.run import version
@@ -57,7 +57,7 @@ def reproduce_all(
     side by side by so many `processes`, as many as there are cores.
     """
     registry.check_scale(scale)
-    team = Team.of(seconds, processes)
+    team = Makers.of(seconds, processes)
     started, where = time.perf_counter(), Path(folder)
     known = list(registry.experiments().values())
     report = write_report(

@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
@@ -205,7 +206,8 @@ def _bind(processors: Iterable[int]) -> None:
     if not hasattr(os, "sched_setaffinity"):
         return
     known = _known_processors()
-    os.sched_setaffinity(0, {known[k % len(known)] for k in processors})
+    with suppress(OSError):  # not everywhere one may
+        os.sched_setaffinity(0, {known[k % len(known)] for k in processors})
 
 
 _KNOWN: list[int] = []

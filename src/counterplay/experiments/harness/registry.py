@@ -13,7 +13,7 @@ from counterplay.base.errors import BadParameter, Interrupted, unknown
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.base import Experiment, Outcome, failure_path
 from counterplay.experiments.harness.report import write_report
-from counterplay.experiments.harness.side_by_side import Team, spent
+from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
 
@@ -64,7 +64,7 @@ def reproduce(
     if name not in experiments():
         raise unknown("experiment", name, experiments())
     check_scale(scale)
-    team = Team.of(seconds, processes)
+    team = Makers.of(seconds, processes)
     store, experiment = Store(folder, again), experiments()[name]
     try:
         making, running = team.parts(tell)

@@ -18,18 +18,18 @@ from counterplay.experiments.harness.store import Slot, Store
 FEW = 2
 MAKING = 0.95  # share of the whole that making the pieces is
 #: Whose pieces come first where time may not do for all.
-FIRST = ("table1", "table2", "fig6", "fig7", "fig8", "buckets", "fig4-holdem", "bots", "fig4-kuhn")
+FIRST = ("table1", "table2", "buckets", "fig8", "fig4-holdem", "fig6", "bots", "fig7", "fig4-kuhn")
 
 
 @dataclass(frozen=True)
-class Team:
+class Makers:
     """So many processors until a time of the monotonic clock; None: until all is done."""
 
     processors: int
     deadline: float | None
 
     @classmethod
-    def of(cls, seconds: float | None, processes: int | None) -> Team:
+    def of(cls, seconds: float | None, processes: int | None) -> Makers:
         if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
             raise BadParameter(f"seconds must be a number above 0, not {seconds!r}")
         if processes is not None and (

@@ -3,8 +3,10 @@
 Exploitation is the payoff against the model, summed over both seats (the values of the game
 cancel); exploitability is b1 + b2 of the responses. The paper's points are MCRNR: here by external
 sampling, until the gap of the restricted games is a tenth of what can be won from the model, and at
-paper scale by outcome sampling too, the paper's, for as long as `outcome` says. Lines are RNR at
-full width, the exact oracle. Models are profiles of MCCFR of three strengths, and uniform play.
+paper scale by outcome sampling too, the paper's, for as long as `outcome` says; there it also
+responds to the finer models, at the values of p that rules look at, for as long as `finer` says.
+Lines are RNR at full width, the exact oracle. Models are profiles of MCCFR of three strengths, and
+uniform play.
 """
 
 from __future__ import annotations
@@ -25,11 +27,9 @@ from counterplay.experiments.paper.models import (
     EPSILON,
     FINER,
     GAMES,
-    LIMITS,
     RATES,
     TARGET,
     FixedProfile,
-    Limit,
     game_of,
     label,
     model_job,
@@ -39,9 +39,11 @@ from counterplay.experiments.paper.models import model as fixed
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.responses import Options, kept_curve
 from counterplay.experiments.paper.rules import frontier as rules
+from counterplay.experiments.paper.sizes import LIMITS, Limit
 from counterplay.responses.frontier import PAPER_PS
 
 USUAL = 100_000  # rate of a game that has none
+JUDGED_PS = (0.0, 0.5, 0.8, 0.97, 1.0)  # which rules look at
 FOOTNOTE_PS = (0.5, 0.8)  # at which RNR and DBR are compared
 
 
@@ -50,12 +52,12 @@ class Scale(NamedTuple):
     full: int  # iterations of one RNR at most
     units: float  # of one MCRNR at most, in RATES of the game, about seconds
     outcome: int  # of one MCRNR by outcome sampling; 0: none
-    models: tuple[float, ...]  # to which MCRNR responds
+    finer: float  # units of one MCRNR that responds to a finer model; 0: none does
 
 
 SCALES = {
-    "quick": Scale(1e-2, 4_000, 0.8, 0, (TARGET,)),
-    "paper": Scale(5e-3, 20_000, 60.0, 40_000_000, (TARGET,)),
+    "quick": Scale(1e-2, 4_000, 0.8, 0, 0.0),
+    "paper": Scale(5e-3, 20_000, 40.0, 20_000_000, 20.0),
 }
 
 
@@ -82,7 +84,8 @@ class Planned(NamedTuple):
         """How its points are made: exactly enough, or for as long as the scale says."""
         bound = rules.CONVERGED * model.exploitability / 2  # for each seat
         if self.how == "mcrnr":
-            most = round(scale.units * RATES.get(game, USUAL))
+            units = scale.units if self.target == TARGET else scale.finer
+            most = round(units * RATES.get(game, USUAL))
             return Options("mcrnr", "mccfr-external", most, bound, max(most // 40, 1))
         if self.how == "mcrnr (outcome)":
             return Options("mcrnr", "mccfr", scale.outcome, bound, max(scale.outcome // 10, 1))
@@ -95,13 +98,14 @@ class Planned(NamedTuple):
 
 
 def _plan(scale: Scale) -> list[Planned]:
-    found = []
-    for target in scale.models:
-        found.append(Planned("mcrnr", target, PAPER_PS))
-        if scale.outcome and target == TARGET:
-            found.append(Planned("mcrnr (outcome)", target, PAPER_PS))
+    found = [Planned("mcrnr", TARGET, PAPER_PS)]
     found += [Planned("rnr", target, PAPER_PS) for target in (TARGET, *FINER, None)]
-    return [*found, Planned("dbr", TARGET, FOOTNOTE_PS)]
+    found.append(Planned("dbr", TARGET, FOOTNOTE_PS))
+    if scale.outcome:
+        found.append(Planned("mcrnr (outcome)", TARGET, JUDGED_PS))
+    if scale.finer:
+        found += [Planned("mcrnr", target, JUDGED_PS) for target in FINER]
+    return found
 
 
 def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> list[Curve]:
@@ -130,14 +134,16 @@ def _jobs(scale: str, store: Store) -> list[Job]:
         if one.target is not None:
             after = (model_job(name, one.target, limit, store).name,)
         what = "uniform play" if one.target is None else label(one.target)
-        seconds = 2 * size.units if one.how == "mcrnr" else 20.0
+        seconds = 20.0
+        if one.how == "mcrnr":
+            seconds = 2 * (size.units if one.target == TARGET else size.finer)
         return Job(f"Figure 6: {name}, {one.how}, {what}, p = {p:g}", work, seconds, 1, after)
 
     models = [model_job(name, t, limit, store) for t in (TARGET, *FINER) for name in names]
     return models + [job(name, one, p) for one in _plan(size) for p in one.ps for name in names]
 
 
-def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
+def _claims(curves: list[Curve]) -> list[Claim]:
     def of(how: str, target: float) -> dict[str, rules.Curve]:
         return {
             curve.game: curve.judged()
@@ -145,7 +151,8 @@ def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
             if curve.how == how and curve.model.label == label(target)
         }
 
-    sampled = {label(target): of("mcrnr", target) for target in judged}
+    sampled = {label(target): of("mcrnr", target) for target in (TARGET, *FINER)}
+    sampled = {name: found for name, found in sampled.items() if found}
     exact = {label(target): of("rnr", target) for target in (TARGET, *FINER)}
     made = rules.claims(sampled, exact)
     few = {
@@ -253,7 +260,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         EXPERIMENT.name,
         EXPERIMENT.title,
         scale,
-        _claims(curves, setting.models),
+        _claims(curves),
         details,
         time.perf_counter() - started,
         ["fig6.png", "fig6.csv"],

@@ -28,16 +28,15 @@ from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.paper.models import (
     EPSILON,
     GAMES,
-    LIMITS,
     TARGET,
     FixedProfile,
-    Limit,
     game_of,
     late,
     model_job,
 )
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import speed as rules
+from counterplay.experiments.paper.sizes import LIMITS, Limit
 from counterplay.forms.game import Game
 from counterplay.responses.solver import ResponseSolver
 

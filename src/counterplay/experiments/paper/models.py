@@ -16,6 +16,7 @@ from counterplay.evaluation.exact import exploitability
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
+from counterplay.experiments.paper.sizes import Limit
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -46,22 +47,6 @@ class FixedProfile(NamedTuple):
     label: str
     strategy: Strategy
     exploitability: float
-
-
-class Limit(NamedTuple):
-    """How long a model is trained, and how often it is looked at."""
-
-    iterations: int  # at most, of outcome sampling
-    every: int  # iterations between measurements
-    external: int  # at most, of external sampling
-    external_every: int
-
-
-#: Enough for every game to come to TARGET, and to FINER.
-LIMITS = {
-    "quick": Limit(80_000_000, 100_000, 4_000_000, 20_000),
-    "paper": Limit(2_000_000_000, 1_000_000, 400_000_000, 200_000),
-}
 
 
 def late(game: Game, limit: Limit, store: Store, tell: Tell, seed: int = 0) -> FixedProfile:

@@ -86,3 +86,19 @@ SIZES = {
         trusts=(0.0, 0.25, 0.5),
     ),
 }
+
+
+class Limit(NamedTuple):
+    """How long a model of Figures 6 and 7 is trained, and how often it is looked at."""
+
+    iterations: int  # at most, of outcome sampling
+    every: int  # iterations between measurements
+    external: int  # at most, of external sampling
+    external_every: int
+
+
+#: Enough for every game to come to 0.1, and to 0.03 and 0.01.
+LIMITS = {
+    "quick": Limit(80_000_000, 100_000, 4_000_000, 20_000),
+    "paper": Limit(400_000_000, 1_000_000, 60_000_000, 100_000),
+}
