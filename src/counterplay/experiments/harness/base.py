@@ -53,6 +53,7 @@ class Claim:
     measured: str
     holds: Verdict
     before: Reading | None = None  # by an earlier rule, where numbers were seen before this one
+    also: tuple[Reading, ...] = ()  # without a cut-off that was set after numbers had been seen
 
     @property
     def verdict(self) -> str:

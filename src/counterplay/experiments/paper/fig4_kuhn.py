@@ -30,6 +30,7 @@ from counterplay.games.registry import load
 from counterplay.solvers.run import Progress, solve
 
 EVERY = 10_000
+WRITTEN = 100  # measurements of a run in the CSV
 EPSILON = 0.6
 PAPER_C = 2.0
 SWEEP = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -178,6 +179,15 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     ]
 
 
+def written(measurements: int) -> list[int]:
+    """Which of so many measurements go into the CSV: all, or about a hundred that lie ever
+    further apart."""
+    if measurements <= WRITTEN:
+        return list(range(measurements))
+    found = np.geomspace(1, measurements, WRITTEN).round().astype(int) - 1
+    return sorted(set(found.tolist()))
+
+
 def run(scale: str, store: Store, tell: Tell) -> Outcome:
     iterations, seeds = SCALES[scale]
     started = time.perf_counter()
@@ -197,12 +207,12 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
             series.options.get("c", ""),
             series.options.get("epsilon", ""),
             seed,
-            t,
-            *measured,
+            int(x[k]),
+            *(f"{value:.6g}" for value in one[k]),
         )
         for series in all_series
         for seed, one in enumerate(series.values)
-        for t, measured in zip(x.tolist(), one.tolist(), strict=True)
+        for k in written(len(x))
     ]
     header = (
         "algorithm",

@@ -139,7 +139,7 @@ def _claims(found: dict[str, np.ndarray], mccfr: Cell) -> list[Claim]:
         for mode in MODES
     )
     (row,) = as_rows([mccfr]).values()
-    return rules.claims(fixed, online, row.final)
+    return rules.claims(fixed, online, row)
 
 
 def _picture(found: dict[str, np.ndarray], path: Path) -> None:

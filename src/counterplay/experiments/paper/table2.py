@@ -36,7 +36,7 @@ from counterplay.experiments.paper.players import (
     staged,
 )
 from counterplay.experiments.paper.rules import table2 as rules
-from counterplay.experiments.paper.rules.rows import LEARNING, Standing
+from counterplay.experiments.paper.rules.rows import LEARNING
 from counterplay.experiments.paper.sizes import SIZES, Sizes
 from counterplay.experiments.paper.table1 import HEADER, as_rows, line, sheet, trained
 
@@ -194,10 +194,8 @@ def _claims(
         rules.more_games(few, many, (GAMES[0], GAMES[-1])),
         rules.one_coin(_won(variants[-1]), _won(curves["tree", "constant", observed])),
     ]
-    rows: list[Standing] = list(as_rows(list(swept.values())).values())
-    return made + [
-        rules.improves(row, rows[0], name) for name, row in list(zip(swept, rows, strict=True))[1:]
-    ]
+    rows = as_rows(list(swept.values())).values()
+    return made + rules.by_trust(dict(zip(swept, rows, strict=True)))
 
 
 def _write(
