@@ -7,7 +7,7 @@ from 0 to 1, with models of Poki and of Sparbot. Needs a CUDA device.
 
 `models` observes 20,000 hands of each bot against `probe` and learns trees from them. `respond`
 trains on the device and writes benchmarks/holdem_frontier.csv: winnings from the model in 2,000,000
-duplicate hands, and exploitability from 40 flops beside a player whose exact values are known
+duplicate hands, and exploitability from 24 flops beside a player whose exact values are known
 (FOLDER must have what `python -m benchmarks.exploitability device` and `exact` left there).
 """
 
@@ -23,11 +23,8 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
-from benchmarks.exploitability import FLOPS, ON_DEVICE, by_difference, kept, questions
+from benchmarks.exploitability import Beside
 from counterplay.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.evaluation.boards import draw_flops
-from counterplay.holdem.table import strategy_table
-from counterplay.holdem.walk.flops import on_device
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import observe
@@ -39,7 +36,7 @@ HEADER = [
     "risk_error",
 ]  # fmt: skip
 OPPONENTS, COUNTS = ("poki", "sparbot"), (10, 100)
-PS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+PS = {10: (0.0, 0.5, 0.75, 0.9, 1.0), 100: (0.0, 0.75, 1.0)}
 OBSERVED, HANDS = 20_000, 2_000_000
 
 
@@ -62,34 +59,22 @@ def models(folder: Path) -> None:
 
 def respond(folder: Path, seconds: float) -> None:
     rows: list[tuple[Any, ...]] = []
+    beside = Beside(folder)
     for buckets in COUNTS:
-        known = np.load(folder / f"known-{buckets}.npz")
-        totals = [known["first"], known["second"]]
-        path = folder / f"mccfr-public-{buckets}_cuda_{ON_DEVICE[-1]}.npy"
-        reference = kept(path)[3]
-        game = reference.game
-        asked = questions(game, strategy_table(reference))
-        drawn = draw_flops(asked[0], FLOPS, 0)
-        wanted = sorted({int(flop) for members, _ in drawn for flop in members})
-        beside = dict(on_device(asked, wanted))
+        game = cp.load(f"holdem(buckets={buckets})")
         for opponent in OPPONENTS:
             policy = np.load(folder / f"model-{opponent}-{buckets}.npy").astype(np.float64)
             first = game.form.first
             policy /= np.repeat(np.add.reduceat(policy, first[:-1]), np.diff(first))
             model = cp.Strategy(game, policy)
-            for p in PS:
+            for p in PS[buckets]:
                 before = time.perf_counter()
                 found = cp.respond(
                     game, model, None, p, "mcrnr", engine="mccfr-public", seconds=seconds, seed=1,
                     backend="cuda",
                 )  # fmt: skip
                 won = cp.play_match(game, found.strategy, model, HANDS, 3)
-                asked = questions(game, strategy_table(found.strategy))
-                values = dict(on_device(asked, wanted))
-                risk, off = 0.0, 0.0
-                for k, question in enumerate(asked):
-                    one, error = by_difference(question, drawn, values, beside, totals[k], k)
-                    risk, off = risk + 500 * one, off + 500 * error
+                risk, off = beside.exploitability(found.strategy)
                 half = (won.interval[1] - won.interval[0]) / 2
                 rows.append((opponent, buckets, p, seconds, won.mean, half, risk, off))
                 print(

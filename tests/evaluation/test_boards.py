@@ -21,7 +21,7 @@ from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk import flops, suits
-from counterplay.holdem.walk.cuda import tree_code
+from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.shape import LANES, streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
@@ -202,13 +202,15 @@ def test_other_games_take_no_such_options() -> None:
 def test_what_a_device_runs_is_the_betting() -> None:
     """The straight code of a street, read as Python, gives what its tree gives."""
     (*_, street) = streets_of(betting_tree(LIMIT))
-    code = tree_code(street, 1, True)
+    code = "\n".join(tree_code(street, 1, None, str))
     assert code.count("fmaxf") == sum(
         int(street.first[k + 1] - street.first[k]) - 1 for k in np.flatnonzero(street.player == 1)
     )
-    assert code.count("pays[") == len(street.ends) == 17
-    assert len(street.player) == 27
-    assert street.n_shown.tolist() == [9, 9]
+    columns = columns_of(street, 1)
+    assert columns.counts == (5, 4, 4)  # thirteen instead of seventeen
+    assert sorted(columns.ends) == street.ends.tolist()
+    assert code.count("gone(") == code.count("-gone(") == 4  # his own folds
+    assert (code.count("shown("), code.count("both(")) == (5, 4)
 
 
 def test_a_device_that_is_not_there_is_said_so() -> None:

@@ -86,8 +86,11 @@ class EmulatedDevice:
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
         return np.zeros(shape, dtype=dtype)
 
-    def multiply(self, left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
-        single = (array.view(np.float16).astype(np.float32) for array in (left, right))
+    def multiply(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, begin: int = 0
+    ) -> None:
+        part = left[:, :, begin : begin + right.shape[1]]
+        single = (array.view(np.float16).astype(np.float32) for array in (part, right))
         np.matmul(*single, out=out)
 
     def compile(self, source: str) -> Any:

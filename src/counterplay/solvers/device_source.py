@@ -6,13 +6,16 @@ neighbouring numbers. Tables are planes: [place an action leads to][bucket][star
 
 from __future__ import annotations
 
-from counterplay.holdem.betting import NO_FOLD
+from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.shape import Street
 
 _KERNELS = r"""
 #define STARTS @STARTS@
 #define BUCKETS @BUCKETS@
 #define PLANE ((size_t)BUCKETS * STARTS)
+#define shown(k) show[(k) * STARTS]
+#define gone(k) fold[(k) * STARTS]
+#define both(k) beside[(k) * STARTS]
 
 extern "C" __global__ void settle(const double* __restrict__ regret,
     const float* __restrict__ fixed, const float* __restrict__ trust, const int restricted,
@@ -29,11 +32,12 @@ extern "C" __global__ void settle(const double* __restrict__ regret,
 
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const float* __restrict__ y_model, const float* __restrict__ path_model, const int mixed,
-    const float share, const float share_model, const unsigned short* __restrict__ code,
-    const int* __restrict__ count, const int room, const int classes, const int other,
-    const int wide_shown, const int wide_gone, half_* __restrict__ shown,
-    half_* __restrict__ gone)
-{   // reach of a class on each line: [board][2 classes][line][start]
+    const float share, const float share_model, const float* __restrict__ pay,
+    const unsigned short* __restrict__ code, const int* __restrict__ count, const int room,
+    const int classes, const int player, const int wide_shown, const int wide_gone,
+    const int wide_both, half_* __restrict__ shown, half_* __restrict__ gone,
+    half_* __restrict__ both)
+{   // what a player meets of each class in every column: [board][2 or 4 classes][column][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= STARTS) return;
     const bool none = c >= count[board];
@@ -42,13 +46,14 @@ extern "C" __global__ void spread(const float* __restrict__ y, const float* __re
     const float mine = none ? 0.f : y[here], his = none || !mixed ? 0.f : y_model[here];
     const float* lines = path + from * STARTS + start;
     const float* model = path_model + from * STARTS + start;
-    const size_t row = (size_t)board * 2 * classes + c;
+    const size_t row = (size_t)board * 2 * classes + c, double_row = row + (row - c);
     const size_t rest_shown = (size_t)classes * wide_shown, rest_gone = (size_t)classes * wide_gone;
-#define REACH(line) (mixed ? share * mine * lines[(line) * PLANE] \
-    + share_model * his * model[(line) * PLANE] : mine * lines[(line) * PLANE])
+    const size_t rest_both = (size_t)classes * wide_both;
+#define REACH(end, line) pay[(end) * STARTS + start] * (mixed \
+    ? share * mine * lines[(line) * PLANE] + share_model * his * model[(line) * PLANE] \
+    : mine * lines[(line) * PLANE])
 @SPREAD@
 }
-
 
 extern "C" __global__ void down(const float* __restrict__ y, const float* __restrict__ path,
     const unsigned short* __restrict__ code, const int* __restrict__ count,
@@ -66,20 +71,20 @@ extern "C" __global__ void down(const float* __restrict__ y, const float* __rest
 
 
 _UP = r"""
-extern "C" __global__ void @NAME@(const float* __restrict__ shown, const float* __restrict__ gone,
+extern "C" __global__ void @NAME@(const float* __restrict__ all_shown,
+    const float* __restrict__ all_gone, const float* __restrict__ all_both,
     const unsigned short* __restrict__ member, const unsigned short* __restrict__ part,
-    const unsigned short* __restrict__ first, const float* __restrict__ pay,
-    const float* __restrict__ own, const float* __restrict__ y, const float* __restrict__ below,
+    const unsigned short* __restrict__ first, const float* __restrict__ own,
+    const float* __restrict__ y, const float* __restrict__ below,
     const int* __restrict__ below_start, const int boards, const int each, const int room,
     const int most, const int classes, const int starts_below, const int wide_shown,
-    const int wide_gone, float* __restrict__ root, float* __restrict__ gains,
-    float* __restrict__ held)
-{
+    const int wide_gone, const int wide_both, float* __restrict__ root,
+    float* __restrict__ gains, float* __restrict__ held)
+{   // values of classes at a start, and their sums over the classes of a bucket
     const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y, chunk = blockIdx.z;
     if (start >= STARTS) return;
     const size_t at = (size_t)b * STARTS + start;
-    float pays[@ENDS@ + 1], gain[@GAINS@ + 1];
-    for (int e = 0; e < @ENDS@; ++e) pays[e] = pay[e * STARTS + start];
+    float gain[@GAINS@ + 1];
     for (int g = 0; g < @GAINS@; ++g) gain[g] = 0.f;
 @LOAD@
     float reach = 0.f;
@@ -89,8 +94,9 @@ extern "C" __global__ void @NAME@(const float* __restrict__ shown, const float* 
             const int c = member[(size_t)board * room + j];
             const size_t row = (size_t)board * classes + c;
             const unsigned short* size = first + (size_t)board * room + c;
-            const float* show = shown + row * wide_shown + start;
-            const float* fold = gone + row * wide_gone + start;
+            const float* show = all_shown + row * wide_shown + start;
+            const float* fold = all_gone + row * wide_gone + start;
+            const float* beside = all_both + row * wide_both + start;
 @TREE@
 @ADD@
             reach += (size[1] - size[0]) * y[row * STARTS + start];
@@ -174,41 +180,30 @@ def _settle(street: Street) -> str:
 
 def _spread(street: Street) -> str:
     lines = []
-    for other in (0, 1):
-        lines.append(f"    if (other == {other}) {{")
-        for name, number in (("shown", street.shown), ("gone", street.gone)):
-            for line, place in enumerate(number[other].tolist()):
-                if place >= 0:
-                    lines.append(
-                        f"        split({name}, row * wide_{name} + {place} * STARTS + start,"
-                        f" rest_{name}, REACH({line}));"
-                    )
+    for player in (0, 1):
+        columns = columns_of(street, player)
+        shown, gone, both = columns.counts
+        lines.append(f"    if (player == {player}) {{")
+        for end, k in enumerate(columns.ends):
+            number, name, row = end, "shown", "row"
+            if shown <= end:
+                number, name = end - shown, "gone"
+            if shown + gone <= end:
+                number, name, row = end - shown - gone, "both", "double_row"
+            if shown + gone + both <= end:
+                number, row = number - both, "(double_row + 2 * classes)"
+            where = f"{row} * wide_{name} + {number} * STARTS + start"
+            reach = f"REACH({end}, {int(street.line[1 - player, k])})"
+            lines.append(f"        split({name}, {where}, rest_{name}, {reach});")
         lines.append("    }")
     return "\n".join(lines)
 
 
 def _tree(street: Street, player: int) -> list[str]:
-    """Values of all places to a class, `v0` that of the start."""
-    other = 1 - player
-    ends = {int(k): e for e, k in enumerate(street.ends)}
-    onward = {int(k): e for e, k in enumerate(street.onward)}
-    lines = []
-    for k in reversed(range(len(street.player))):
-        below = children(street, k)
-        if k in ends:
-            line = int(street.line[other, k])
-            showdown = street.folded[k] == NO_FOLD
-            number = int((street.shown if showdown else street.gone)[other, line])
-            column = f"{'show' if showdown else 'fold'}[{number} * STARTS]"
-            lines.append(f"const float v{k} = pays[{ends[k]}] * {column};")
-        elif k in onward:
-            at = f"below_start[{onward[k]} * STARTS + start]"
-            lines.append(f"const float v{k} = below[row * starts_below + {at}];")
-        elif street.player[k] != player:
-            lines.append(f"const float v{k} = {' + '.join(f'v{c}' for c in below)};")
-        else:
-            lines.append(f"const float v{k} = {' + '.join(f'o{c} * v{c}' for c in below)};")
-    return lines
+    def onward(end: int) -> str:
+        return f"below[row * starts_below + below_start[{end} * STARTS + start]]"
+
+    return tree_code(street, player, lambda place: f"o{place}", onward)
 
 
 def _filled(source: str, marks: dict[str, object]) -> str:
@@ -227,7 +222,6 @@ def _up(street: Street, player: int) -> str:
     marks = {
         "NAME": f"up{player}",
         "GAINS": len(gains),
-        "ENDS": len(street.ends),
         "LOAD": _lines([f"const float o{c} = own[{c - 1} * PLANE + at];" for c in gains], 4),
         "TREE": _lines(_tree(street, player), 12),
         "ADD": _lines([f"gain[{g}] += v{c};" for c, g in gains.items()], 12),

@@ -15,7 +15,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.holdem.walk.classes import ROOM
-from counterplay.holdem.walk.device import SOURCE, Device, padded
+from counterplay.holdem.walk.columns import columns_of
+from counterplay.holdem.walk.device import SOURCE, Device, Products, padded, products, room_of
 from counterplay.holdem.walk.shape import Street
 from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
@@ -42,7 +43,7 @@ class _Plane:
     ) -> None:
         node = street.node.transpose(0, 2, 1).reshape(-1, len(street.player))  # [g * LANES, n]
         self.real = np.flatnonzero(node[:, 0] >= 0)
-        node = node[self.real]
+        node_count, node = len(node), node[self.real]
         self.street, self.buckets, self.starts = street, buckets, len(self.real)
         self.kernel = device.compile(SOURCE + street_source(street, self.starts, buckets))
         self.size = (len(street.player) - 1) * buckets * self.starts
@@ -56,16 +57,13 @@ class _Plane:
             for a, c in enumerate(below):
                 self.slots[c - 1] = rows.first[row].astype(np.int64) + number * len(below) + a
                 self.rows[c - 1] = row + number
-        pay = street.pay[:, :, street.ends].transpose(0, 2, 1, 3)
-        pay = pay.reshape(2, len(street.ends), -1)[:, :, self.real] if len(street.ends) else pay
-        self.pay = [device.put(pay[player].astype(np.float32)) for player in (0, 1)]
-        self.wide = [
-            (
-                padded(int(street.n_shown[j]) * self.starts),
-                padded(int(street.n_gone[j]) * self.starts),
-            )
-            for j in (0, 1)
-        ]  # of each player's lines
+        self.columns = [columns_of(street, player) for player in (0, 1)]
+        self.counts = [columns.counts for columns in self.columns]
+        self.pay = []
+        for player, columns in enumerate(self.columns):
+            pay = np.abs(street.pay[player][:, columns.ends]).transpose(1, 0, 2)
+            pay = pay.reshape(len(columns.ends), node_count)[:, self.real]
+            self.pay.append(device.put(pay.astype(np.float32)))
         self.across = -(-self.starts // THREADS)
 
         def planes(n: int) -> Any:
@@ -201,15 +199,15 @@ class _Walk:
         self.most = boards.part.shape[2] - 1
         self.word, self.first, self.count = map(put, (boards.word, boards.first, boards.classes))
         self.code, self.member, self.part = map(put, (boards.code, boards.member, boards.part))
-        shape = (self.boards, self.classes, 2 * self.classes)
-        self.won, self.met = (self.device.empty(shape, np.uint16) for _ in range(2))
+        shape = (self.boards, self.classes, 4 * self.classes)
+        self.pairs = self.device.empty(shape, np.uint16)
 
     def run(self, regrets: float, averages: float) -> None:
         planes, classes = self.team.planes, self.classes
         planes[0].kernel("pairs")(
             (-(-classes // 32), classes, self.boards), (32,),
             (self.word, self.first, np.int32(self.n), np.int32(ROOM), np.int32(classes),
-             np.int32(classes), np.int32(0), np.int32(1), self.won, self.met),
+             np.int32(classes), np.int32(0), np.int32(1), self.pairs),
         )  # fmt: skip
         who = (0, 1, MODEL) if self.team.ties.once else (0, 1)
         reach = [[self.device.zeros((self.boards, classes, 1)) + np.float32(1) for _ in who]]
@@ -231,37 +229,31 @@ class _Walk:
         )  # fmt: skip
         return out
 
-    def _lines(self, s: int, other: int, y: list[Any]) -> tuple[Any, Any]:
-        """What each class wins at showdowns, and meets at folds, on each line of `other`."""
-        plane, device, ties = self.team.planes[s], self.device, self.team.ties
-        wide_shown, wide_gone = plane.wide[other]
-        room = (self.boards, 2 * self.classes)
-        y_shown, y_gone = (
-            device.empty((*room, wide), np.uint16) for wide in (wide_shown, wide_gone)
-        )
+    def _lines(self, s: int, player: int, y: list[Any]) -> Products:
+        """What each class of a player gets in each column."""
+        plane, device, ties, other = self.team.planes[s], self.device, self.team.ties, 1 - player
+        twice = (2 * self.classes, 2 * self.classes, 4 * self.classes)
+        counts = plane.counts[player]
+        reach = room_of(device, self.boards, twice, counts, plane.starts, np.uint16)
         mixed = ties.once and other == ties.restricted
         plane.kernel("spread")(
             (plane.across, self.classes, self.boards), (THREADS,),
             (y[other], plane.path[other], y[-1], plane.model_path, np.int32(mixed),
-             np.float32(ties.share[0]), np.float32(ties.share[1]), self.code[s], self.count,
-             np.int32(ROOM), np.int32(self.classes), np.int32(other), np.int32(wide_shown),
-             np.int32(wide_gone), y_shown, y_gone),
+             np.float32(ties.share[0]), np.float32(ties.share[1]), plane.pay[player], self.code[s],
+             self.count, np.int32(ROOM), np.int32(self.classes), np.int32(player),
+             *(np.int32(array.shape[2]) for array in reach), *reach),
         )  # fmt: skip
-        shown = device.empty((self.boards, self.classes, wide_shown))
-        gone = device.empty((self.boards, self.classes, wide_gone))
-        if wide_shown:
-            device.multiply(self.won, y_shown, shown)
-        if wide_gone:
-            device.multiply(self.met, y_gone, gone)
-        return shown, gone
+        rows = (self.classes,) * 3
+        found = room_of(device, self.boards, rows, counts, plane.starts, np.float32)
+        products(device, self.pairs, self.classes, reach, found)
+        return found
 
     def _up(
         self, s: int, player: int, y: list[Any], below: Any, regrets: float, averages: float
     ) -> Any:
         """Values at the starts of a street; what it learns."""
         team, device, plane = self.team, self.device, self.team.planes[s]
-        ties, other = team.ties, 1 - player
-        shown, gone = self._lines(s, other, y)
+        ties, found = team.ties, self._lines(s, player, y)
         gains = len(gains_of(plane.street, player))
         chunks = max(1, min(self.boards, BUSY // (plane.starts * plane.buckets)))
         each = -(-self.boards // chunks)
@@ -272,11 +264,11 @@ class _Walk:
         after = team.planes[s + 1].starts if s < 3 else 0
         plane.kernel(f"up{player}")(
             (plane.across, plane.buckets, chunks), (THREADS,),
-            (shown, gone, self.member[s], self.part[s], self.first, plane.pay[player], plane.own,
-             y[player], below if s < 3 else team._nothing, plane.below if s < 3 else team._nowhere,
+            (*found, self.member[s], self.part[s], self.first, plane.own, y[player],
+             below if s < 3 else team._nothing, plane.below if s < 3 else team._nowhere,
              np.int32(self.boards), np.int32(each), np.int32(ROOM), np.int32(self.most),
-             np.int32(self.classes), np.int32(after), *map(np.int32, plane.wide[other]), root,
-             gained, held),
+             np.int32(self.classes), np.int32(after),
+             *(np.int32(array.shape[2]) for array in found), root, gained, held),
         )  # fmt: skip
         biased = player == ties.restricted and not ties.once
         plane.kernel(f"learn{player}")(

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.holdem.betting import NO_FOLD
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.walk.classes import (
     NONE,
@@ -25,7 +24,8 @@ from counterplay.holdem.walk.classes import (
     river_classes,
     turn_classes,
 )
-from counterplay.holdem.walk.device import SOURCE, Device, padded
+from counterplay.holdem.walk.columns import columns_of, tree_code
+from counterplay.holdem.walk.device import SOURCE, Device, padded, products, room_of
 from counterplay.holdem.walk.exact import Seat
 from counterplay.holdem.walk.listing import ON_RIVER, Listing
 from counterplay.holdem.walk.shape import LANES, Street
@@ -34,27 +34,37 @@ THREADS = 128  # of a block
 TOGETHER = 16  # rivers that are multiplied at once
 
 _STREET = r"""
-#define COLUMNS @COLUMNS@
 #define SHOWN @SHOWN@
+#define GONE @GONE@
+#define BOTH @BOTH@
+#define ENDS (SHOWN + GONE + 2 * BOTH)
 
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
     const int room, const int classes, const int starts, const int wide_shown, const int wide_gone,
-    half_* __restrict__ shown, half_* __restrict__ gone)
-{   // reach of a class on every line: [board][2 classes][line][start]
+    const int wide_both, half_* __restrict__ shown, half_* __restrict__ gone,
+    half_* __restrict__ both)
+{   // reach of a class in every column, times the payoff: [board][2 or 4 classes][column][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= starts) return;
     const int one = holding[(size_t)board * room + c];
     const float here = one == NONE ? 0.f : y[(size_t)one * starts + start];
     const size_t from = one == NONE ? 0 : code[(size_t)board * room + c];
-    const float* lines = path + from * COLUMNS * starts + start;
+    const float* ends = path + from * ENDS * starts + start;
     const size_t row = (size_t)board * 2 * classes + c;
+    const size_t double_row = (size_t)board * 4 * classes + c, second = (size_t)2 * classes;
     for (int k = 0; k < SHOWN; ++k)
         split(shown, row * wide_shown + k * starts + start, (size_t)classes * wide_shown,
-              here * lines[(size_t)k * starts]);
-    for (int k = SHOWN; k < COLUMNS; ++k)
-        split(gone, row * wide_gone + (k - SHOWN) * starts + start, (size_t)classes * wide_gone,
-              here * lines[(size_t)k * starts]);
+              here * ends[(size_t)k * starts]);
+    for (int k = 0; k < GONE; ++k)
+        split(gone, row * wide_gone + k * starts + start, (size_t)classes * wide_gone,
+              here * ends[(size_t)(SHOWN + k) * starts]);
+    for (int k = 0; k < BOTH; ++k) {
+        split(both, double_row * wide_both + k * starts + start, (size_t)classes * wide_both,
+              here * ends[(size_t)(SHOWN + GONE + k) * starts]);
+        split(both, (double_row + second) * wide_both + k * starts + start,
+              (size_t)classes * wide_both, here * ends[(size_t)(SHOWN + GONE + BOTH + k) * starts]);
+    }
 }
 
 extern "C" __global__ void find(const unsigned* __restrict__ words, const int n,
@@ -67,25 +77,29 @@ extern "C" __global__ void find(const unsigned* __restrict__ words, const int n,
     place[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
 }
 
-extern "C" __global__ void up(const float* __restrict__ shown, const float* __restrict__ gone,
+#define shown(k) show[(size_t)(k) * starts]
+#define gone(k) fold[(size_t)(k) * starts]
+#define both(k) beside[(size_t)(k) * starts]
+
+extern "C" __global__ void up(const float* __restrict__ all_shown,
+    const float* __restrict__ all_gone, const float* __restrict__ all_both,
     const unsigned short* __restrict__ place, const unsigned short* __restrict__ own_code,
-    const int* __restrict__ times, const float* __restrict__ pay, const float* __restrict__ policy,
+    const int* __restrict__ times, const float* __restrict__ policy,
     const float* __restrict__ below, const int* __restrict__ below_start, const int boards,
     const int n, const int starts, const int starts_below, const int wide_shown,
-    const int wide_gone, const float scale, float* __restrict__ out)
+    const int wide_gone, const int wide_both, const float scale, float* __restrict__ out)
 {   // add the values of a holding at a start, summed over boards
     const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
     if (start >= starts) return;
-    float pays[@ENDS@ + 1];
-    for (int e = 0; e < @ENDS@; ++e) pays[e] = pay[e * starts + start];
     float total = 0.f;
     for (int board = 0; board < boards; ++board) {
         const int k = place[(size_t)board * HOLDINGS + q];
         if (k == NONE) continue;
-        const float* show = shown + ((size_t)board * n + k) * wide_shown + start;
-        const float* fold = gone + ((size_t)board * n + k) * wide_gone + start;
-        const float* own =
-            policy + (size_t)own_code[(size_t)board * n + k] * @PLACES@ * starts + start;
+        const size_t row = (size_t)board * n + k;
+        const float* show = all_shown + row * wide_shown + start;
+        const float* fold = all_gone + row * wide_gone + start;
+        const float* beside = all_both + row * wide_both + start;
+        const float* own = policy + (size_t)own_code[row] * @PLACES@ * starts + start;
 @TREE@
         total += times[board] * v0;
     }
@@ -139,34 +153,15 @@ class Listed(NamedTuple):
     river_classes: np.ndarray
 
 
-def tree_code(street: Street, player: int, best: bool) -> str:
-    """The betting of a street as straight code: `v0` from what the lines say to a holding."""
-    other = 1 - player
-    ends = {int(k): e for e, k in enumerate(street.ends)}
-    onward = {int(k): e for e, k in enumerate(street.onward)}
-    lines = []
-    for k in reversed(range(len(street.player))):
-        below = range(int(street.first[k]), int(street.first[k + 1]))
-        if k in ends:
-            line = int(street.line[other, k])
-            showdown = street.folded[k] == NO_FOLD
-            number = street.shown[other, line] if showdown else street.gone[other, line]
-            column = f"{'show' if showdown else 'fold'}[(size_t){int(number)} * starts]"
-            lines.append(f"const float v{k} = pays[{ends[k]}] * {column};")
-        elif k in onward:
-            where = f"below_start[{onward[k]} * starts + start]"
-            at = f"((size_t)board * HOLDINGS + q) * starts_below + {where}"
-            lines.append(f"const float v{k} = scale * below[{at}];")
-        elif street.player[k] != player:
-            lines.append(f"const float v{k} = {' + '.join(f'v{c}' for c in below)};")
-        elif best:
-            most = f"v{below[0]}"
-            for c in below[1:]:
-                most = f"fmaxf({most}, v{c})"
-            lines.append(f"const float v{k} = {most};")
-        else:
-            parts = (f"own[(size_t){c} * starts] * v{c}" for c in below)
-            lines.append(f"const float v{k} = {' + '.join(parts)};")
+def _code(street: Street, player: int, best: bool) -> str:
+    def onward(end: int) -> str:
+        where = f"below_start[{end} * starts + start]"
+        return f"scale * below[((size_t)board * HOLDINGS + q) * starts_below + {where}]"
+
+    def own(place: int) -> str:
+        return f"own[(size_t){place} * starts]"
+
+    lines = tree_code(street, player, None if best else own, onward)
     return "\n".join(" " * 8 + line for line in lines)
 
 
@@ -180,24 +175,20 @@ class _Betting:
         other, self.device = 1 - player, device
         self.real = np.flatnonzero(reached)
         self.starts = len(self.real) + 1  # one more that is worth nothing
-        self.shown, self.gone = int(street.n_shown[other]), int(street.n_gone[other])
-        self.wide_shown, self.wide_gone = (
-            padded(lines * self.starts) for lines in (self.shown, self.gone)
-        )
-        parts = [_by_start(paths, self.real) for paths in (seat.shown[k], seat.gone[k])]
-        paths = np.concatenate(parts, axis=2).transpose(0, 2, 1)  # codes, lines, starts
-        pay = street.pay[player][:, street.ends].transpose(1, 0, 2)
-        pay = pay.reshape(len(street.ends), reached.size)
+        columns = columns_of(street, player)
+        self.counts = columns.counts
+        lines = _by_start(seat.path[k], self.real)[:, :, street.line[other, columns.ends]]
+        pay = np.abs(street.pay[player][:, columns.ends]).transpose(0, 2, 1)
+        pay = pay.reshape(reached.size, len(columns.ends))[self.real]
+        paths = (lines * pay).transpose(0, 2, 1)  # codes, ends, starts
         policy = _by_start(asked.own.policy[k], self.real).transpose(0, 2, 1)
-        self.path, self.policy, self.pay = (
-            device.put(self.padded(array)) for array in (paths, policy, pay[:, self.real])
-        )
+        self.path, self.policy = (device.put(self.padded(array)) for array in (paths, policy))
         marks = {
-            "COLUMNS": self.shown + self.gone,
-            "SHOWN": self.shown,
-            "ENDS": len(street.ends),
+            "SHOWN": self.counts[0],
+            "GONE": self.counts[1],
+            "BOTH": self.counts[2],
             "PLACES": len(street.player),
-            "TREE": tree_code(street, player, asked.best),
+            "TREE": _code(street, player, asked.best),
         }
         source = SOURCE + _STREET
         for name, value in marks.items():
@@ -221,28 +212,22 @@ class _Betting:
         reach y [1326, starts] there. `below`: values behind the ends, where each stands, how many
         starts they have, and by what they are multiplied."""
         device, many, classes = self.device, boards.many, boards.classes
-        y_shown, y_gone = (
-            device.empty((many, 2 * classes, wide), np.uint16)
-            for wide in (self.wide_shown, self.wide_gone)
-        )
-        starts, wide = np.int32(self.starts), (np.int32(self.wide_shown), np.int32(self.wide_gone))
-        across = -(-self.starts // THREADS)
+        twice = (2 * classes, 2 * classes, 4 * classes)
+        reach = room_of(device, many, twice, self.counts, self.starts, np.uint16)
+        wide = [np.int32(array.shape[2]) for array in reach]
+        starts, across = np.int32(self.starts), -(-self.starts // THREADS)
         self._spread(
             (across, classes, many), (THREADS,),
             (y, self.path, boards.holding, boards.code, boards.room, np.int32(classes), starts,
-             *wide, y_shown, y_gone),
+             *wide, *reach),
         )  # fmt: skip
-        shown = device.empty((many, boards.n, self.wide_shown))
-        gone = device.empty((many, boards.n, self.wide_gone))
-        if self.shown:
-            device.multiply(boards.won, y_shown, shown)
-        if self.gone:
-            device.multiply(boards.met, y_gone, gone)
+        found = room_of(device, many, (boards.n,) * 3, self.counts, self.starts, np.float32)
+        products(device, boards.pairs, classes, reach, found)
         values, start, starts_below, scale = below
         self._up(
             (across, N_HOLDINGS), (THREADS,),
-            (shown, gone, boards.place, boards.own, boards.times, self.pay, self.policy, values,
-             start, np.int32(many), np.int32(boards.n), starts, np.int32(starts_below), *wide,
+            (*found, boards.place, boards.own, boards.times, self.policy, values, start,
+             np.int32(many), np.int32(boards.n), starts, np.int32(starts_below), *wide,
              np.float32(scale), out),
         )  # fmt: skip
 
@@ -256,14 +241,12 @@ class _Boards:
         words, first, self.holding, self.code, self.own, self.times = (array[part] for array in put)
         self.many, self.n = words.shape
         self.classes, self.room = padded(classes, 4), np.int32(first.shape[1])
-        shape = (self.many, self.n, 2 * self.classes)
-        self.met, self.won = (
-            device.empty(size, np.uint16) for size in (shape, shape if shown else (1, 1, 1))
-        )
+        wide = (4 if shown else 2) * self.classes
+        self.pairs = device.empty((self.many, self.n, wide), np.uint16)
         kernel("pairs")(
             (-(-self.classes // 32), self.n, self.many), (32,),
             (words, first, np.int32(self.n), self.room, np.int32(self.classes), np.int32(self.n),
-             np.int32(1), np.int32(shown), self.won, self.met),
+             np.int32(1), np.int32(shown), self.pairs),
         )  # fmt: skip
         self.place = device.empty((self.many, N_HOLDINGS), np.uint16)
         self.place.fill(NONE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,18 +78,48 @@ class Device:
         ).get_function
         return found
 
-    def multiply(self, left: Any, right: Any, out: Any) -> None:
-        """out[b] = left[b] right[b] in single precision. Both are in halves (`halve`, `split`)."""
-        boards, rows, inner = left.shape
-        columns = right.shape[2]
+    def multiply(self, left: Any, right: Any, out: Any, begin: int = 0) -> None:
+        """out[b] = left[b] right[b] in single precision, with the columns of `left` from `begin`
+        on, as many as there are rows in `right`. Both are in halves (`halve`, `split`)."""
+        boards, rows, wide = left.shape
+        inner, columns = right.shape[1:]
         handle = self._handle()
         self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
         self._cublas.gemmStridedBatchedEx(  # column by column there, so the other way round
             handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
             right.data.ptr, _HALF, columns, inner * columns,
-            left.data.ptr, _HALF, inner, rows * inner, self._zero.ctypes.data,
+            left.data.ptr + 2 * begin, _HALF, wide, rows * wide, self._zero.ctypes.data,
             out.data.ptr, _FLOAT, columns, rows * columns, boards, _COMPUTE, _DEFAULT,
         )  # fmt: skip
+
+
+class Products(NamedTuple):
+    """Columns of a street (`columns.py`), times classes or holdings: showdowns alone, folds alone,
+    both together."""
+
+    shown: Any
+    gone: Any
+    both: Any
+
+
+def room_of(
+    device: Device, boards: int, rows: tuple[int, int, int], counts: Sequence[int], starts: int,
+    dtype: Any,
+) -> Products:  # fmt: skip
+    """Room for so many columns of each kind at each start."""
+    shapes = [
+        (boards, many, padded(count * starts)) for many, count in zip(rows, counts, strict=True)
+    ]
+    return Products(*(device.empty(shape, dtype) for shape in shapes))
+
+
+def products(device: Device, pairs: Any, classes: int, reach: Products, out: Products) -> None:
+    """What rows win and meet, from the reach of classes. `pairs`: what the kernel of that name
+    writes."""
+    shown = 2 * classes if pairs.shape[2] == 4 * classes else 0
+    for right, found, begin in zip(reach, out, (0, shown, 0), strict=True):
+        if right.shape[2]:
+            device.multiply(pairs, right, found, begin)
 
 
 #: What kernels here have in common. A holding on a board is a word: both cards, and its group of
@@ -129,10 +159,9 @@ __device__ inline void put_twice(half_* out, const size_t at, const size_t rest,
 
 extern "C" __global__ void pairs(const unsigned* __restrict__ words,
     const unsigned short* __restrict__ first, const int n, const int room, const int classes,
-    const int rows, const int single, const int shown, half_* __restrict__ won,
-    half_* __restrict__ met)
-{   // holdings of a class that a row meets, and those it beats less those that beat it. A row is a
-    // class too, or a single holding.
+    const int rows, const int single, const int shown, half_* __restrict__ out)
+{   // holdings of a class that a row beats less those that beat it (on the last street), and
+    // those it meets. A row is a class too, or a single holding.
     const int c = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, board = blockIdx.z;
     if (c >= classes) return;
     const unsigned* word = words + (size_t)board * n;
@@ -149,9 +178,9 @@ extern "C" __global__ void pairs(const unsigned* __restrict__ words,
             more += apart * ((GROUP(mine) > GROUP(his)) - (GROUP(mine) < GROUP(his)));
         }
     }
-    const size_t at = ((size_t)board * rows + row) * 2 * classes + c;
-    put_twice(met, at, classes, all);
-    if (shown) put_twice(won, at, classes, more);
+    const size_t at = ((size_t)board * rows + row) * (shown ? 4 : 2) * classes + c;
+    if (shown) put_twice(out, at, classes, more);
+    put_twice(out, at + (shown ? 2 * classes : 0), classes, all);
 }
 """
 
