@@ -1,6 +1,6 @@
 """What batches of boards cost in convergence: public chance sampling on a CUDA device, 100 buckets.
 
-    python -m benchmarks.batches [seconds, 16] [buckets, 100]
+    python -m benchmarks.batches [seconds, 4] [buckets, 100]
     python -m benchmarks.batches draw
 
 Writes benchmarks/batches.csv and docs/images/batches.png: sb/h against one fixed strategy (10
@@ -70,6 +70,7 @@ def draw() -> None:
                     label=f"batch of {batch}",
                 )  # fmt: skip
         axis.set(xscale="log", xlabel=label)
+        axis.xaxis.set_minor_formatter("")
     np.ravel(axes)[0].set_ylabel("sb/h against a fixed strategy")
     np.ravel(axes)[0].legend(fontsize=8)
     save_figure(figure, IMAGE)
@@ -80,4 +81,4 @@ if __name__ == "__main__":
         draw()
     else:
         given = sys.argv[1:]
-        main(float(given[0]) if given else 16.0, int(given[1]) if len(given) > 1 else 100)
+        main(float(given[0]) if given else 4.0, int(given[1]) if len(given) > 1 else 100)

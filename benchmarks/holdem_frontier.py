@@ -2,7 +2,7 @@
 from 0 to 1, with models of Poki and of Sparbot. Needs a CUDA device.
 
     python -m benchmarks.holdem_frontier models FOLDER
-    python -m benchmarks.holdem_frontier respond FOLDER [seconds for each seat, 5]
+    python -m benchmarks.holdem_frontier respond FOLDER [seconds for each seat, 2.5]
     python -m benchmarks.holdem_frontier draw
 
 `models` observes 20,000 hands of each bot against `probe` and learns trees from them. `respond`
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
-from benchmarks.exploitability import Beside
+from benchmarks.exploitability import BATCH, Beside
 from counterplay.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
@@ -71,7 +71,7 @@ def respond(folder: Path, seconds: float) -> None:
                 before = time.perf_counter()
                 found = cp.respond(
                     game, model, None, p, "mcrnr", engine="mccfr-public", seconds=seconds, seed=1,
-                    backend="cuda",
+                    backend="cuda", batch=BATCH,
                 )  # fmt: skip
                 won = cp.play_match(game, found.strategy, model, HANDS, 3)
                 risk, off = beside.exploitability(found.strategy)
@@ -118,6 +118,6 @@ if __name__ == "__main__":
     if what == "models":
         models(Path(given[0]))
     elif what == "respond":
-        respond(Path(given[0]), float(given[1]) if len(given) > 1 else 5.0)
+        respond(Path(given[0]), float(given[1]) if len(given) > 1 else 2.5)
     else:
         draw()

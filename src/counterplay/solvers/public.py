@@ -34,7 +34,7 @@ from counterplay.solvers.teams import Team, Worker
 
 AVERAGING = ("linear", "uniform")
 BACKENDS = ("cpu", "cuda")
-BATCH = 64  # boards of an iteration on a device
+BATCH = 16  # boards of an iteration on a device: see benchmarks/batches.csv
 NEW_DEVICE: Callable[[], Any] = Device
 DTYPE = np.float32  # of one walk; what is learnt is kept in double precision
 

@@ -5,7 +5,8 @@ Every so many iterations the strategy plays duplicate hands against a profile th
 before, from another seed. That one uses external sampling, which gets further in the same time;
 against a profile of outcome sampling that is itself far from converged, "near zero" would say
 little. External sampling is also the third curve: the paper's conclusion guesses that it converges
-as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer.
+as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer;
+one of public chance sampling, the fourth curve, walks all betting on a board.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ MATCH_SEED = 77
 class Scale(NamedTuple):
     iterations: int  # of outcome sampling and of MCTS
     external: int  # of external sampling
+    public: int  # of public chance sampling
     every: int  # iterations between evaluations
     swept: int  # iterations of each C
     reference: int  # iterations of the profile played against
@@ -55,9 +57,19 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000),
+    "quick": Scale(
+        8_000_000, 500_000, 500, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000
+    ),
     "paper": Scale(
-        250_000_000, 6_000_000, 5 * EVERY, 50_000_000, SIZES["paper"].external[0], 3, 3, 400_000
+        250_000_000,
+        6_000_000,
+        8_000,
+        5 * EVERY,
+        50_000_000,
+        SIZES["paper"].external[0],
+        3,
+        3,
+        400_000,
     ),
 }
 
@@ -105,6 +117,7 @@ MAIN = [
     Plan("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
     Plan("MCTS, C = 17", "mcts", {"c": PAPER_C}),
     Plan("MCCFR, external sampling", "mccfr-external", {}),
+    Plan("MCCFR, public sampling", "mccfr-public", {}),
 ]
 
 
@@ -127,7 +140,8 @@ def _jobs(scale: str, store: Store) -> list[Job]:
             against = reference(size.reference, store, tell)
             _curve(plan, seed, points, against, size.hands, store, tell)
 
-        rate = {"mcts": 1.6e6, "mccfr": 2.0e6}.get(plan.algorithm, 7.9e4)  # RESULTS.md, one thread
+        rates = {"mcts": 1.6e6, "mccfr": 2.0e6, "mccfr-external": 7.9e4, "mccfr-public": 90.0}
+        rate = rates[plan.algorithm]  # benchmarks/RESULTS.md and public_threads.csv, one thread
         what = plan.label or f"MCTS, C = {plan.options['c']:g}, for the sweep"
         name = f"Figure 4: {what}, seed {seed + 1}"
         return Job(name, work, 1.2 * points[-1] / rate, 1, (foe[0].name,))
@@ -188,8 +202,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 def _points(plan: Plan, size: Scale) -> list[int]:
-    if plan.algorithm == "mccfr-external":
-        return [size.external * k // 10 for k in range(1, 11)]
+    few = {"mccfr-external": size.external, "mccfr-public": size.public}
+    if plan.algorithm in few:
+        return [few[plan.algorithm] * k // 10 for k in range(1, 11)]
     return list(range(size.every, size.iterations + 1, size.every))
 
 
@@ -198,7 +213,7 @@ def _claims(
 ) -> list[Claim]:
     """`ends`: for each C float64[seeds, 4], the last row of a curve. `learnt`: bytes of MCTS and of
     MCCFR."""
-    mccfr, mcts, external = (curve.values for curve in curves)
+    mccfr, mcts, external = (curve.values for curve in curves[:3])
     error = float(np.sqrt((mcts[:, -1, 3] ** 2).mean() + (mccfr[:, -1, 3] ** 2).mean()))
     at = int(np.median(external[:, -1, 0]))
     nearest = int(np.argmin(np.abs(mcts[0, :, 0] - at)))
