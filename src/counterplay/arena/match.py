@@ -48,7 +48,7 @@ from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
-from counterplay.games.registry import load
+from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.holdem.table import Table
@@ -128,7 +128,7 @@ def play_match(
         raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
     check_seed(seed)
     target = new_log(log, observer)
-    game = game if isinstance(game, Game) else load(game)
+    game = as_game(game, a)
     if target is not None:
         if not game.abilities.hands:
             raise BadParameter("only hands of hold'em can be logged")

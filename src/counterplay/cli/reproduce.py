@@ -10,14 +10,8 @@ from typing import Annotated, cast
 import typer
 
 from counterplay.base.errors import Interrupted
-from counterplay.cli.display import (
-    err,
-    out,
-    overall_progress,
-    print_campaign,
-    print_outcome,
-    share_progress,
-)
+from counterplay.cli.display import overall_progress, print_campaign, print_outcome, share_progress
+from counterplay.cli.facts import err, out
 from counterplay.cli.support import AsJson, refuse_others
 
 

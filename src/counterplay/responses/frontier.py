@@ -23,8 +23,8 @@ from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
-from counterplay.responses.algorithms import default_response
+from counterplay.games.registry import as_game
+from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
@@ -200,7 +200,7 @@ def frontier(
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or
     None.
     """
-    game = game if isinstance(game, Game) else load(game)
+    game = as_game(game, model)
     for name in NOT_HERE:
         if arguments.pop(name, None) is not None:
             raise BadParameter(
@@ -208,7 +208,7 @@ def frontier(
             )
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
-    algorithm = algorithm or default_response(game)
+    algorithm = response_algorithm(algorithm or default_response(game)).name
     question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, UnknownName
+from counterplay.base.own import call_own, is_own, own_thing
 from counterplay.base.progress import Tell, untold
 from counterplay.base.registry import Registry
 from counterplay.forms.strategy import Strategy
@@ -20,11 +21,13 @@ BOTS: Registry[BotSpec] = Registry(
 
 
 def bot(player: Any, tell: Tell = untold) -> Any:
-    """A bot from a name, a strategy, the path of a saved one or of a model, or anything with a
-    method `act`. Poki's and Sparbot's tables are built on first use; `tell(share, what)` hears
-    how far that is."""
+    """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
+    as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`. Poki's and
+    Sparbot's tables are built on first use; `tell(share, what)` hears how far that is."""
     if isinstance(player, Strategy):
         return strategy_bot(player)
+    if isinstance(player, str) and is_own(player):
+        return _own_bot(player)
     if isinstance(player, str | Path):
         if str(player) in BOTS:
             spec = BOTS.find(str(player))
@@ -36,7 +39,11 @@ def bot(player: Any, tell: Tell = untold) -> Any:
                 raise BadParameter(
                     f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}"
                 )
-            BOTS.find(str(player))
+            try:
+                BOTS.find(str(player))
+            except UnknownName as error:
+                there = f"and there is no run folder or file {str(player)!r} here"
+                raise UnknownName(f"{error}; {there}") from None
         if path.suffix == ".json":
             from counterplay.opponents.models.file import load_model
 
@@ -48,6 +55,17 @@ def bot(player: Any, tell: Tell = untold) -> Any:
         f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
         f"{player!r}"
     )
+
+
+def _own_bot(text: str) -> Any:
+    """A class of the user's own, made without arguments; a function that makes a bot; or a
+    spec."""
+    found = own_thing(text, "bot")
+    make = found.make if isinstance(found, BotSpec) else found
+    made = call_own(make, text) if isinstance(make, type) or not hasattr(make, "act") else make
+    if not callable(getattr(made, "act", None)):
+        raise BadParameter(f"{text}: a bot has a method act(view), and this has none")
+    return made
 
 
 as_bot = bot  # the same, where a caller has any kind of player

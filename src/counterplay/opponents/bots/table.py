@@ -59,11 +59,19 @@ class TableBot(Bot):
         seed_state(check_seed(seed), ZERO, self._rng)
 
     def act(self, view: View) -> str:
+        return ACTIONS[_draw(self.table.policy, self._row(view), self._rng)]
+
+    def shares(self, view: View) -> dict[str, float]:
+        """The probability of each legal action."""
+        row = self.table.policy[self._row(view)].tolist()
+        shares = dict(zip(ACTIONS, row, strict=True))
+        return {action: shares[action] for action in view.betting.actions()}
+
+    def _row(self, view: View) -> int:
         deck = self._chance.deck
         deck[:2] = view.cards
         deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(view.board)] = view.board
-        row = _find_row(self.table, self._chance, view.betting.round, view.node)
-        return ACTIONS[_draw(self.table.policy, row, self._rng)]
+        return _find_row(self.table, self._chance, view.betting.round, view.node)
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
