@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
+    from counterplay.games.gambit_write import save_game as save_game
     from counterplay.games.registry import load as load
     from counterplay.opponents.bots.bot import Bot as Bot
     from counterplay.opponents.bots.bot import Ending as Ending
@@ -105,6 +106,7 @@ _WHERE = {
     "CHANCE": "forms.tree",
     "TERMINAL": "forms.tree",
     "load": "games.registry",
+    "save_game": "games.gambit_write",
     "Frontier": "responses.frontier",
     "Response": "responses.result",
     "confidence": "responses.confidence",

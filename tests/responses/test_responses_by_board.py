@@ -266,7 +266,7 @@ def test_respond(small: None, tmp_path: Path) -> None:
     assert facts["exploitability_mbg"] == 500.0 * facts[RISK]
     assert facts["payoff"] == facts["exploitation"]
     text = typed(tmp_path, "respond", "--resume", "run", "--flops", "12").stdout
-    assert f"{RISK}, 95% within" in text
+    assert f"{RISK} (b1 + b2), 95% within" in text
     assert "not measured" not in text
 
 
@@ -292,7 +292,7 @@ def test_frontier(small: None, tmp_path: Path) -> None:
     for text in ("±", "in mb/g, averaged over the seats", "from 12 flops", "p = 1 wins"):
         assert text in done.stdout
     points = json.loads(typed(tmp_path, *words, "--json").stdout)["points"]
-    assert points[0]["exploitability (b1 + b2), 95% within"] > 0.0
+    assert points[0]["exploitability_within"] > 0.0
 
 
 @pytest.mark.parametrize("command", ["respond", "frontier"])

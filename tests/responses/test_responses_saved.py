@@ -285,7 +285,7 @@ def test_evaluate_and_show_know_the_seat(answers: Path) -> None:
     assert facts["worst_case"] == pytest.approx(-facts["best_response_of_player_2"])
     assert facts["exploitability"] == pytest.approx(-1 / 18 - facts["worst_case"], abs=1e-6)
     met = json.loads(typed(answers, "evaluate", "one", "--against", "two", "--json").stdout)
-    assert [name for name in met if "against" in name] == ["value as player 1 against two"]
+    assert [name for name in met if "against" in name] == ["value_as_player_1_against"]
     assert one_sentence(typed(answers, "evaluate", "one", "--against", "one"))
     assert "player 2's seat" in typed(answers, "show", "two").stdout
     assert "seat" not in typed(answers, "show", "both").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,12 +105,11 @@ def model(
             f"{player!r} decides in {len(set(seen.hand.tolist()))} of these hands, "
             "too few to learn from some and hold every fifth out; give more"
         )
-    learnt, early, late = (
-        learn_model(part, loaded, player, kind, laplace=laplace, unseen=unseen)
-        for part in (seen, known, held_out)
-    )
-    quality = assess(early, known, held_out)
+    learn = partial(learn_model, game=loaded, player=player, kind=kind, laplace=laplace)
+    learnt = learn(seen, unseen=unseen)
     save_model(learnt, target)
+    early, late = learn(known, unseen=unseen), learn(held_out, unseen=unseen)
+    quality = assess(early, known, held_out)
     with status("what a response would win"):
         won = worth(early, late)
     if text and not as_json:

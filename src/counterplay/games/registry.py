@@ -4,15 +4,18 @@ and its test."""
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter
 from counterplay.base.own import call_own, check_not_own, is_own, own_thing, split_own
 from counterplay.base.registry import Registry
+from counterplay.forms.exchange import Exchange, set_openspiel
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
+ENDINGS = (".efg", ".nfg")  # of Gambit's files
 OPEN_SPIEL = "open_spiel:"
 ELSEWHERE = ("counterplay.holdem.game",)  # more than a file; it stands in a higher layer
 LARGEST_NUMBER = 10**9
@@ -24,8 +27,8 @@ GAMES: Registry[GameSpec] = Registry(
 
 def load(name: str) -> Game:
     """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`,
-    `open_spiel:hex(board_size=2)`, a class of your own as `my_game.py:MyGame`. Naming a file
-    runs it."""
+    `open_spiel:hex(board_size=2)`, a file of Gambit (`game.efg`, `game.nfg`), a class of your own
+    as `my_game.py:MyGame` (which runs that file)."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
     if name.startswith(OPEN_SPIEL):
@@ -34,6 +37,10 @@ def load(name: str) -> Game:
         return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
     if is_own(name):
         return Game(name, _own_rules(name))
+    if name.endswith(ENDINGS):
+        from counterplay.games.gambit import read_gambit
+
+        return Game(name, read_gambit(Path(name)))
     word, args, kwargs = _parse(name)
     canonical, rules = GAMES.find(word, also=[OPEN_SPIEL + "NAME"]).bind(args, kwargs)
     return Game(canonical, rules)
@@ -95,4 +102,11 @@ def _literal(node: ast.expr) -> Any:
     return value
 
 
+def _policies() -> Exchange:
+    from counterplay.games.spiel_policies import EXCHANGE
+
+    return EXCHANGE
+
+
 set_game_finder(load)
+set_openspiel(_policies)
