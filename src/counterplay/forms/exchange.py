@@ -33,8 +33,9 @@ class Exchanged:
     @classmethod
     def from_openspiel(cls, game: Game | str | Any, policy: Any) -> Strategy:
         """A policy of OpenSpiel as a strategy. `game`: one of `open_spiel:`, by name or not, an
-        OpenSpiel game, or our twin of one of theirs, such as `leduc`. `policy`: whatever has `action_probabilities(state)`, in Python or C++, or a
-        mapping from information states to probabilities of actions."""
+        OpenSpiel game, or our twin of one of theirs, such as `leduc`. `policy`: whatever has
+        `action_probabilities(state)`, in Python or C++, or a mapping from information states to
+        probabilities of actions."""
         assert _openspiel is not None
         return _openspiel().read(game, policy)
 

@@ -14,6 +14,7 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
 from counterplay.base.own import check_not_own
 from counterplay.forms.abilities import numbered
+from counterplay.forms.display import StrategyShown
 from counterplay.forms.exchange import Exchanged
 from counterplay.forms.game import Game
 from counterplay.forms.probabilities import checked, numbers, where
@@ -53,7 +54,7 @@ class Row(NamedTuple):
         return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
 
 
-class Strategy(Exchanged):
+class Strategy(Exchanged, StrategyShown):
     """A strategy profile: behaviour of all players. Immutable.
 
     `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:

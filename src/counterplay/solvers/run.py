@@ -20,6 +20,7 @@ from counterplay.games.registry import as_game, recorded_game
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.algorithms import default_solver, new_solver
 from counterplay.solvers.base import Solver
+from counterplay.solvers.display import RunShown
 from counterplay.solvers.folder import Measurement
 from counterplay.solvers.limits import Limits as Limits
 from counterplay.solvers.limits import Progress as Progress
@@ -36,7 +37,7 @@ MEASURE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(RunShown):
     """What `solve` gives back."""
 
     game: Game

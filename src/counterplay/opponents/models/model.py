@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base import html
 from counterplay.base.errors import BadParameter
+from counterplay.base.frames import Columns, Framed
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, STREETS, BettingTree
@@ -44,7 +46,7 @@ CALL = ACTIONS.index("call")
 
 
 @dataclass(frozen=True)
-class OpponentModel:
+class OpponentModel(Framed):
     """What was learnt of `player`."""
 
     kind: str
@@ -63,6 +65,17 @@ class OpponentModel:
         """float64[information sets]: n_I, for `cp.confidence`."""
         n: np.ndarray = np.add.reduceat(self.counts, self.game.form.first[:-1])
         return n
+
+    def columns(self) -> Columns:
+        """A row for each action of each information set, with how often it was observed."""
+        return {**self.strategy.columns(), "observed": self.counts.tolist()}
+
+    def _drawn(self) -> Any:
+        return self.strategy._drawn()
+
+    def _repr_html_(self) -> str:
+        note = f"{self.kind} model from {self.hands:,} hands, {self.decisions:,} decisions"
+        return html.heading(self.player, note) + self.strategy._repr_html_()
 
     def text(self) -> str:
         """Readable trees."""
