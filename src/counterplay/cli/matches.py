@@ -258,5 +258,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
                 read_strategy(b, strategy.game.name),
             )
         loaded = loaded or strategy.game
-        players.append(strategy_bot(strategy, Path(name).name))
+        player = strategy_bot(strategy, Path(name).name)
+        player.made_from = name
+        players.append(player)
     return loaded or load("holdem(buckets=10)"), players[0], players[1]

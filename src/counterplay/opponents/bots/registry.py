@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,35 +27,47 @@ def bot(player: Any, tell: Tell = untold) -> Any:
     Sparbot's tables are built on first use; `tell(share, what)` hears how far that is."""
     if isinstance(player, Strategy):
         return strategy_bot(player)
-    if isinstance(player, str) and is_own(player):
-        return _own_bot(player)
     if isinstance(player, str | Path):
-        if str(player) in BOTS:
-            spec = BOTS.find(str(player))
-            spec.prepare(tell)
-            return spec.make()
-        path = Path(player)
-        if not str(player) or not os.path.exists(path):  # which answers for impossible names too
-            if path.suffix or len(path.parts) > 1:
-                raise BadParameter(
-                    f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}"
-                )
-            try:
-                BOTS.find(str(player))
-            except UnknownName as error:
-                there = f"and there is no run folder or file {str(player)!r} here"
-                raise UnknownName(f"{error}; {there}") from None
-        if path.suffix == ".json":
-            from counterplay.opponents.models.file import load_model
-
-            return strategy_bot(load_model(path).strategy, path.stem)
-        return strategy_bot(Strategy.load(path), path.name if path.is_dir() else path.stem)
+        made = _from_text(str(player), tell)
+        with suppress(AttributeError):  # an object of somebody's own may take none
+            made.made_from = str(player)
+        return made
     if callable(getattr(player, "act", None)):
         return player
     raise BadParameter(
         f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
         f"{player!r}"
     )
+
+
+def _from_text(text: str, tell: Tell) -> Any:
+    """A bot by name, by path, or by file and class."""
+    if is_own(text):
+        return _own_bot(text)
+    if text in BOTS:
+        return _by_name(text, tell)
+    path = Path(text)
+    if not text or not os.path.exists(path):  # which answers for impossible names too
+        if path.suffix or len(path.parts) > 1:
+            raise BadParameter(
+                f"no strategy at {path}, and no bot of that name; bots are {', '.join(BOTS)}"
+            )
+        try:
+            return _by_name(text, tell)
+        except UnknownName as error:
+            there = f"and there is no run folder or file {text!r} here"
+            raise UnknownName(f"{error}; {there}") from None
+    if path.suffix == ".json":
+        from counterplay.opponents.models.file import load_model
+
+        return strategy_bot(load_model(path).strategy, path.stem)
+    return strategy_bot(Strategy.load(path), path.name if path.is_dir() else path.stem)
+
+
+def _by_name(name: str, tell: Tell) -> Any:
+    spec = BOTS.find(name)
+    spec.prepare(tell)
+    return spec.make()
 
 
 def _own_bot(text: str) -> Any:

@@ -7,6 +7,9 @@ one kernel.
 
 from __future__ import annotations
 
+import copyreg
+from typing import Any
+
 import numpy as np
 
 from counterplay.forms.strategy import Strategy
@@ -45,12 +48,20 @@ class TableBot(Bot):
 
     player: int | None = None
     betting: BettingRules = LIMIT  # whose nodes the rows are for
+    strategy: Strategy | None = None  # that it plays, where it was made from one
+    made_from: str  # name or path, where it was made from one; set by whoever did
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
         self.table = table
         self._chance = new_deal()
         self._rng = new_state(0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes its own from the strategy, without the tables."""
+        if self.strategy is not None:
+            return strategy_bot, (self.strategy, self.name)
+        return copyreg.__newobj__, (type(self),), vars(self)  # type: ignore[attr-defined]
 
     def start(self, seed: int) -> None:
         self.seed(seed)
@@ -77,6 +88,6 @@ class TableBot(Bot):
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     """A strategy as a bot."""
     bot = TableBot(name or strategy.game.name, strategy_table(strategy))
-    bot.player = strategy.player
+    bot.player, bot.strategy = strategy.player, strategy
     bot.betting = rules_of(strategy).betting
     return bot
