@@ -62,7 +62,13 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+LONGER = ("model", "one deal", "response", "unmeasured")  # of the kind of another
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LONGER else []) for name in RESULTS],
+)
 def test_every_result(name: str, tmp_path: Path) -> None:
     if name == "unmeasured":
         pytest.importorskip("pyspiel")

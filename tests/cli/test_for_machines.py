@@ -40,21 +40,27 @@ COMMANDS = [
     "games",
     "games leduc",
     "solve kuhn -n 1e2 -a CFR+",
-    "solve kuhn(players=3) -n 1_0 -a mccfr",
     "evaluate kuhn --against uniform",
     "respond uniform --game kuhn -n 10 -a RNR",
     "respond uniform --game kuhn -n 10 --player 2 --engine CFR",
-    "frontier uniform --game kuhn -n 10 --ps 0,1 --max-exploitability 9",
     "match kuhn kuhn -n 1e1",
     "match always-call uniform -n 10",
     "show kuhn",
-    "show holdem.npz --betting r",
     "show holdem.npz --cards AhKd --board Qs7d2c --betting rc/",
     "reproduce",
 ]
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+LONGER = [
+    "solve kuhn(players=3) -n 1_0 -a mccfr",
+    "frontier uniform --game kuhn -n 10 --ps 0,1 --max-exploitability 9",
+    "show holdem.npz --betting r",
+]
+
+
+@pytest.mark.parametrize(
+    "line", [*COMMANDS, *(pytest.param(line, marks=pytest.mark.slow) for line in LONGER)]
+)
 def test_keys_are_snake_case_and_numbers_are_numbers(line: str, folder: Path) -> None:
     done = typed(folder, *line.split(), "--json")
     assert done.code == 0, done.stderr

@@ -44,6 +44,7 @@ def _loaded_once(game: cp.Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "load", again)
 
 
+@pytest.mark.usefixtures("estimated")
 def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     """From a match to a model to a response, as a user types it."""
     match = (

@@ -56,7 +56,9 @@ def test_tables(tmp_path: Path) -> None:
                 assert found.tolist() == list(cell)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "leduc(suits=False)", "bluff(1,1,2)"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", "kuhn(players=3)", pytest.param("leduc(suits=False)", marks=pytest.mark.slow)]
+)
 def test_what_we_write_is_read_as_the_same_game(name: str, tmp_path: Path) -> None:
     """The same numbers for the same play, information set by information set."""
     game = cp.load(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from counterplay.cli.support import AsJson
 
 if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult
+    from counterplay.opponents.models.model import OpponentModel
 
 VERDICTS = {
     "better": "predicts better than plain frequencies",
@@ -74,7 +76,6 @@ def model(
     For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
     and then: counterplay model hands.parquet --player poki
     """
-    from counterplay.arena.worth import worth
     from counterplay.games.registry import load
     from counterplay.opponents.hands.parquet import read_any
     from counterplay.opponents.models.file import save_model
@@ -108,10 +109,14 @@ def model(
     learn = partial(learn_model, game=loaded, player=player, kind=kind, laplace=laplace)
     learnt = learn(seen, unseen=unseen)
     save_model(learnt, target)
-    early, late = learn(known, unseen=unseen), learn(held_out, unseen=unseen)
-    quality = assess(early, known, held_out)
-    with status("what a response would win"):
-        won = worth(early, late)
+    try:
+        early = learn(known, unseen=unseen)
+        quality = assess(early, known, held_out)
+        with status("what a response would win"):
+            won = _estimate(early, lambda: learn(held_out, unseen=unseen))
+    except KeyboardInterrupt:
+        err.print(f"stopped; the model is saved in {target}, but nobody knows how good it is.")
+        raise typer.Exit(130) from None
     if text and not as_json:
         out.print(learnt.text())
     shown = float((seen.cards[:, 0] >= 0).mean())
@@ -141,6 +146,13 @@ def model(
         | ({"text": learnt.text()} if text and as_json else {}),
         as_json,
     )
+
+
+def _estimate(early: OpponentModel, late: Callable[[], OpponentModel]) -> MatchResult:
+    """What a response to a model of the other hands wins from one of the hands held out."""
+    from counterplay.arena.worth import worth
+
+    return worth(early, late())
 
 
 def _would_win(won: MatchResult) -> Said:
