@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import one_sentence, typed
+from support.report import claim, outcome
 
 import counterplay as cp
+from counterplay.cli.reproduce import for_machines
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 #: Below these keys names are data: actions, settings, files.
@@ -65,6 +67,14 @@ def test_keys_are_snake_case_and_numbers_are_numbers(line: str, folder: Path) ->
     done = typed(folder, *line.split(), "--json")
     assert done.code == 0, done.stderr
     found = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert [key for key in keys(found) if not KEY.fullmatch(key)] == []
+
+
+def test_settings_of_an_experiment_have_keys_too() -> None:
+    made = outcome("good", [claim(True)])
+    made.setting.update({"measured every": 3, "MCCFR10, external": "1 s"})
+    found = for_machines(made)
+    assert {"measured_every", "mccfr10_external"} < set(found["setting"])
     assert [key for key in keys(found) if not KEY.fullmatch(key)] == []
 
 

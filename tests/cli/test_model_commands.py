@@ -44,6 +44,23 @@ def _loaded_once(game: cp.Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "load", again)
 
 
+def test_stopped_while_it_is_judged(
+    tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is there, and that is said."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterplay.cli.models._estimate", stop)
+    write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:60])
+    words = ("model", "h.parquet", "--player", NAME, "--kind", "frequency", "--out", "m.json")
+    done = inside(tmp_path, *words)
+    assert done.returncode == 130
+    assert "the model is saved in m.json" in done.stderr
+    assert load_model(tmp_path / "m.json").player == NAME
+
+
 @pytest.mark.usefixtures("estimated")
 def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     """From a match to a model to a response, as a user types it."""

@@ -44,6 +44,8 @@ def games(
             "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
         )
     )
+    rows.append(("a file", "game.efg, game.nfg", "a game of Gambit"))
+    rows.append(("your own", "my_game.py:MyGame", "a class with six methods, in a file of yours"))
     if as_json:
         names = ("name", "examples", "summary")
         print_json([dict(zip(names, row, strict=True)) for row in rows])

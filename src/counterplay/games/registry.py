@@ -18,6 +18,7 @@ from counterplay.games.spec import GameSpec
 ENDINGS = (".efg", ".nfg")  # of Gambit's files
 OPEN_SPIEL = "open_spiel:"
 ELSEWHERE = ("counterplay.holdem.game",)  # more than a file; it stands in a higher layer
+ALSO = (OPEN_SPIEL + "NAME", "game.efg", "game.nfg", "my_game.py:MyGame")  # ways to write one
 LARGEST_NUMBER = 10**9
 
 GAMES: Registry[GameSpec] = Registry(
@@ -42,7 +43,7 @@ def load(name: str) -> Game:
 
         return Game(name, read_gambit(Path(name)))
     word, args, kwargs = _parse(name)
-    canonical, rules = GAMES.find(word, also=[OPEN_SPIEL + "NAME"]).bind(args, kwargs)
+    canonical, rules = GAMES.find(word, also=ALSO).bind(args, kwargs)
     return Game(canonical, rules)
 
 

@@ -71,8 +71,11 @@ def grid_html(strategy: Strategy, betting: str = "") -> str:
         + "</tr>"
         for row in range(13)
     )
-    key = ", ".join(f"{name} {shade}" for name, shade in zip(ACTIONS, SHADES, strict=True))
-    return f"<table>{rows}</table><div>first action, from the left: {key}</div>"
+    key = "".join(
+        mixed_cell(name, [1.0], [shade]) for name, shade in zip(ACTIONS, SHADES, strict=True)
+    )
+    what = f"after {betting}" if betting else "first action"
+    return f"<table>{rows}</table><table><tr><td>{what}:</td>{key}</tr></table>"
 
 
 def draw_grid(strategy: Strategy, betting: str = "", title: str = "") -> Any:
