@@ -30,22 +30,30 @@ def table_of(name: str) -> Table:
     return table
 
 
+def write_exact(name: str, first: float, second: float, seconds: float) -> None:
+    """A row of exact.csv, instead of the one that had its name."""
+    rows = []
+    if OUT.exists():
+        with OUT.open() as file:
+            rows = [row for row in list(csv.reader(file))[1:] if row[0] != name]
+    worth = 500 * (first + second)
+    rows.append([name, *map(str, (first, second, worth, round(seconds, 1)))])
+    print(f"{name:20} {first:.6f} {second:.6f} sb/h  {worth:.4f} mb/g  {seconds:.0f} s", flush=True)
+    with OUT.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(
+            ["strategy", "best_response_1", "best_response_2", "mb_per_game", "seconds"]
+        )
+        writer.writerows(rows)
+
+
 def main(names: list[str]) -> None:
     game = cp.load("holdem(buckets=10)")
-    rows = []
     for name in names or DEFAULT:
         table, before = table_of(name), time.perf_counter()
         asked = [ValueAsked(player, table) for player in (0, 1)]
         first, second = values_by_board(game, asked, "cuda")
-        seconds = time.perf_counter() - before
-        rows.append((name, first, second, 500 * (first + second), round(seconds, 1)))
-        print(f"{name:20} {first:.6f} {second:.6f} sb/h  {rows[-1][3]:.4f} mb/g  {seconds:.0f} s")
-        with OUT.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(
-                ["strategy", "best_response_1", "best_response_2", "mb_per_game", "seconds"]
-            )
-            writer.writerows(rows)
+        write_exact(name, first, second, time.perf_counter() - before)
 
 
 def on_one_processor() -> None:

@@ -53,7 +53,7 @@ def main() -> None:
         _two_threads(list(PICTURED))
         return
     seconds = [float(text) for text in given.seconds.split(",")]
-    opponent = _reference()
+    opponent = reference()
     counts = [int(text) for text in given.buckets.split(",")]
     chosen = given.algorithms.split(",")
     rows = [row for row in _read() if not (row[0] in counts and row[1] in chosen)]
@@ -112,7 +112,7 @@ def _rate(solver: Any) -> float:
     return rate
 
 
-def _reference() -> cp.Strategy:
+def reference() -> cp.Strategy:
     """The strategy all are played against."""
     game = cp.load("holdem(buckets=10)")
     return cp.solve(game, "mccfr-external", iterations=2_000_000, seed=99, threads=2).strategy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.emulate import COMPILER, EmulatedDevice, has_device
 from support.small_holdem import (
     FLOP_BETS,
     RIVER_BETS,
@@ -20,7 +21,7 @@ from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk import flops, suits
-from counterplay.holdem.walk.cuda import tree_code
+from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.shape import LANES, streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
@@ -201,13 +202,15 @@ def test_other_games_take_no_such_options() -> None:
 def test_what_a_device_runs_is_the_betting() -> None:
     """The straight code of a street, read as Python, gives what its tree gives."""
     (*_, street) = streets_of(betting_tree(LIMIT))
-    code = tree_code(street, 1, True)
+    code = "\n".join(tree_code(street, 1, None, str))
     assert code.count("fmaxf") == sum(
         int(street.first[k + 1] - street.first[k]) - 1 for k in np.flatnonzero(street.player == 1)
     )
-    assert code.count("pays[") == len(street.ends) == 17
-    assert len(street.player) == 27
-    assert street.n_shown.tolist() == [9, 9]
+    columns = columns_of(street, 1)
+    assert columns.counts == (5, 4, 4)  # thirteen instead of seventeen
+    assert sorted(columns.ends) == street.ends.tolist()
+    assert code.count("gone(") == code.count("-gone(") == 4  # his own folds
+    assert (code.count("shown("), code.count("both(")) == (5, 4)
 
 
 def test_a_device_that_is_not_there_is_said_so() -> None:
@@ -223,16 +226,31 @@ def test_a_device_that_is_not_there_is_said_so() -> None:
         cp.exploitability(game, cp.Strategy.uniform(game), backend="cuda")
 
 
-def _device() -> bool:
-    try:
-        import cupy
+@pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize("betting", [RIVER_BETS, FLOP_BETS], ids=["river", "flop"])
+def test_kernels_of_a_device_give_what_processors_give(betting: BettingRules, best: bool) -> None:
+    """Both seats, on boards of a short deck."""
+    game = walked_game(betting, True)
+    table = strategy_table(random_strategy(game, 6))
+    asked = [
+        Prepared(
+            BoardQuestion(
+                game.rules.tree, player, table, None if best else table, game.rules.view.deck
+            )
+        )
+        for player in (0, 1)
+    ]
+    cpu, gpu = (
+        list(flops.on_processors(asked, [0, 5], 1)),
+        list(flops.on_device(asked, [0, 5], 1, EmulatedDevice())),
+    )
+    for (flop, wanted), (same, found) in zip(cpu, gpu, strict=True):
+        assert flop == same
+        np.testing.assert_allclose(found, wanted, atol=1e-6 * np.abs(wanted).max())
 
-        return bool(cupy.cuda.runtime.getDeviceCount() > 0)
-    except Exception:
-        return False
 
-
-@pytest.mark.skipif(not _device(), reason="needs a CUDA device, and there is none")
+@pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")
 def test_a_device_gives_what_processors_give() -> None:
     game = cp.load("holdem(buckets=10)")
     table = strategy_table(cp.solve(game, "mccfr-external", iterations=20_000, seed=1).strategy)

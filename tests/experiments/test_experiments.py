@@ -68,3 +68,10 @@ def test_the_equilibria_of_kuhn_poker_are_equilibria() -> None:
         assert fig4_kuhn.loss(game, strategy, strategy) == pytest.approx(0.0, abs=1e-12)
     nobody = cp.Strategy.uniform(game)
     assert fig4_kuhn.loss(game, nobody, fig4_kuhn.equilibrium(0.0)) > 0.05
+
+
+def test_a_long_run_writes_a_hundred_of_its_measurements_the_first_and_the_last() -> None:
+    assert fig4_kuhn.written(10) == list(range(10))
+    some = fig4_kuhn.written(1_000)
+    assert 50 < len(some) <= fig4_kuhn.WRITTEN
+    assert (some[0], some[-1]) == (0, 999)

@@ -10,20 +10,21 @@ import pytest
 
 import counterplay as cp
 from counterplay.experiments.harness.registry import reproduce
-from counterplay.experiments.paper import fig6, fig7, models
+from counterplay.experiments.paper import fig6, fig7, models, sizes
 
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 
 def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS)
-    monkeypatch.setitem(models.LIMITS, "quick", models.Limit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 0.04, 20_000, (0.1,)))
+    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.Limit(200_000, 10_000, 20_000, 2_000))
+    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 0.04, 20_000, 0.04))
     outcome = reproduce("fig6", "quick", tmp_path)
     assert (tmp_path / "fig6.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "fig6.csv").open()))
-    # four models at full width, one sampled in two ways, for eight values of p; the footnote
-    assert len(rows) == len(TOYS) * (6 * 8 + 2)
+    # four models at full width and one sampled for eight values of p; outcome sampling and two
+    # finer models for the five that are judged; the footnote
+    assert len(rows) == len(TOYS) * (5 * 8 + 3 * 5 + 2)
     assert {row["algorithm"] for row in rows} == {"rnr", "dbr", "mcrnr", "mcrnr (outcome)"}
     assert all(float(row["gap"]) >= 0 for row in rows)
     for row in rows:
@@ -40,7 +41,7 @@ def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS[:2])
-    monkeypatch.setitem(models.LIMITS, "quick", models.Limit(200_000, 10_000, 20_000, 2_000))
+    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.Limit(200_000, 10_000, 20_000, 2_000))
     monkeypatch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
     for game in TOYS:
         monkeypatch.setitem(fig7.UNITS, game, (200, 200, 100_000, 10_000))

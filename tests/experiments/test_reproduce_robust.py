@@ -123,6 +123,8 @@ def _forge(folder: Path) -> int:
 
 
 def _forged(value: Any) -> Any:
+    if isinstance(value, dict) and "result" in value:  # a cell
+        return {**value, "result": _forged(value["result"])}
     if isinstance(value, dict):
         return {**value, "mean": FORGED}
     if isinstance(value, list) and isinstance(value[0], list):

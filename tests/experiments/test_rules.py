@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from counterplay.experiments.harness.base import Claim
-from counterplay.experiments.harness.judge import Range, around
+from counterplay.experiments.harness.judge import Range, around, median
 from counterplay.experiments.paper import rules
 from counterplay.experiments.paper.rules import (
     bots,
@@ -351,3 +352,55 @@ def test_where_curves_cross() -> None:
     assert found == pytest.approx(4.0, rel=0.1)
     assert buckets.crossing({10: slow, 100: flat}, 100, 10, "seconds") is None
     assert buckets.at(slow[0], "seconds", 0.5) != buckets.at(slow[0], "seconds", 0.5)  # NaN
+
+
+def test_each_claim_of_the_tables_also_says_what_it_is_without_the_cut_off() -> None:
+    """Who gained more than the cut-off in the second half: nothing is known of his end with it,
+    and 4.33 times as much at most without."""
+    fast = rows.Standing(around(-0.5, 0.005), around(0.06, 0.001))
+    changes = {"MCCFR10_poki": fast, "MCRNR10_sparbot": fast}
+    found = {c.text: c for c in [*table1.claims(table(**changes)), *table2.claims(table())]}
+    assert all(claim.also for claim in found.values())
+    wins = next(c for text, c in found.items() if text.startswith("MCCFR10 wins a little"))
+    assert wins.holds is None
+    assert [one.holds for one in wins.also] == [False]  # -0.5 + 4.33 · 0.06 is below zero
+    one = table2.by_trust({"control": row(0.1), "x": fast})
+    assert [claim.holds for claim in one] == [None]
+    assert [claim.also[0].holds for claim in one] == [False]
+    assert table2.by_trust({}) == []
+    online_claims = online.claims(learnt(-1, 0.1, 0.2, 0.3), learnt(-1, 0.1, 0.2, 0.3), fast)
+    assert [len(claim.also) for claim in online_claims] == [1, 0, 1]
+
+
+def test_buckets_also_say_what_they_are_whether_or_not_they_catch_up() -> None:
+    flat = [[buckets.Seen(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    rising = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    found = buckets.finer({10: flat, 100: rising}, 100, 10, "seconds", "x")
+    assert (found.holds, found.also[0].holds) == (None, False)
+    ends = buckets.finer_in_the_end({10: HIGH, 100: LOW}, 100, 10, "x", True)
+    assert (ends.holds, ends.also[0].holds) == (None, False)
+
+
+def test_more_seeds_do_not_make_it_harder_to_learn() -> None:
+    """One seed in twenty that is off says little of the median; all were asked for before."""
+    end = np.full(20, 0.001)
+    end[7] = 0.015
+    found = kuhn.learns({"SQR-E": kuhn.Errors(np.full(20, 0.02), end)}, 10**6)
+    assert found.holds is True
+    assert found.also[0].holds is None
+    half = np.where(np.arange(20) % 2, 0.001, 0.02)
+    assert kuhn.learns({"SQR-E": kuhn.Errors(np.full(20, 0.02), half)}, 10**6).holds is None
+
+
+def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
+    """By enumeration of ranks: the chance that the true median lies outside is 5% at most."""
+    for n in (6, 8, 20, 45):
+        values = [float(k) for k in range(n)]
+        found = median(values)
+        low, high = values.index(found.low), n - 1 - values.index(found.high)
+        assert low == high
+        outside = 2 * sum(math.comb(n, k) for k in range(low + 1)) / 2**n
+        assert outside <= 0.05
+        next_one = 2 * sum(math.comb(n, k) for k in range(low + 2)) / 2**n
+        assert next_one > 0.05  # and it is no wider than that asks for
+    assert median([3.0, 1.0]) == Range(2.0, 1.0, 3.0)

@@ -24,7 +24,6 @@ from counterplay.experiments.paper import (
     fig6,
     fig7,
     fig8,
-    models,
     players,
     sizes,
     table2,
@@ -93,8 +92,8 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
     for module in (fig6, fig7):
         patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
-    patch.setitem(models.LIMITS, "quick", models.Limit(20_000, 5_000, 2_000, 1_000))
-    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 0.01, 0, (0.1,)))
+    patch.setitem(sizes.LIMITS, "quick", sizes.Limit(20_000, 5_000, 2_000, 1_000))
+    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 0.01, 0, 0.01))
     patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
     for game in GAMES:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))

@@ -154,6 +154,8 @@ def print_outcome(outcome: Any) -> None:
             rule = f"by the rule used before ({claim.before.rule})"
             said = f"; {claim.before.measured}" if claim.before.measured else ""
             out.print(f"             {rule}: {claim.before.verdict}{said}")
+        for other in claim.also:
+            out.print(f"             {other.rule}: {other.verdict}")
 
 
 def print_campaign(campaign: Any) -> None:

@@ -28,6 +28,13 @@ def reproduce(
     again: Annotated[
         bool, typer.Option("--again", help="Make everything anew, also what has been done before.")
     ] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", help="Stop after so long; the same command goes on."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="How many processors to use; by default all.")
+    ] = None,
     as_json: AsJson = False,
     *,
     context: typer.Context,
@@ -53,7 +60,7 @@ def reproduce(
         stopped = False
         try:
             with overall_progress() as tell:
-                campaign = reproduce_all(scale, folder, tell, again)
+                campaign = reproduce_all(scale, folder, tell, again, seconds, processes)
         except Interrupted as stop:
             campaign, stopped = cast(Campaign, stop.result), True
         except KeyboardInterrupt:
@@ -74,7 +81,7 @@ def reproduce(
     else:
         try:
             with share_progress(name) as tell:
-                outcome = run_experiment(name, scale, folder, tell, again)
+                outcome = run_experiment(name, scale, folder, tell, again, seconds, processes)
         except KeyboardInterrupt:
             err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
             raise typer.Exit(130) from None

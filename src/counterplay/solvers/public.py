@@ -10,6 +10,7 @@ otherwise. Restricted games: the model's reach is one more number, and nothing i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +21,21 @@ from counterplay.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.deal import draw
 from counterplay.holdem.walk.board import Board, fill_board, new_board
+from counterplay.holdem.walk.device import Device
 from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
+from counterplay.solvers.device_boards import BoardSource
+from counterplay.solvers.public_device import OnDevice, check_batch
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import BoardWork, Rows, Ties, new_work
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker
+from counterplay.solvers.teams import Team, Worker
 
 AVERAGING = ("linear", "uniform")
+BACKENDS = ("cpu", "cuda")
+BATCH = 64  # boards of an iteration on a device
+NEW_DEVICE: Callable[[], Any] = Device
 DTYPE = np.float32  # of one walk; what is learnt is kept in double precision
 
 
@@ -62,7 +69,8 @@ def deal_board(form: Any, chance: Any, streets: int, board: Board, rng: np.ndarr
 
 class PublicSampling(SamplingSolver):
     """`averaging`: how much iteration t counts in the average strategy, t ("linear") or 1
-    ("uniform")."""
+    ("uniform"). `backend`: "cpu", or "cuda" for a device, where an iteration is a `batch` of
+    boards."""
 
     name = "mccfr-public"
     summary = "public chance sampling: hold'em by the board, all holdings at once"
@@ -79,6 +87,8 @@ class PublicSampling(SamplingSolver):
         *,
         averaging: str = "linear",
         threads: int = 1,
+        backend: str = "cpu",
+        batch: int = BATCH,
     ) -> None:
         if not self.plays(game):
             raise BadParameter(
@@ -94,7 +104,22 @@ class PublicSampling(SamplingSolver):
         self._linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
         self._tied_form, self._tied = None, NO_TIES
         tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
-        super().__init__(game, seed, form, tables, threads, averaging=averaging)
+        options: dict[str, Any] = {"averaging": averaging}
+        self._batch = check_batch(batch)
+        self._device = one_of(backend, BACKENDS, "backend") == "cuda"
+        if self._device:
+            options |= {"backend": backend, "batch": batch}
+            if threads != 1:
+                raise BadParameter("with backend=cuda every processor deals; leave out threads")
+        super().__init__(game, seed, form, tables, threads, **options)
+
+    def _new_team(self, workers: list[Worker]) -> Team:
+        if not self._device:
+            return super()._new_team(workers)
+        form = self.game.form
+        boards = BoardSource(form.cards, form.cards.deck, self._counts, self._batch)
+        rows = Rows(form.first_row, form.first)
+        return OnDevice(workers[0], rows, self._streets, self._counts, boards, NEW_DEVICE())
 
     def _new_scratch(self) -> Scratch:
         return Scratch(new_board(self._counts), new_work(self._streets, self._counts, DTYPE))
@@ -107,12 +132,25 @@ class PublicSampling(SamplingSolver):
         chance = worker.chance if ties.restricted < 0 else worker.chance.inner
         left = len(chance.deck) - 7
         regrets = scale / (left * (left - 1) // 2)  # per holding that one of his can meet
+        if isinstance(self._team, OnDevice):
+            return self._play_batches(self._team, done, n, regrets)
         met = 0
         for t in range(done + 1, done + 1 + n * stride, stride):
             deal_board(form, chance, len(streets), board, worker.rng)
             average = float(t) if self._linear else 1.0
             walk_board(streets, board, rows, worker.tables, ties, regrets, average, work)
             met += int(self._decisions @ board.n_buckets)
+        return met
+
+    def _play_batches(self, team: OnDevice, done: int, n: int, regrets: float) -> int:
+        team.tie(self._ties)
+        met = 0
+        if n > 0:
+            for t, boards in enumerate(
+                team.source.batches(self.seed, done + 1, done + n), done + 1
+            ):
+                team.update(boards, regrets, float(t) if self._linear else 1.0)
+                met += int(self._decisions @ boards.buckets.sum(axis=0))
         return met
 
     @property

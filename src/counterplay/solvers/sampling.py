@@ -55,7 +55,10 @@ class SamplingSolver(Solver):
             )
             for k in range(threads)
         ]
-        self._team: Team = Alone(workers) if threads == 1 else Threads(workers, game)
+        self._team = self._new_team(workers)
+
+    def _new_team(self, workers: list[Worker]) -> Team:
+        return Alone(workers) if len(workers) == 1 else Threads(workers, self.game)
 
     @abstractmethod
     def _new_scratch(self) -> Any:
@@ -90,9 +93,11 @@ class SamplingSolver(Solver):
     @property
     def copies(self) -> list[Any]:
         """The tables of each thread that has played."""
+        self._team.fetch()
         return [worker.tables for worker in self._team.playing]
 
     def tables(self) -> dict[str, np.ndarray]:
+        self._team.fetch()
         workers = self._team.workers
         found: dict[str, np.ndarray] = dict(workers[0].tables._asdict())
         for k, worker in enumerate(workers):
@@ -105,6 +110,7 @@ class SamplingSolver(Solver):
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(self._updated(saved) if "batch" in saved else saved, source)
+        self._team.changed()
 
     def _updated(self, saved: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each
@@ -136,8 +142,10 @@ class SamplingSolver(Solver):
 
     def fade(self, factor: float) -> None:
         share = probability(factor, "factor")
+        self._team.fetch()
         for worker in self._team.workers:
             self._fade(worker.tables, share)
+        self._team.changed()
 
     def _fade(self, tables: Any, share: float) -> None:
         tables.regret[:] *= share

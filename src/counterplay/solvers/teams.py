@@ -96,6 +96,14 @@ class Team(ABC):
         """When it meets next."""
         return {}
 
+    def fetch(self) -> None:
+        """Bring what was learnt to the workers' tables, where it lives elsewhere."""
+        return
+
+    def changed(self) -> None:
+        """Somebody else has written to the workers' tables."""
+        return
+
 
 class Alone(Team):
     """One thread."""

@@ -238,7 +238,7 @@ def test_chance_is_counted_on_real_deals():
 
 
 def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
-    monkeypatch.setattr(build, "solve", lambda made, tell=None: solve(made, target=0.02))
+    monkeypatch.setattr(build, "solve", lambda made, target, tell=None: solve(made, 0.02))
     policies, played = build.solve_models(random_chance(2))
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)

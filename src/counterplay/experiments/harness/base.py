@@ -14,6 +14,7 @@ from typing import Any
 from counterplay.base import files
 from counterplay.base.progress import Tell
 from counterplay.base.version import version
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import UNDECIDED, Verdict, counted, word
 from counterplay.experiments.harness.machine import machine, today
 from counterplay.experiments.harness.store import Store
@@ -53,6 +54,7 @@ class Claim:
     measured: str
     holds: Verdict
     before: Reading | None = None  # by an earlier rule, where numbers were seen before this one
+    also: tuple[Reading, ...] = ()  # without a cut-off that was set after numbers had been seen
 
     @property
     def verdict(self) -> str:
@@ -143,7 +145,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run(scale, store, tell)`; scale is "quick" or "paper". Its files go to `store.folder`."""
+    """`run(scale, store, tell)`; scale is "quick" or "paper". Its files go to `store.folder`.
+    `jobs(scale, store)`: pieces that may be made side by side before, the most important first."""
 
     name: str
     title: str
@@ -151,6 +154,7 @@ class Experiment:
     seconds: Mapping[str, float] = field(
         default_factory=lambda: dict(SECONDS)
     )  # expected, on two cores
+    jobs: Callable[[str, Store], list[Job]] | None = None
 
 
 def duration(seconds: float) -> str:

@@ -18,6 +18,7 @@ from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Failure, Outcome, duration
 from counterplay.experiments.harness.outcomes import earlier, finished
 from counterplay.experiments.harness.report import write_report
+from counterplay.experiments.harness.side_by_side import Makers
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
 
@@ -44,15 +45,19 @@ def reproduce_all(
     folder: str | Path = "results",
     tell: Tell = untold,
     again: bool = False,
+    seconds: float | None = None,
+    processes: int | None = None,
 ) -> Campaign:
     """Run every experiment, and write `report.html` with the results into `folder`.
 
     Results that the same code left there at the same scale are kept, and so is what an unfinished
     experiment has in `folder`/work, unless `again`; so after an interruption the same call goes on.
     `tell` gets the share of the whole and what is running, with the time left. Ctrl-C raises
-    `Interrupted`, whose `result` is what there is.
+    `Interrupted`, whose `result` is what there is; so does the end of `seconds`. Pieces are made
+    side by side by so many `processes`, as many as there are cores.
     """
     registry.check_scale(scale)
+    team = Makers.of(seconds, processes)
     started, where = time.perf_counter(), Path(folder)
     known = list(registry.experiments().values())
     report = write_report(
@@ -61,9 +66,6 @@ def reproduce_all(
     store = Store(where, again)
     found = {e.name: None if again else _done(e, scale, where) for e in known}
     todo = [experiment for experiment in known if found[experiment.name] is None]
-    overall = Overall(
-        {experiment.name: expected_seconds(experiment, scale, where) for experiment in todo}, tell
-    )
     skipped = [e.name for e in known if e not in todo]
     failures: list[Failure] = []
 
@@ -72,6 +74,10 @@ def reproduce_all(
         return Campaign(scale, outcomes, skipped, failures, time.perf_counter() - started, report)
 
     try:
+        making, running = team.parts(tell)
+        lacking = team.make(todo, scale, store, making)
+        todo = [experiment for experiment in todo if experiment.name not in lacking]
+        overall = Overall({e.name: expected_seconds(e, scale, where) for e in todo}, running)
         for experiment in todo:
             try:
                 part = overall.part(experiment.name)
@@ -81,6 +87,8 @@ def reproduce_all(
                 failures[-1].save(where)
             overall.finish(experiment.name)
             write_report(where, known)
+        if lacking:
+            raise Interrupted(so_far())
     except KeyboardInterrupt:
         write_report(where, known)
         raise Interrupted(so_far()) from None
@@ -106,7 +114,7 @@ class Overall:
 
     def __init__(self, seconds: Mapping[str, float], tell: Tell) -> None:
         self._seconds = dict(seconds)
-        self._total = sum(seconds.values())
+        self._total = sum(seconds.values()) or 1.0
         self._tell = tell
         self._done = 0.0  # expected seconds of what is finished
         self._share = 0.0

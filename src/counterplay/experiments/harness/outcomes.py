@@ -139,6 +139,7 @@ def _claim(data: Any) -> Claim:
         _a(str, data["measured"]),
         _holds(data["holds"]),
         None if before is None else _reading(before),
+        tuple(_reading(one) for one in _a(list, data.get("also", []))),
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import counterplay.experiments.paper
-from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.errors import BadParameter, Interrupted, unknown
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.base import Experiment, Outcome, failure_path
 from counterplay.experiments.harness.report import write_report
+from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
 
@@ -49,18 +51,26 @@ def reproduce(
     folder: str | Path = "results",
     tell: Tell = untold,
     again: bool = False,
+    seconds: float | None = None,
+    processes: int | None = None,
 ) -> Outcome:
     """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is
     renewed.
 
     What an earlier run left in `folder`/work, finished or stopped, is not done again, unless
-    `again`.
+    `again`. Its pieces are made side by side by so many `processes`, as many as there are cores.
+    After `seconds` it stops, with `Interrupted`, unless it has finished; the same call goes on.
     """
     if name not in experiments():
         raise unknown("experiment", name, experiments())
     check_scale(scale)
+    team = Makers.of(seconds, processes)
+    store, experiment = Store(folder, again), experiments()[name]
     try:
-        return run_and_save(experiments()[name], scale, Store(folder, again), tell)
+        making, running = team.parts(tell)
+        if team.make([experiment], scale, store, making):
+            raise Interrupted(None)
+        return run_and_save(experiment, scale, store, running)
     finally:
         write_report(Path(folder), list(experiments().values()))
 
@@ -73,6 +83,7 @@ def check_scale(scale: str) -> None:
 def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
     """The outcome, saved last of all its files."""
     outcome = experiment.run(scale, store, tell)
+    outcome = replace(outcome, seconds=outcome.seconds + spent(experiment, scale, store))
     outcome = outcome.seal(store.folder, result_version(experiment.run))
     outcome.save(store.folder)
     failure_path(store.folder, experiment.name).unlink(missing_ok=True)

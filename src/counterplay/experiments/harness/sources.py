@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -27,7 +27,9 @@ ABOVE = {
 }  # folders that numbers do not come from, or that are looked at one file at a time
 PICTURES = {"plotting.py"}  # of `base`: draws, and changes no piece
 #: What makes pieces for several experiments.
-SHARED = ("harness.store", "harness.training", "paper.models", "paper.players")
+SHARED = ("harness.store", "harness.training", "paper.cells", "paper.models")
+#: Numbers that are part of every recipe they matter to.
+RECIPES = {"sizes.py"}
 LIBRARIES = ("numba", "numpy", "scipy")
 LENGTH = 16  # hex digits of a version
 
@@ -35,7 +37,8 @@ LENGTH = 16  # hex digits of a version
 @cache
 def pieces_version() -> str:
     """Of whatever makes a kept piece, an experiment's own file left out."""
-    return _version([path for path in _below() if path.name not in PICTURES], SHARED)
+    below = [path for path in _below() if path.name not in PICTURES]
+    return _version(below, SHARED, RECIPES)
 
 
 @cache
@@ -64,9 +67,10 @@ def _below() -> list[Path]:
     return sorted(path for path in found if "__pycache__" not in path.parts and path.name[0] != ".")
 
 
-def _version(sources: Iterable[Path], modules: Iterable[str]) -> str:
+def _version(sources: Iterable[Path], modules: Iterable[str], without: Collection[str] = ()) -> str:
     digest = hashlib.sha256(" ".join(installed(name) for name in LIBRARIES).encode())
-    for path in [*sources, *imported(modules)]:
+    own = [path for path in imported(modules) if path.name not in without]
+    for path in [*sources, *own]:
         digest.update(f"\n{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
     return digest.hexdigest()[:LENGTH]
 

@@ -22,6 +22,7 @@ import io
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base import files
+from counterplay.base.locks import alone
 from counterplay.experiments.harness import sources
 
 WORK = "work"  # folder beside the results
@@ -45,11 +47,12 @@ class Piece(NamedTuple):
 
 class Store:
     """The pieces beside the results in `folder`. `again`: believe only what this very store has
-    made."""
+    made, or its helpers have."""
 
     def __init__(self, folder: str | Path, again: bool = False) -> None:
         self.folder = Path(folder)  # pictures, tables and verdicts go here
         self.again = again
+        self._since = time.time()
         self.code = sources.pieces_version()
         self.work = self.folder / WORK / self.code
         self._made: set[Path] = set()
@@ -69,11 +72,21 @@ class Store:
         place = self._slot(kind, recipe, "piece")
         found = place.read()
         if found is None:
-            made = make()
-            found = Piece(json.loads(json.dumps(made.value)), made.arrays)
-            place.write(*found)
+            with alone(place.path):  # while another process makes it, wait
+                found = place.read() or self._make(place, make)
         self.draft(kind, recipe).path.unlink(missing_ok=True)
         return found
+
+    def _make(self, place: Slot, make: Callable[[], Piece]) -> Piece:
+        made = make()
+        found = Piece(json.loads(json.dumps(made.value)), made.arrays)
+        place.write(*found)
+        return found
+
+    def has(self, kind: str, recipe: Recipe) -> bool:
+        """Whether there is a piece of this recipe, damaged or not."""
+        path = self._slot(kind, recipe, "piece").path
+        return path.is_file() and self.believes(path)
 
     def draft(self, kind: str, recipe: Recipe) -> Slot:
         """Where the making of this piece keeps what it has so far."""
@@ -85,7 +98,13 @@ class Store:
         return Slot(self, self.work / name, head)
 
     def believes(self, path: Path) -> bool:
-        return not self.again or path in self._made
+        """With `again`, what this store has made, or its helpers have since it was opened."""
+        if not self.again or path in self._made:
+            return True
+        try:
+            return path.stat().st_mtime > self._since
+        except OSError:
+            return False
 
     def wrote(self, path: Path) -> None:
         if not self._made:

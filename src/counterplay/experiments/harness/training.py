@@ -22,6 +22,7 @@ from counterplay.solvers.run import Run, run_solver
 SAVE_SECONDS = 15.0
 STOPPED_WELL = ("target", "solved")
 CHUNK = 1_000_000  # most iterations of a learning curve between two looks at the clock
+STEP_SECONDS = 1.0  # about as long they take
 Evaluate = Callable[[Strategy], list[float]]
 
 
@@ -147,22 +148,22 @@ def learning_curve(
     def make() -> Piece:
         draft = store.draft("curve", whole)
         found = _restore(solver, draft)
-        rows: list[list[float]] = [] if found is None else found.value
+        rows, seconds = ([], 0.0) if found is None else found.value
         saved = time.monotonic()
         solver.step(0)  # compile, outside the clock
-        for k, until in enumerate(points):
-            if k < len(rows):
-                continue
-            seconds = rows[-1][1] if rows else 0.0
+        chunk = 1
+        for until in points[len(rows) :]:
             while solver.iterations < until:
-                tell(solver.iterations / points[-1], f"{solver.iterations / 1e6:,.0f} M iterations")
+                tell(solver.iterations / points[-1], f"{_amount(solver.iterations)} iterations")
                 before = time.thread_time()  # of this core, whatever else runs
-                solver.step(min(until - solver.iterations, CHUNK))
-                seconds += time.thread_time() - before
+                solver.step(min(until - solver.iterations, chunk))
+                took = time.thread_time() - before
+                seconds += took
+                chunk = min(max(int(chunk * min(STEP_SECONDS / max(took, 1e-9), 4.0)), 1), CHUNK)
+                if time.monotonic() - saved > SAVE_SECONDS:
+                    draft.write([rows, seconds], solver.arrays())
+                    saved = time.monotonic()
             rows.append([float(until), seconds, *evaluate(solver.strategy())])
-            if time.monotonic() - saved > SAVE_SECONDS:
-                draft.write(rows, solver.arrays())
-                saved = time.monotonic()
         return Piece(rows, {})
 
     return np.array(store.piece("curve", whole, make).value)

@@ -7,16 +7,19 @@ import time
 
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Experiment, Outcome, Sheet, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import around
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     RECREATED,
+    THREADS,
     Company,
-    cell,
+    as_text,
     half_interval,
     staged,
 )
 from counterplay.experiments.paper.rules import bots as rules
+from counterplay.experiments.paper.sizes import POKI_RATE
 
 #: player, opponent, published band in sb/h, where it comes from
 BANDS = (
@@ -31,7 +34,7 @@ FITTED = ("always-call", "always-raise")  # Poki's constants were chosen by what
 #: published noise).
 HANDS = {
     "quick": (80_000, 240_000, 2_000_000, 2_000_000, 120_000),
-    "paper": (600_000, 1_000_000, 20_000_000, 20_000_000, 1_000_000),
+    "paper": (400_000, 600_000, 20_000_000, 20_000_000, 600_000),
 }
 
 
@@ -45,7 +48,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         off = rules.off_by(result.mean, low, high)
         fitted = player == "poki" and opponent in FITTED
         band = rules.band(low, high) + (" (fitted)" if fitted else "")
-        rows.append([player, opponent, band, cell(result), f"{off:+.3f}", source])
+        rows.append([player, opponent, band, as_text(result), f"{off:+.3f}", source])
         won = around(result.mean, half_interval(result))
         numbers = (won.value, result.standard_error, result.hands, off, fitted)
         lines.append((player, opponent, low, high, *numbers))
@@ -82,6 +85,25 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )
 
 
+def _jobs(scale: str, store: Store) -> list[Job]:
+    def job(k: int) -> Job:
+        player, opponent, *_ = BANDS[k]
+        hands = HANDS[scale][k]
+        slow = POKI_RATE if "poki" in (player, opponent) else 100 * POKI_RATE
+        return Job(
+            f"{player} against {opponent}",
+            lambda tell: Company(scale, store, tell).match(player, player, opponent, hands),
+            hands / slow,
+            THREADS,
+        )
+
+    return [job(k) for k in range(len(BANDS))]
+
+
 EXPERIMENT = Experiment(
-    "bots", "The re-created bots beside the published figures", run, {"quick": 80, "paper": 400}
+    "bots",
+    "The re-created bots beside the published figures",
+    run,
+    {"quick": 80, "paper": 400},
+    _jobs,
 )

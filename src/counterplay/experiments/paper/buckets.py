@@ -20,13 +20,15 @@ from counterplay.arena.match import play_match
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
+from counterplay.experiments.paper.cells import Wanted, seconds_of, training_jobs
 from counterplay.experiments.paper.players import MATCH_SEED, RECREATED, Company
 from counterplay.experiments.paper.rules import buckets as rules
-from counterplay.experiments.paper.sizes import ENGINES
+from counterplay.experiments.paper.sizes import ENGINES, POKI_RATE
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.algorithms import new_solver
 
@@ -45,7 +47,7 @@ class Scale(NamedTuple):
 
 SCALES = {
     "quick": Scale("external", (200_000, 160_000, 110_000, 70_000, 50_000), 1, 200_000, 0),
-    "paper": Scale("public", (8_000, 6_000, 3_600, 2_400, 1_700), 3, 2_000_000, 60_000),
+    "paper": Scale("public", (6_400, 4_800, 2_900, 1_900, 1_360), 3, 2_000_000, 40_000),
 }
 VALUES = ("visits", "sparbot", "mccfr10", "poki")
 
@@ -173,9 +175,33 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size = SCALES[scale]
+    foe = training_jobs(scale, store, Wanted("MCCFR10", "external", 10, "poki"))
+
+    def job(n: int, seed: int) -> Job:
+        def work(tell: Tell) -> None:
+            company = Company(scale, store, tell)
+            against = company.equilibrium(10, "external").whole
+            _curve(n, seed, size, company, against, tell)
+
+        many = size.iterations[BUCKETS.index(n)]
+        seconds = 2 * seconds_of(size.engine, n, many)  # rates are those of two threads
+        return Job(
+            f"{n} buckets, seed {seed + 1}",
+            work,
+            seconds + 2 * size.poki / POKI_RATE,
+            1,
+            (foe[0].name,),
+        )
+
+    return [*foe, *(job(n, seed) for seed in range(size.seeds) for n in BUCKETS)]
+
+
 EXPERIMENT = Experiment(
     "buckets",
     "Finer buckets: 10 to 200 at equal time and visits",
     run,
     {"quick": 30, "paper": 1300},
+    _jobs,
 )

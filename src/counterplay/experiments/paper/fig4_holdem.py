@@ -21,10 +21,12 @@ from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
+from counterplay.experiments.paper.cells import Wanted, training_jobs
 from counterplay.experiments.paper.players import mccfr
 from counterplay.experiments.paper.rules import race as rules
 from counterplay.experiments.paper.sizes import SIZES
@@ -55,7 +57,7 @@ class Scale(NamedTuple):
 SCALES = {
     "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000),
     "paper": Scale(
-        300_000_000, 8_000_000, 2 * EVERY, 60_000_000, SIZES["paper"].external[0], 3, 3, 400_000
+        250_000_000, 6_000_000, 5 * EVERY, 50_000_000, SIZES["paper"].external[0], 3, 3, 400_000
     ),
 }
 
@@ -99,31 +101,52 @@ def _curve(
     return learning_curve(store, recipe, solver, points, against, about)
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
-    size, folder = SCALES[scale], store.folder
-    started = time.perf_counter()
-    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
-    main = [
-        Plan("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
-        Plan("MCTS, C = 17", "mcts", {"c": PAPER_C}),
-        Plan("MCCFR, external sampling", "mccfr-external", {}),
-    ]
-    jobs = [(plan, seed, _points(plan, size)) for plan in main for seed in range(size.seeds)]
-    jobs += [
+MAIN = [
+    Plan("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+    Plan("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+    Plan("MCCFR, external sampling", "mccfr-external", {}),
+]
+
+
+def _plan(size: Scale) -> list[tuple[Plan, int, list[int]]]:
+    """Every curve: seed, and the iterations at which it is looked at."""
+    found = [(plan, seed, _points(plan, size)) for plan in MAIN for seed in range(size.seeds)]
+    return found + [
         (Plan("", "mcts", {"c": c}), seed, [size.swept])
         for c in SWEEP
         for seed in range(size.swept_seeds)
     ]
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size = SCALES[scale]
+    foe = training_jobs(scale, store, Wanted("MCCFR10", "external", 10, "poki"))
+
+    def job(plan: Plan, seed: int, points: list[int]) -> Job:
+        def work(tell: Tell) -> None:
+            against = reference(size.reference, store, tell)
+            _curve(plan, seed, points, against, size.hands, store, tell)
+
+        rate = {"mcts": 1.6e6, "mccfr": 2.0e6}.get(plan.algorithm, 7.9e4)  # RESULTS.md, one thread
+        what = plan.label or f"MCTS, C = {plan.options['c']:g}, for the sweep"
+        name = f"Figure 4: {what}, seed {seed + 1}"
+        return Job(name, work, 1.2 * points[-1] / rate, 1, (foe[0].name,))
+
+    return [*foe, *(job(*one) for one in _plan(size))]
+
+
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
+    size, folder = SCALES[scale], store.folder
+    started = time.perf_counter()
+    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
+    main, plan = MAIN, _plan(size)
     results = in_parallel(
-        [
-            partial(_curve, plan, seed, points, foe, size.hands, store)
-            for plan, seed, points in jobs
-        ],
+        [partial(_curve, one, seed, points, foe, size.hands, store) for one, seed, points in plan],
         lambda share, what: tell(0.15 + 0.84 * share, what),
     )
     curves = [
-        Curve(*plan, np.array(results[k * size.seeds : (k + 1) * size.seeds]))
-        for k, plan in enumerate(main)
+        Curve(*one, np.array(results[k * size.seeds : (k + 1) * size.seeds]))
+        for k, one in enumerate(main)
     ]
     last = np.array([rows[-1] for rows in results[len(main) * size.seeds :]])
     by_c = last.reshape(len(SWEEP), size.swept_seeds, -1)
@@ -252,4 +275,5 @@ EXPERIMENT = Experiment(
     "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
     run,
     {"quick": 100, "paper": 2000},
+    _jobs,
 )

@@ -19,8 +19,10 @@ from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import expected_value, exploitability
 from counterplay.evaluation.kuhn import DOMINATED, kuhn_errors
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
+from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import kuhn as rules
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
@@ -28,10 +30,12 @@ from counterplay.games.registry import load
 from counterplay.solvers.run import Progress, solve
 
 EVERY = 10_000
+WRITTEN = 100  # measurements of a run in the CSV
 EPSILON = 0.6
 PAPER_C = 2.0
 SWEEP = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 SCALES = {"quick": (1_000_000, 8), "paper": (10_000_000, 20)}  # iterations, seeds
+SECONDS = {"quick": 10, "paper": 200}
 MEASURES = ("SQR-E", "DOM-E", "exploitability")
 LOSS = len(MEASURES)  # the column after them: what is lost to an equilibrium
 AXES = ("squared error SQR-E", "dominated error DOM-E", "exploitability b1 + b2 (antes per hand)")
@@ -141,31 +145,56 @@ def _picture(x: np.ndarray, mccfr: Series, sweep: list[Series], path: Path) -> N
     save_figure(figure, path)
 
 
+Plan = tuple[str, str, dict[str, Any]]
+
+
+def _plans() -> list[Plan]:
+    """Label, algorithm and options."""
+    found: list[Plan] = [("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})]
+    return found + [(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP]
+
+
+def _series(plan: Plan, scale: str, store: Store, tell: Tell) -> Series:
+    """All seeds of one algorithm, kept."""
+    (iterations, seeds), runs = SCALES[scale], []
+    label, algorithm, options = plan
+    for seed in range(seeds):
+        tell(seed / seeds, f"{label}, seed {seed + 1} of {seeds}")
+        recipe = {
+            "algorithm": algorithm,
+            "options": options,
+            "iterations": iterations,
+            "seed": seed,
+            "file": file_version(__file__),
+        }
+        work = partial(_one_run, algorithm, options, iterations, seed)
+        runs.append(store.value("errors", recipe, work))
+    return Series(*plan, np.array(runs))
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    return [
+        Job(f"Kuhn poker: {plan[0]}", partial(_series, plan, scale, store), SECONDS[scale] / 7)
+        for plan in _plans()
+    ]
+
+
+def written(measurements: int) -> list[int]:
+    """Which of so many measurements go into the CSV: all, or about a hundred that lie ever
+    further apart."""
+    if measurements <= WRITTEN:
+        return list(range(measurements))
+    found = np.geomspace(1, measurements, WRITTEN).round().astype(int) - 1
+    return sorted(set(found.tolist()))
+
+
 def run(scale: str, store: Store, tell: Tell) -> Outcome:
     iterations, seeds = SCALES[scale]
     started = time.perf_counter()
-    plans: list[tuple[str, str, dict[str, Any]]] = [
-        ("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
+    plans = _plans()
+    all_series = [
+        _series(plan, scale, store, staged(tell, k, len(plans))) for k, plan in enumerate(plans)
     ]
-    plans += [(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP]
-    all_series = []
-    for k, (label, algorithm, options) in enumerate(plans):
-        runs = []
-        for seed in range(seeds):
-            tell((k + seed / seeds) / len(plans), f"{label}, seed {seed + 1} of {seeds}")
-            recipe = {
-                "algorithm": algorithm,
-                "options": options,
-                "iterations": iterations,
-                "seed": seed,
-                "file": file_version(__file__),
-            }
-            runs.append(
-                store.value(
-                    "errors", recipe, partial(_one_run, algorithm, options, iterations, seed)
-                )
-            )
-        all_series.append(Series(label, algorithm, options, np.array(runs)))
     tell(1.0, "drawing")
     x = np.arange(1, iterations // EVERY + 1) * EVERY
     mccfr, sweep = all_series[0], all_series[1:]
@@ -178,12 +207,12 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
             series.options.get("c", ""),
             series.options.get("epsilon", ""),
             seed,
-            t,
-            *measured,
+            int(x[k]),
+            *(f"{value:.6g}" for value in one[k]),
         )
         for series in all_series
         for seed, one in enumerate(series.values)
-        for t, measured in zip(x.tolist(), one.tolist(), strict=True)
+        for k in written(len(x))
     ]
     header = (
         "algorithm",
@@ -215,5 +244,5 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig4-kuhn", "Figure 4, left: MCCFR and MCTS in Kuhn poker", run, {"quick": 10, "paper": 200}
+    "fig4-kuhn", "Figure 4, left: MCCFR and MCTS in Kuhn poker", run, SECONDS, _jobs
 )

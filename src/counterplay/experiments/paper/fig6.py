@@ -3,8 +3,10 @@
 Exploitation is the payoff against the model, summed over both seats (the values of the game
 cancel); exploitability is b1 + b2 of the responses. The paper's points are MCRNR: here by external
 sampling, until the gap of the restricted games is a tenth of what can be won from the model, and at
-paper scale by outcome sampling too, the paper's, for as long as `outcome` says. Lines are RNR at
-full width, the exact oracle. Models are profiles of MCCFR of three strengths, and uniform play.
+paper scale by outcome sampling too, the paper's, for as long as `outcome` says; there it also
+responds to the finer models, at the values of p that rules look at, for as long as `finer` says.
+Lines are RNR at full width, the exact oracle. Models are profiles of MCCFR of three strengths, and
+uniform play.
 """
 
 from __future__ import annotations
@@ -18,29 +20,30 @@ from typing import Any, NamedTuple
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
     EPSILON,
     FINER,
     GAMES,
-    LIMITS,
     RATES,
     TARGET,
     FixedProfile,
-    Limit,
-    finer,
+    game_of,
     label,
-    late,
+    model_job,
     uniform,
 )
+from counterplay.experiments.paper.models import model as fixed
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.responses import Options, kept_curve
 from counterplay.experiments.paper.rules import frontier as rules
-from counterplay.games.registry import load
+from counterplay.experiments.paper.sizes import LIMITS, Limit
 from counterplay.responses.frontier import PAPER_PS
 
 USUAL = 100_000  # rate of a game that has none
+JUDGED_PS = (0.0, 0.5, 0.8, 0.97, 1.0)  # which rules look at
 FOOTNOTE_PS = (0.5, 0.8)  # at which RNR and DBR are compared
 
 
@@ -49,12 +52,12 @@ class Scale(NamedTuple):
     full: int  # iterations of one RNR at most
     units: float  # of one MCRNR at most, in RATES of the game, about seconds
     outcome: int  # of one MCRNR by outcome sampling; 0: none
-    models: tuple[float, ...]  # to which MCRNR responds
+    finer: float  # units of one MCRNR that responds to a finer model; 0: none does
 
 
 SCALES = {
-    "quick": Scale(1e-2, 4_000, 0.8, 0, (TARGET,)),
-    "paper": Scale(5e-3, 20_000, 60.0, 40_000_000, (TARGET,)),
+    "quick": Scale(1e-2, 4_000, 0.8, 0, 0.0),
+    "paper": Scale(5e-3, 20_000, 40.0, 20_000_000, 20.0),
 }
 
 
@@ -70,50 +73,77 @@ class Curve(NamedTuple):
         return rules.Curve(self.spots, self.model.exploitability)
 
 
+class Planned(NamedTuple):
+    """A curve to be made: `target` is its model's, None uniform play."""
+
+    how: str
+    target: float | None
+    ps: Sequence[float]
+
+    def options(self, game: str, scale: Scale, model: FixedProfile) -> Options:
+        """How its points are made: exactly enough, or for as long as the scale says."""
+        bound = rules.CONVERGED * model.exploitability / 2  # for each seat
+        if self.how == "mcrnr":
+            units = scale.units if self.target == TARGET else scale.finer
+            most = round(units * RATES.get(game, USUAL))
+            return Options("mcrnr", "mccfr-external", most, bound, max(most // 40, 1))
+        if self.how == "mcrnr (outcome)":
+            return Options("mcrnr", "mccfr", scale.outcome, bound, max(scale.outcome // 10, 1))
+        return Options(self.how, "dcfr", scale.full, scale.gap * model.exploitability, None)
+
+    def model(self, game: str, limit: Limit, store: Store, tell: Tell) -> FixedProfile:
+        if self.target is None:
+            return uniform(game_of(game))
+        return fixed(game, self.target, limit, store, tell)
+
+
+def _plan(scale: Scale) -> list[Planned]:
+    found = [Planned("mcrnr", TARGET, PAPER_PS)]
+    found += [Planned("rnr", target, PAPER_PS) for target in (TARGET, *FINER, None)]
+    found.append(Planned("dbr", TARGET, FOOTNOTE_PS))
+    if scale.outcome:
+        found.append(Planned("mcrnr (outcome)", TARGET, JUDGED_PS))
+    if scale.finer:
+        found += [Planned("mcrnr", target, JUDGED_PS) for target in FINER]
+    return found
+
+
 def _curves(name: str, scale: Scale, limit: Limit, store: Store, tell: Tell) -> list[Curve]:
     tell(0.0, f"building {name}")
-    game = load(name)
-    stages = 3 + 2 * len(scale.models) + len(FINER) + 2
-    steps = iter(range(stages))
-
-    def part() -> Tell:
-        return staged(tell, next(steps), stages)
-
-    first = part()
-    models = {TARGET: late(game, limit, store, first)}
-    models |= {target: finer(game, target, limit, store, first) for target in FINER}
-    curves = []
-
-    def add(how: str, model: FixedProfile, ps: Sequence[float], options: Options) -> None:
-        points = kept_curve(game, model, store, ps, options, part())
+    plan, curves = _plan(scale), []
+    for k, one in enumerate(plan):
+        part = staged(tell, k, len(plan))
+        model = one.model(name, limit, store, part)
+        options = one.options(name, scale, model)
+        points = kept_curve(game_of(name), model, store, one.ps, options, part)
         spots = [rules.Seen(q.p, q.gain, q.risk, q.gap) for q in points]
         seconds, done = [q.seconds for q in points], [q.iterations for q in points]
-        curves.append(Curve(name, model, how, spots, seconds, done))
-
-    for target in scale.models:
-        model = models[target]
-        bound = rules.CONVERGED * model.exploitability / 2  # for each seat
-        most = round(scale.units * RATES.get(name, USUAL))
-        every = max(most // 40, 1)
-        add(
-            "mcrnr",
-            model,
-            PAPER_PS,
-            Options("mcrnr", "mccfr-external", most, bound, every),
-        )
-        if scale.outcome:
-            every = max(scale.outcome // 10, 1)
-            options = Options("mcrnr", "mccfr", scale.outcome, bound, every)
-            add("mcrnr (outcome)", model, PAPER_PS, options)
-    for model in [*models.values(), uniform(game)]:
-        bound = scale.gap * model.exploitability
-        add("rnr", model, PAPER_PS, Options("rnr", "dcfr", scale.full, bound, None))
-    bound = scale.gap * models[TARGET].exploitability
-    add("dbr", models[TARGET], FOOTNOTE_PS, Options("dbr", "dcfr", scale.full, bound, None))
+        curves.append(Curve(name, model, one.how, spots, seconds, done))
     return curves
 
 
-def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size, limit, names = SCALES[scale], LIMITS[scale], GAMES[scale]
+
+    def job(name: str, one: Planned, p: float) -> Job:
+        def work(tell: Tell) -> None:
+            model = one.model(name, limit, store, tell)
+            kept_curve(game_of(name), model, store, [p], one.options(name, size, model), tell)
+
+        after: tuple[str, ...] = ()
+        if one.target is not None:
+            after = (model_job(name, one.target, limit, store).name,)
+        what = "uniform play" if one.target is None else label(one.target)
+        seconds = 20.0
+        if one.how == "mcrnr":
+            seconds = 2 * (size.units if one.target == TARGET else size.finer)
+        return Job(f"Figure 6: {name}, {one.how}, {what}, p = {p:g}", work, seconds, 1, after)
+
+    models = [model_job(name, t, limit, store) for t in (TARGET, *FINER) for name in names]
+    return models + [job(name, one, p) for one in _plan(size) for p in one.ps for name in names]
+
+
+def _claims(curves: list[Curve]) -> list[Claim]:
     def of(how: str, target: float) -> dict[str, rules.Curve]:
         return {
             curve.game: curve.judged()
@@ -121,7 +151,8 @@ def _claims(curves: list[Curve], judged: Sequence[float]) -> list[Claim]:
             if curve.how == how and curve.model.label == label(target)
         }
 
-    sampled = {label(target): of("mcrnr", target) for target in judged}
+    sampled = {label(target): of("mcrnr", target) for target in (TARGET, *FINER)}
+    sampled = {name: found for name, found in sampled.items() if found}
     exact = {label(target): of("rnr", target) for target in (TARGET, *FINER)}
     made = rules.claims(sampled, exact)
     few = {
@@ -229,7 +260,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         EXPERIMENT.name,
         EXPERIMENT.title,
         scale,
-        _claims(curves, setting.models),
+        _claims(curves),
         details,
         time.perf_counter() - started,
         ["fig6.png", "fig6.csv"],
@@ -237,5 +268,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig6", "Figure 6: exploitation against exploitability", run, {"quick": 75, "paper": 1800}
+    "fig6",
+    "Figure 6: exploitation against exploitability",
+    run,
+    {"quick": 75, "paper": 1800},
+    _jobs,
 )

@@ -21,14 +21,23 @@ from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell, untold
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
-from counterplay.experiments.paper.models import EPSILON, GAMES, LIMITS, FixedProfile, Limit, late
+from counterplay.experiments.paper.models import (
+    EPSILON,
+    GAMES,
+    TARGET,
+    FixedProfile,
+    game_of,
+    late,
+    model_job,
+)
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import speed as rules
+from counterplay.experiments.paper.sizes import LIMITS, Limit
 from counterplay.forms.game import Game
-from counterplay.games.registry import load
 from counterplay.responses.solver import ResponseSolver
 
 P = 0.5
@@ -212,33 +221,65 @@ def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -
     save_figure(figure, path)
 
 
+def _plan(scale: Scale) -> list[tuple[Method, int]]:
+    """Every run on a game: method and seed."""
+    seeds = range(scale.seeds)
+    return [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
+
+
 def _game(
     name: str, scale: Scale, limit: Limit, store: Store, tell: Tell
 ) -> tuple[FixedProfile, list[Trace]]:
     """The model of a game and every run on it."""
-    seeds = range(scale.seeds)
-    plan = [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
+    plan = _plan(scale)
     tell(0.0, f"{name}: building")
-    game = load(name)
-    model = late(game, limit, store, staged(tell, 0, len(plan) + 1))
-    traces = []
-    for k, (method, seed) in enumerate(plan):
-        iterations = round(scale.units * UNITS[name][METHODS.index(method)])
-        recipe = {
-            "game": [game.name, game.fingerprint],
-            "model": digest(model.strategy.probabilities),
-            "method": method._asdict(),
-            "seed": seed,
-            "p": P,
-            "iterations": iterations,
-            "file": file_version(__file__),
-        }
-        own = staged(tell, k + 1, len(plan) + 1)
-        say: Tell = partial(_say, own, f"{name}: seed {seed + 1}, ")
-        work = partial(trace, game, model, method, seed, iterations, say)
-        rows = store.value("trace", recipe, work)
-        traces.append(Trace(name, method, seed, [Measured(*row) for row in rows]))
+    model = late(game_of(name), limit, store, staged(tell, 0, len(plan) + 1))
+    traces = [
+        _kept_trace(name, model, *one, scale, store, staged(tell, k + 1, len(plan) + 1))
+        for k, one in enumerate(plan)
+    ]
     return model, traces
+
+
+def _kept_trace(
+    name: str,
+    model: FixedProfile,
+    method: Method,
+    seed: int,
+    scale: Scale,
+    store: Store,
+    tell: Tell,
+) -> Trace:
+    game, iterations = game_of(name), round(scale.units * UNITS[name][METHODS.index(method)])
+    recipe = {
+        "game": [game.name, game.fingerprint],
+        "model": digest(model.strategy.probabilities),
+        "method": method._asdict(),
+        "seed": seed,
+        "p": P,
+        "iterations": iterations,
+        "file": file_version(__file__),
+    }
+    say: Tell = partial(_say, tell, f"{name}: seed {seed + 1}, ")
+    work = partial(trace, game, model, method, seed, iterations, say)
+    rows = store.value("trace", recipe, work)
+    return Trace(name, method, seed, [Measured(*row) for row in rows])
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size, limit = SCALES[scale], LIMITS[scale]
+
+    def job(name: str, method: Method, seed: int) -> Job:
+        def work(tell: Tell) -> None:
+            model = late(game_of(name), limit, store, tell)
+            _kept_trace(name, model, method, seed, size, store, tell)
+
+        after = (model_job(name, TARGET, limit, store).name,)
+        label = f"Figure 7: {name}, {method.label}, seed {seed + 1}"
+        return Job(label, work, 2.2 * size.units + 2.0, 1, after)
+
+    models = [model_job(name, TARGET, limit, store) for name in GAMES[scale]]
+    return models + [job(name, *one) for one in _plan(size) for name in GAMES[scale]]
 
 
 def _say(tell: Tell, before: str, share: float, what: str) -> None:
@@ -276,5 +317,5 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 60, "paper": 1300}
+    "fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 60, "paper": 1300}, _jobs
 )

@@ -21,9 +21,11 @@ from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Z, around
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs
 from counterplay.experiments.paper.players import (
     MATCH_SEED,
     RECREATED,
@@ -36,6 +38,7 @@ from counterplay.experiments.paper.players import (
 )
 from counterplay.experiments.paper.rules import online as rules
 from counterplay.experiments.paper.rules.rows import LEARNING
+from counterplay.experiments.paper.sizes import POKI_RATE, rate
 from counterplay.experiments.paper.table1 import as_rows
 
 ITERATIONS = 6_000_000  # per 1,000 games
@@ -47,7 +50,8 @@ class Scale(NamedTuple):
     measured: int  # duplicate hands for each frozen policy
 
 
-SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(20_000, 100_000)}
+SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(20_000, 60_000)}
+MCCFR10 = Wanted("MCCFR10", "outcome", 10, "poki")
 MODES = ("model learnt before", "model learnt while playing")
 
 
@@ -98,7 +102,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     for k, mode in enumerate(MODES):
         company.tell = staged(tell, k, len(MODES))
         found[mode] = _kept_play(mode, size, company)
-    mccfr = company.play("MCCFR10", "outcome", company.equilibrium(10, "outcome"), "poki")
+    mccfr = cell(company, MCCFR10)
     _picture(found, folder / "fig8.png")
     header = ("mode", "games", "iterations", "won_in_block", "sb_per_hand", "standard_error")
     write_csv(
@@ -135,7 +139,7 @@ def _claims(found: dict[str, np.ndarray], mccfr: Cell) -> list[Claim]:
         for mode in MODES
     )
     (row,) = as_rows([mccfr]).values()
-    return rules.claims(fixed, online, row.final)
+    return rules.claims(fixed, online, row)
 
 
 def _picture(found: dict[str, np.ndarray], path: Path) -> None:
@@ -166,6 +170,22 @@ def _picture(found: dict[str, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size = SCALES[scale]
+    seconds = size.games * ITERATIONS / EVERY / rate("outcome", 10)
+    seconds += (size.games // EVERY) * size.measured / POKI_RATE
+
+    def job(mode: str) -> Job:
+        return Job(
+            f"Figure 8: {mode}",
+            lambda tell: _kept_play(mode, size, Company(scale, store, tell)),
+            seconds,
+            THREADS,
+        )
+
+    return [*(job(mode) for mode in MODES), *cell_jobs(scale, store, MCCFR10)]
+
+
 EXPERIMENT = Experiment(
-    "fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 900}
+    "fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 900}, _jobs
 )

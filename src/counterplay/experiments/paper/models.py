@@ -8,17 +8,22 @@ gets there.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import exploitability
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
+from counterplay.experiments.paper.sizes import Limit
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.games.registry import load
 from counterplay.solvers.algorithms import new_solver
 
 EPSILON = 0.6
+MODEL_SECONDS = 30.0  # about, for a job
 TARGET = 0.1  # Figure 7: fixed profiles are run until their exploitability is at most this
 FINER = (0.03, 0.01)  # Figure 6 also has models that are less exploitable
 #: The games of Figures 6 and 7. The sizes of Goofspiel and PAM did not survive; these are sizes at
@@ -44,22 +49,6 @@ class FixedProfile(NamedTuple):
     exploitability: float
 
 
-class Limit(NamedTuple):
-    """How long a model is trained, and how often it is looked at."""
-
-    iterations: int  # at most, of outcome sampling
-    every: int  # iterations between measurements
-    external: int  # at most, of external sampling
-    external_every: int
-
-
-#: Enough for every game to come to TARGET, and to FINER.
-LIMITS = {
-    "quick": Limit(80_000_000, 100_000, 4_000_000, 20_000),
-    "paper": Limit(2_000_000_000, 1_000_000, 400_000_000, 200_000),
-}
-
-
 def late(game: Game, limit: Limit, store: Store, tell: Tell, seed: int = 0) -> FixedProfile:
     """MCCFR until its exploitability is at most TARGET, or the limit."""
     solver = new_solver(game, "mccfr", seed, {"epsilon": EPSILON})
@@ -76,6 +65,27 @@ def finer(
     what, every = f"{game.name}: model of {target:g}", limit.external_every
     strategy = trained(store, solver, limit.external, tell, what, target, every)
     return FixedProfile(label(target), strategy, exploitability(game, strategy))
+
+
+@lru_cache(maxsize=2)
+def game_of(name: str) -> Game:
+    """The game, built once for some pieces of work in a row."""
+    return load(name)
+
+
+def model(name: str, target: float, limit: Limit, store: Store, tell: Tell) -> FixedProfile:
+    """The model of this strength in a game."""
+    if target == TARGET:
+        return late(game_of(name), limit, store, tell)
+    return finer(game_of(name), target, limit, store, tell)
+
+
+def model_job(name: str, target: float, limit: Limit, store: Store) -> Job:
+    return Job(
+        f"{name}: {label(target)}",
+        lambda tell: model(name, target, limit, store, tell),
+        MODEL_SECONDS,
+    )
 
 
 def label(target: float) -> str:

@@ -64,6 +64,20 @@ class Learnt(NamedTuple):
     observed: np.ndarray  # float64[information sets]: how often each was seen
 
 
+class Answer(NamedTuple):
+    """A robust response to what was learnt of an opponent from so many hands."""
+
+    name: str
+    opponent: str
+    buckets: int
+    hands: int
+    iterations: int  # for each seat
+    model: dict[str, Any]  # how it is learnt: arguments of `Company.model`
+    trust: str | float = P  # Pconf, or a kind of confidence by observations
+    algorithm: str = "mcdbr"
+    engine: str = "external"
+
+
 class Cell(NamedTuple):
     """What a trained player won from a bot, and what the second half of his training gave him."""
 
@@ -171,36 +185,39 @@ class Company:
         found = self.store.arrays("model", recipe, make)
         return Learnt(Strategy(game, found["probabilities"]), found["observed"])
 
-    def response(
-        self,
-        name: str,
-        model: Learnt,
-        iterations: int,
-        trust: str | float = P,
-        algorithm: str = "mcdbr",
-        engine: str = "external",
-    ) -> Halves:
-        """A robust response in both seats. `trust`: Pconf, or a kind of confidence by
-        observations."""
-        p: Any = trust if not isinstance(trust, str) else confidence(model.observed, trust, P)
-        game, half, whole, seconds = model.strategy.game, model.strategy, model.strategy, 0.0
-        solver, options = ENGINES[engine]
+    def seat(self, one: Answer, seat: int) -> Halves:
+        """A robust response in one seat."""
+        model = self.learnt(one)
+        trust: Any = one.trust
+        if isinstance(trust, str):
+            trust = confidence(model.observed, trust, P)
+        solver, options = ENGINES[one.engine]
+        engine = ResponseSolver(
+            model.strategy.game,
+            model.strategy,
+            seat,
+            trust,
+            one.algorithm,
+            solver,
+            TRAINING_SEED,
+            {**options, "threads": THREADS},
+        ).engine
+        what = f"{one.name}, seat {seat + 1}"
+        return trained_twice(self.store, engine, one.iterations, self.tell, what)
+
+    def learnt(self, one: Answer) -> Learnt:
+        """The model that it answers."""
+        return self.model(one.opponent, one.buckets, one.hands, **one.model)
+
+    def response(self, one: Answer) -> Halves:
+        """A robust response in both seats."""
+        half = whole = self.learnt(one).strategy
+        seconds = 0.0
         for seat in (0, 1):
-            engine_of = ResponseSolver(
-                game,
-                model.strategy,
-                seat,
-                p,
-                algorithm,
-                solver,
-                TRAINING_SEED,
-                {**options, "threads": THREADS},
-            ).engine
-            what = f"{name}, seat {seat + 1}"
-            found = trained_twice(self.store, engine_of, iterations, self.tell, what)
+            found = self.seat(one, seat)
             half, whole = half.replace(found.half, seat), whole.replace(found.whole, seat)
             seconds += found.seconds
-        return Halves(half, whole, iterations, seconds)
+        return Halves(half, whole, one.iterations, seconds)
 
     def match(self, name: str, player: Any, opponent: Any, hands: int | None = None) -> MatchResult:
         """What a player (a strategy, or the name of a bot) wins from another; played once."""
@@ -256,7 +273,7 @@ def half_interval(result: MatchResult) -> float:
     return (high - low) / 2
 
 
-def cell(result: MatchResult) -> str:
+def as_text(result: MatchResult) -> str:
     """A result with its 95% interval."""
     return f"{result.mean:+.3f} ± {half_interval(result):.3f}"
 

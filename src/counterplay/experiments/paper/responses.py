@@ -28,7 +28,7 @@ class Options(NamedTuple):
     every: int | None  # iterations between two looks at the gap
 
 
-class Answer(NamedTuple):
+class Point(NamedTuple):
     p: float
     gain: float
     risk: float
@@ -44,7 +44,7 @@ def kept_curve(
     ps: Sequence[float],
     options: Options,
     tell: Tell,
-) -> list[Answer]:
+) -> list[Point]:
     """A response for each p."""
     found = []
     for k, p in enumerate(ps):
@@ -60,7 +60,7 @@ def kept_curve(
             "file": file_version(__file__),
         }
         make = partial(_answer, game, model, p, options, say)
-        found.append(Answer(*store.value("point", recipe, make)))
+        found.append(Point(*store.value("point", recipe, make)))
     return found
 
 

@@ -8,6 +8,7 @@ out. Hands a second: 10,000 against Poki, 4 million against Sparbot or a strateg
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 EPSILON = 0.6
@@ -18,6 +19,18 @@ ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
     "public": ("mccfr-public", {}),
 }
 OURS = ("external", "public")
+
+
+#: Iterations a second of two threads, with 10 and with 100 buckets.
+RATES = {"outcome": (3.7e6, 2.6e6), "external": (139e3, 47e3), "public": (150.0, 35.0)}
+MCTS_RATE = 2.8e6
+POKI_RATE = 10_000  # hands a second, two cores
+
+
+def rate(engine: str, buckets: int) -> float:
+    """Between and beyond the two it goes by the number's logarithm, no quicker than the coarse."""
+    few, many = RATES[engine]
+    return float(few * (many / few) ** max(math.log10(buckets) - 1.0, 0.0))
 
 
 class Sizes(NamedTuple):
@@ -59,17 +72,33 @@ SIZES = {
         trusts=(),
     ),
     "paper": Sizes(
-        mcts=1_000_000_000,
-        outcome=(600_000_000, 1_000_000_000),
-        external=(12_000_000, 24_000_000),
-        public=(12_000, 6_000),
+        mcts=400_000_000,
+        outcome=(400_000_000, 400_000_000),
+        external=(12_000_000, 6_000_000),
+        public=(10_000, 4_000),
         respond=(("outcome", 10), ("outcome", 100), ("public", 10), ("public", 100)),
         observed=20_000,
-        many=400_000,
-        poki=400_000,
-        sparbot=20_000_000,
-        swept=2_000_000,
-        swept_hands=120_000,
+        many=200_000,
+        poki=250_000,
+        sparbot=10_000_000,
+        swept=800_000,
+        swept_hands=80_000,
         trusts=(0.0, 0.25, 0.5),
     ),
+}
+
+
+class Limit(NamedTuple):
+    """How long a model of Figures 6 and 7 is trained, and how often it is looked at."""
+
+    iterations: int  # at most, of outcome sampling
+    every: int  # iterations between measurements
+    external: int  # at most, of external sampling
+    external_every: int
+
+
+#: Enough for every game to come to 0.1, and to 0.03 and 0.01.
+LIMITS = {
+    "quick": Limit(80_000_000, 100_000, 4_000_000, 20_000),
+    "paper": Limit(400_000_000, 1_000_000, 60_000_000, 100_000),
 }

@@ -11,21 +11,23 @@ from collections.abc import Sequence
 
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Experiment, Outcome, Sheet, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import around
 from counterplay.experiments.harness.store import Store
+from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs
 from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
     Cell,
     Company,
-    cell,
+    as_text,
     half_interval,
     staged,
 )
 from counterplay.experiments.paper.rules import table1 as rules
 from counterplay.experiments.paper.rules.rows import LEARNING, NAMES, WHOSE, Key, Standing
-from counterplay.experiments.paper.sizes import ENGINES
+from counterplay.experiments.paper.sizes import ENGINES, SIZES
 
 HEADER = (
     "opponent",
@@ -44,18 +46,10 @@ HEADER = (
 def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
     company = Company(scale, store, tell)
-    plan = [("MCTS10", "mcts", 10)]
-    plan += [
-        (f"MCCFR{buckets}", engine, buckets)
-        for engine in ENGINES
-        for buckets in (10, 100)
-        if company.size.of(engine, buckets)
-    ]
-    played = []
-    for k, (player, engine, buckets) in enumerate(plan):
+    plan, played = _plan(scale), []
+    for k, wanted in enumerate(plan):
         company.tell = staged(tell, k, len(plan))
-        halves = company.mcts() if engine == "mcts" else company.equilibrium(buckets, engine)
-        played += [company.play(player, engine, halves, opponent) for opponent in BOTS]
+        played.append(cell(company, wanted))
     write_csv(store.folder / "table1.csv", HEADER, [line(p, rules.PAPER) for p in played])
     return Outcome(
         EXPERIMENT.name,
@@ -68,6 +62,21 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         [sheet(played, rules.PAPER)],
         [RECREATED, LEARNING],
     )
+
+
+def _plan(scale: str) -> list[Wanted]:
+    players = [("MCTS10", "mcts", 10)]
+    players += [
+        (f"MCCFR{buckets}", engine, buckets)
+        for engine in ENGINES
+        for buckets in (10, 100)
+        if SIZES[scale].of(engine, buckets)
+    ]
+    return [Wanted(*player, opponent) for player in players for opponent in BOTS]
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    return [job for wanted in _plan(scale) for job in cell_jobs(scale, store, wanted)]
 
 
 def as_rows(played: Sequence[Cell]) -> dict[Key, Standing]:
@@ -104,7 +113,7 @@ def sheet(played: Sequence[Cell], paper: dict[str, dict[str, float]]) -> Sheet:
         if p.opponent == BOTS[0] or not any(
             q[:2] == p[:2] and q.opponent == BOTS[0] for q in played
         ):
-            won = {q.opponent: cell(q.result) for q in played if q[:2] == p[:2]}
+            won = {q.opponent: as_text(q.result) for q in played if q[:2] == p[:2]}
             whose = WHOSE.get(p.engine, "as in the paper")
             name = NAMES.get(p.engine, p.engine.upper())
             told = [f"{paper[b][p.player]:+.3f}" if p.player in paper[b] else "–" for b in BOTS]
@@ -144,5 +153,9 @@ def trained(played: Sequence[Cell]) -> dict[str, str]:
 
 
 EXPERIMENT = Experiment(
-    "table1", "Table 1: equilibrium strategies against the bots", run, {"quick": 75, "paper": 2100}
+    "table1",
+    "Table 1: equilibrium strategies against the bots",
+    run,
+    {"quick": 75, "paper": 2100},
+    _jobs,
 )

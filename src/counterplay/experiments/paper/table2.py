@@ -19,21 +19,25 @@ from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Range, around
 from counterplay.experiments.harness.store import Store
+from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs, won, won_jobs
 from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
+    Answer,
     Cell,
     Company,
     P,
-    cell,
+    as_text,
     half_interval,
     staged,
 )
 from counterplay.experiments.paper.rules import table2 as rules
-from counterplay.experiments.paper.rules.rows import LEARNING, Standing
+from counterplay.experiments.paper.rules.rows import LEARNING
+from counterplay.experiments.paper.sizes import SIZES, Sizes
 from counterplay.experiments.paper.table1 import HEADER, as_rows, line, sheet, trained
 
 #: What a model is learnt with; how unseen cards are treated, and whether there are any.
@@ -55,18 +59,19 @@ Curves = dict[tuple[str, str, int], MatchResult]
 def run(scale: str, store: Store, tell: Tell) -> Outcome:
     started = time.perf_counter()
     company, folder = Company(scale, store, tell), store.folder
-    plan = _plan(company)
+    size, hands = company.size, company.size.swept_hands
+    plan = _plan(size)
     stages = len(plan) + 4
     played = []
     for k, one in enumerate(plan):
         company.tell = staged(tell, k, stages)
-        played.append(_play(company, *one))
+        played.append(cell(company, one))
     company.tell = staged(tell, len(plan), stages)
-    curves = _by_games(company)
+    curves = {key: won(company, one, "poki", hands) for key, one in _by_games(size).items()}
     company.tell = staged(tell, stages - 2, stages)
-    variants = [_variant(company, *variant) for variant in VARIANTS]
+    variants = [won(company, one, "poki", hands) for one in _variants(size)]
     company.tell = staged(tell, stages - 1, stages)
-    swept = _sparbot(company)
+    swept = {one.player: cell(company, one) for one in _sparbot(size)}
     _picture(curves, played, folder / "table2.png")
     _write(folder / "table2.csv", played, curves, variants, swept, company.size.observed)
     setting = {
@@ -90,67 +95,85 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     )
 
 
-def _plan(company: Company) -> list[tuple[str, str, int, str, str]]:
-    """Player, engine, buckets, opponent and model of each row."""
+def _plan(size: Sizes) -> list[Wanted]:
+    """The rows."""
     found = []
-    for engine, buckets in company.size.respond:
+    for engine, buckets in size.respond:
         for opponent in BOTS:
-            found.append((f"MCCFR{buckets}", engine, buckets, opponent, ""))
+            found.append(Wanted(f"MCCFR{buckets}", engine, buckets, opponent))
             models = [rules.PLAIN]
             if (engine, buckets, opponent) == ("outcome", 10, "poki"):
                 models = list(MODELS)
-            found += [(f"MCRNR{buckets}", engine, buckets, opponent, m) for m in models]
+            for model in models:
+                name = rules.named(f"MCRNR{buckets}", model)
+                answer = Answer(
+                    f"{name}-{opponent}",
+                    opponent,
+                    buckets,
+                    size.observed,
+                    size.of(engine, buckets),
+                    MODELS[model],
+                    engine=engine,
+                )
+                found.append(Wanted(name, engine, buckets, opponent, answer))
     return found
 
 
-def _play(
-    company: Company, player: str, engine: str, buckets: int, opponent: str, model: str
-) -> Cell:
-    if not model:
-        return company.play(player, engine, company.equilibrium(buckets, engine), opponent)
-    learnt = company.model(opponent, buckets, company.size.observed, **MODELS[model])
-    name = rules.named(player, model)
-    iterations = company.size.of(engine, buckets)
-    response = company.response(f"{name}-{opponent}", learnt, iterations, engine=engine)
-    return company.play(name, engine, response, opponent, learnt.strategy)
-
-
-def _by_games(company: Company) -> Curves:
+def _by_games(size: Sizes) -> dict[tuple[str, str, int], Answer]:
     """MCRNR10 against Poki by model, trust and number of observed games."""
-    found = {}
-    for kind in ("tree", "frequency"):
-        for games in GAMES:
-            for trust in TRUSTS:
-                name = f"MCRNR10 ({kind}, {trust}, {games:,} games)"
-                model = company.model("poki", 10, games, kind)
-                believed = P if trust == "constant" else trust
-                player = company.response(name, model, company.size.swept, believed).whole
-                hands = company.size.swept_hands
-                found[kind, trust, games] = company.match(name, player, "poki", hands)
-    return found
+    return {
+        (kind, trust, games): Answer(
+            f"MCRNR10 ({kind}, {trust}, {games:,} games)",
+            "poki",
+            10,
+            games,
+            size.swept,
+            {"kind": kind},
+            P if trust == "constant" else trust,
+        )
+        for kind in ("tree", "frequency")
+        for games in GAMES
+        for trust in TRUSTS
+    }
 
 
-def _variant(company: Company, what: str, options: dict[str, Any], algorithm: str) -> MatchResult:
-    name = f"MCRNR10 ({what})"
-    model = company.model("poki", 10, company.size.observed, **options)
-    player = company.response(name, model, company.size.swept, P, algorithm).whole
-    return company.match(name, player, "poki", company.size.swept_hands)
+def _variants(size: Sizes) -> list[Answer]:
+    return [
+        Answer(f"MCRNR10 ({what})", "poki", 10, size.observed, size.swept, options, P, algorithm)
+        for what, options, algorithm in VARIANTS
+    ]
 
 
-def _sparbot(company: Company) -> dict[str, Cell]:
-    """MCRNR10 against Sparbot by Pconf, at equal budget; the first is the control. Empty at quick
+def _sparbot(size: Sizes) -> list[Wanted]:
+    """MCRNR10 against Sparbot by Pconf, at equal budget; the first is the control. None at quick
     scale."""
-    size, found = company.size, {}
     if not size.trusts:
-        return {}
-    model = company.model("sparbot", 10, size.observed)
-    plan: list[tuple[str, Any, Any]] = [(f"Pconf = {p:g}", model, p) for p in (*size.trusts, P)]
-    plan.append(("data-biased Pconf", model, LINEAR))
-    near = company.model("sparbot", 10, size.many, "frequency", cards="all", unseen="fractional")
-    plan.append((f"a nearly perfect model ({size.many:,} hands, all cards seen)", near, LINEAR))
-    for name, learnt, trust in plan:
-        response = company.response(f"MCRNR10, {name}", learnt, size.swept, trust)
-        found[name] = company.play(name, "external", response, "sparbot", learnt.strategy)
+        return []
+    plan: list[tuple[str, int, dict[str, Any], Any]] = [
+        (f"Pconf = {p:g}", size.observed, {}, p) for p in (*size.trusts, P)
+    ]
+    plan.append(("data-biased Pconf", size.observed, {}, LINEAR))
+    near = {"kind": "frequency", "cards": "all", "unseen": "fractional"}
+    name = f"a nearly perfect model ({size.many:,} hands, all cards seen)"
+    plan.append((name, size.many, near, LINEAR))
+    return [
+        Wanted(
+            name,
+            "external",
+            10,
+            "sparbot",
+            Answer(f"MCRNR10, {name}", "sparbot", 10, hands, size.swept, model, trust),
+        )
+        for name, hands, model, trust in plan
+    ]
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size = SIZES[scale]
+    found = [job for one in _plan(size) for job in cell_jobs(scale, store, one)]
+    found += [job for one in _sparbot(size) for job in cell_jobs(scale, store, one)]
+    for answer in [*_by_games(size).values(), *_variants(size)]:
+        found += won_jobs(scale, store, answer, "poki", size.swept_hands)
     return found
 
 
@@ -171,10 +194,8 @@ def _claims(
         rules.more_games(few, many, (GAMES[0], GAMES[-1])),
         rules.one_coin(_won(variants[-1]), _won(curves["tree", "constant", observed])),
     ]
-    rows: list[Standing] = list(as_rows(list(swept.values())).values())
-    return made + [
-        rules.improves(row, rows[0], name) for name, row in list(zip(swept, rows, strict=True))[1:]
-    ]
+    rows = as_rows(list(swept.values())).values()
+    return made + rules.by_trust(dict(zip(swept, rows, strict=True)))
 
 
 def _write(
@@ -188,13 +209,13 @@ def _write(
     rows: list[tuple[Any, ...]] = [("table", *line(p, rules.PAPER), observed) for p in played]
     rows += [("sparbot by Pconf", *line(p, rules.PAPER), observed) for p in swept.values()]
 
-    def short(part: str, name: str, games: int, won: MatchResult) -> tuple[Any, ...]:
-        numbers = (won.mean, won.standard_error, won.hands)
+    def short(part: str, name: str, games: int, result: MatchResult) -> tuple[Any, ...]:
+        numbers = (result.mean, result.standard_error, result.hands)
         return (part, "poki", f"MCRNR10, {name}", "external", "", "", *numbers, "", "", games)
 
-    rows += [short("games", f"{k}, {t}", n, won) for (k, t, n), won in curves.items()]
-    for (name, _, _), won in zip(VARIANTS, variants, strict=True):
-        rows.append(short("variant", name, observed, won))
+    rows += [short("games", f"{k}, {t}", n, result) for (k, t, n), result in curves.items()]
+    for (name, _, _), result in zip(VARIANTS, variants, strict=True):
+        rows.append(short("variant", name, observed, result))
     write_csv(path, ("part", *HEADER, "observed_games"), rows)
 
 
@@ -206,13 +227,14 @@ def _tables(
     observed: int,
 ) -> list[Sheet]:
     games = [
-        [kind, trust, *(cell(curves[kind, trust, n]) for n in GAMES)]
+        [kind, trust, *(as_text(curves[kind, trust, n]) for n in GAMES)]
         for kind in ("tree", "frequency")
         for trust in TRUSTS
     ]
     plain = curves["tree", "constant", observed]
-    other = [["tree, unseen cards inferred, observed by Probe, mcdbr", cell(plain)]]
-    other += [[name, cell(result)] for (name, *_), result in zip(VARIANTS, variants, strict=True)]
+    other = [["tree, unseen cards inferred, observed by Probe, mcdbr", as_text(plain)]]
+    for (name, *_), result in zip(VARIANTS, variants, strict=True):
+        other.append([name, as_text(result)])
     made = [
         sheet(played, rules.PAPER),
         Sheet(
@@ -223,7 +245,7 @@ def _tables(
         Sheet("MCRNR10 against Poki, other choices", ["model", "sb/h"], other),
     ]
     if swept:
-        rows = [[name, cell(p.result), f"{p.iterations:,}"] for name, p in swept.items()]
+        rows = [[name, as_text(p.result), f"{p.iterations:,}"] for name, p in swept.items()]
         header = ["response", "sb/h", "iterations a seat"]
         made.append(Sheet("MCRNR10 against Sparbot (external sampling)", header, rows))
     return made
@@ -273,5 +295,9 @@ def _picture(
 
 
 EXPERIMENT = Experiment(
-    "table2", "Table 2: robust responses against the bots", run, {"quick": 245, "paper": 5500}
+    "table2",
+    "Table 2: robust responses against the bots",
+    run,
+    {"quick": 245, "paper": 5500},
+    _jobs,
 )

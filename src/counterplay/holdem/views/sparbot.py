@@ -56,6 +56,21 @@ SAVED = ("preflop", "flop", "turn", "river")
 
 
 @dataclass(frozen=True)
+class Borders:
+    """What was chosen of the buckets; `benchmarks/sparbot_search.py` tries others."""
+
+    shares_six: tuple[float, ...] = SHARES_SIX  # as many as there are buckets
+    shares_five: tuple[float, ...] = SHARES_FIVE  # one fewer
+    weak_classes: int = WEAK_CLASSES
+    strong_share: float = STRONG_SHARE
+    least_outs: int = LEAST_OUTS
+
+    @property
+    def n_buckets(self) -> int:
+        return len(self.shares_six)
+
+
+@dataclass(frozen=True)
 class SparbotView:
     """Sparbot's abstraction of the cards."""
 
@@ -126,29 +141,46 @@ def _make(tell: Tell) -> tuple[Buckets, Write]:
 _kept = Kept("Sparbot's buckets stay", _read, _make)
 
 
-def sparbot_buckets(strengths: Strengths, tell: TellShare = untold) -> Buckets:
-    """The buckets of every holding on every board (about 10 s on two cores)."""
+Outs = tuple[np.ndarray, np.ndarray]  # uint8[boards, 1326]: on the flop and on the turn
+
+
+def sparbot_buckets(
+    strengths: Strengths,
+    tell: TellShare = untold,
+    borders: Borders | None = None,
+    outs: Outs | None = None,
+) -> Buckets:
+    """The buckets of every holding on every board (about 10 s on two cores, most of them for
+    `outs`)."""
+    borders = borders or Borders()
+    six, five = borders.shares_six, borders.shares_five
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
     flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
-    river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
     tell(0.1)
-    strong_river = _borders(river_values, deals, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
-    turn_outs = count_outs(
-        4, strengths.river, int(strong_river), lambda share: tell(0.1 + 0.7 * share)
-    )
-    strong_turn = _borders(strengths.turn, turn_weight, (1.0 - STRONG_SHARE, STRONG_SHARE))[0]
-    flop_outs = count_outs(
-        3, strengths.turn, int(strong_turn), lambda share: tell(0.8 + 0.1 * share)
+    on_flop, on_turn = outs or outs_to(
+        borders.strong_share, strengths, lambda share: tell(0.1 + 0.8 * share)
     )
     found = Buckets(
-        _by_strength(strengths.preflop, np.ones(N_HOLDINGS), SHARES_SIX),
-        _with_potential(_by_strength(strengths.flop, flop_weight, SHARES_FIVE), flop_outs),
-        _with_potential(_by_strength(strengths.turn, turn_weight, SHARES_FIVE), turn_outs),
-        _by_strength(river_values, deals, SHARES_SIX),
+        _by_strength(strengths.preflop, np.ones(N_HOLDINGS), six),
+        _with_potential(_by_strength(strengths.flop, flop_weight, five), on_flop, borders),
+        _with_potential(_by_strength(strengths.turn, turn_weight, five), on_turn, borders),
+        _by_strength(np.arange(RIVER_TOTAL + 1), river_deals(strengths.river), six),
         strengths.river,
     )
     tell(1.0)
     return found
+
+
+def outs_to(share: float, strengths: Strengths, tell: TellShare = untold) -> Outs:
+    """Next cards that bring each holding among the best `share` of hands."""
+    parts = (1.0 - share, share)
+    river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
+    strong_river = _borders(river_values, deals, parts)[0]
+    turn = count_outs(4, strengths.river, int(strong_river), lambda part: tell(0.9 * part))
+    weight = np.repeat(boards(4).weight, N_HOLDINGS)
+    strong_turn = _borders(strengths.turn, weight, parts)[0]
+    flop = count_outs(3, strengths.turn, int(strong_turn), lambda part: tell(0.9 + 0.1 * part))
+    return flop, turn
 
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
@@ -166,11 +198,13 @@ def _by_strength(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ..
     return np.searchsorted(_borders(counts, weight, shares), counts, side="right").astype(np.uint16)
 
 
-def _with_potential(by_strength: np.ndarray, outs: np.ndarray) -> np.ndarray:
-    """Weak hands with enough outs go into the bucket `POTENTIAL`."""
-    return np.where(
-        (by_strength < WEAK_CLASSES) & (outs >= LEAST_OUTS), np.uint16(POTENTIAL), by_strength
-    )
+def _with_potential(
+    by_strength: np.ndarray, outs: np.ndarray, borders: Borders | None = None
+) -> np.ndarray:
+    """Weak hands with enough outs go into the last bucket."""
+    borders = borders or Borders()
+    drawing = (by_strength < borders.weak_classes) & (outs >= borders.least_outs)
+    return np.where(drawing, np.uint16(borders.n_buckets - 1), by_strength)
 
 
 @jit

@@ -1,186 +1,109 @@
-"""Exact values on a CUDA device (CuPy): the walk of `exact.py`, all turns and rivers of a flop at
-once.
+"""Exact values on a CUDA device: the walk of `exact.py`, all boards of a street at once.
 
-A block takes one turn and some starts of the river's betting, and goes through the rivers of the
-turn. Its threads are starts times columns, a column being one of the opponent's lines: with a
-showdown, or with a fold. A thread keeps the sums of its column for every card in shared memory and
-goes through the holdings, weakest first. What the columns of a holding say is put together by the
-betting of the street, written out as straight code. The street before is walked the same way,
-without showdowns. Single precision; the flop itself is left to `exact.py`.
+Holdings that the opponent plays alike are one class. On a board, what a holding meets of each class
+is a matrix, and what it beats less what beats it another; times the classes' reach on each of the
+opponent's lines they give every showdown and fold at once, by tensor cores. What the lines say to a
+holding is put together by the betting of the street, written out as straight code. Single
+precision; the flop itself is left to `exact.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
-from counterplay.holdem.betting import NO_FOLD
-from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.cards import N_HOLDINGS
+from counterplay.holdem.walk.classes import (
+    NONE,
+    Classes,
+    Finder,
+    list_classes,
+    new_finder,
+    river_classes,
+    turn_classes,
+)
+from counterplay.holdem.walk.columns import columns_of, tree_code
+from counterplay.holdem.walk.device import SOURCE, Device, padded, products, room_of
 from counterplay.holdem.walk.exact import Seat
-from counterplay.holdem.walk.listing import ON_RIVER, ON_TURN, Listing
+from counterplay.holdem.walk.listing import ON_RIVER, Listing
 from counterplay.holdem.walk.shape import LANES, Street
 
-SHARED = 100_000  # bytes a block may take, so that two of them fit
-EACH = 4  # starts of a thread
-TILE = 8  # holdings whose columns are put together at once
+THREADS = 128  # of a block
+TOGETHER = 16  # rivers that are multiplied at once
 
-_SOURCE = r"""
-#define N_CARDS 52
-#define STARTS @STARTS@
-#define COLUMNS @COLUMNS@
+_STREET = r"""
 #define SHOWN @SHOWN@
-#define TILE @TILE@
-#define EACH @EACH@
-#define HOLDINGS 1326
+#define GONE @GONE@
+#define BOTH @BOTH@
+#define ENDS (SHOWN + GONE + 2 * BOTH)
 
-#define BLOCK (STARTS / EACH * COLUMNS)
-#define LOW(word) ((word >> 12 & 63) * BLOCK + tid)
-#define HIGH(word) ((word >> 18) * BLOCK + tid)
-
-#if EACH == 4
-typedef float4 numbers;
-__device__ inline numbers times_(const numbers a, const numbers b)
-{ return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
-__device__ inline numbers plus_(const numbers a, const numbers b)
-{ return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
-__device__ inline numbers minus_(const numbers a, const numbers b)
-{ return make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
-#define NOTHING make_float4(0.f, 0.f, 0.f, 0.f)
-#else
-typedef float2 numbers;
-__device__ inline numbers times_(const numbers a, const numbers b)
-{ return make_float2(a.x * b.x, a.y * b.y); }
-__device__ inline numbers plus_(const numbers a, const numbers b)
-{ return make_float2(a.x + b.x, a.y + b.y); }
-__device__ inline numbers minus_(const numbers a, const numbers b)
-{ return make_float2(a.x - b.x, a.y - b.y); }
-#define NOTHING make_float2(0.f, 0.f)
-#endif
-
-#define REACH(h) times_(y_mine[(words[h] & 2047) * quarter], path_mine[seen[h] * wide])
-#define ADD(h, reach) { \
-    const unsigned word = words[h]; \
-    const numbers low = sums[LOW(word)], high = sums[HIGH(word)]; \
-    all = plus_(all, reach); \
-    sums[LOW(word)] = plus_(low, reach); \
-    sums[HIGH(word)] = plus_(high, reach); }
-
-extern "C" __global__ void __launch_bounds__(BLOCK)
-walk(const numbers* __restrict__ y, const numbers* __restrict__ path,
-     const unsigned short* __restrict__ pairs, const unsigned short* __restrict__ codes,
-     const unsigned short* __restrict__ own_codes, const int* __restrict__ first_board,
-     const int* __restrict__ times, const float* __restrict__ pay,
-     const float* __restrict__ policy, const float* __restrict__ below,
-     const int* __restrict__ below_start, const unsigned char* __restrict__ cards,
-     const int n, const int starts, const int starts_below, const float scale,
-     float* __restrict__ out)
-{
-    extern __shared__ numbers shared[];
-    numbers* sums = shared;                                    // [N_CARDS][BLOCK]
-    numbers* tile = sums + N_CARDS * BLOCK;                    // [TILE][COLUMNS][STARTS / EACH]
-    unsigned* words = (unsigned*)(tile + TILE * BLOCK);       // [n]: holding, LAST, both cards
-    unsigned short* seen = (unsigned short*)(words + n);      // [n]: the opponent's code
-    // a thread has one column of EACH starts
-    const int tid = threadIdx.x, four = tid % (STARTS / EACH), column = tid / (STARTS / EACH);
-    const int turn = blockIdx.y, quarter = starts / EACH, wide = quarter * COLUMNS;
-    const int mine = min((int)blockIdx.x * (STARTS / EACH) + four, quarter - 1);
-    const bool shows = column < SHOWN;
-    const numbers* y_mine = y + (size_t)turn * HOLDINGS * quarter + mine;
-    const numbers* path_mine = path + column * quarter + mine;
-    // for putting columns together: holdings of the tile, a start
-    const int place = tid % STARTS, start = blockIdx.x * STARTS + place;
-    const bool joins = tid < BLOCK / STARTS * STARTS && start < starts;
-    float pays[@ENDS@];
-    for (int e = 0; e < @ENDS@; ++e) pays[e] = joins ? pay[e * starts + start] : 0.f;
-
-    for (int board = first_board[turn]; board < first_board[turn + 1]; ++board) {
-        const unsigned short* own_code = own_codes + (size_t)board * n;
-        const float many = times[board];
-        __syncthreads();
-        for (int h = tid; h < n; h += BLOCK) {
-            const unsigned word = pairs[(size_t)board * n + h];
-            const unsigned char* c = cards + 2 * (word & 2047);
-            words[h] = word | c[0] << 12 | c[1] << 18;
-            seen[h] = codes[(size_t)board * n + h];
-        }
-        __syncthreads();
-        const numbers nothing = NOTHING;
-        for (int card = 0; card < N_CARDS; ++card) sums[card * BLOCK + tid] = nothing;
-        numbers all = nothing;
-        int h = 0;
-        for (; h + 8 <= n; h += 8) {  // many loads at once, since each takes long
-            numbers reach[8];
-            #pragma unroll
-            for (int j = 0; j < 8; ++j) reach[j] = REACH(h + j);
-            #pragma unroll
-            for (int j = 0; j < 8; ++j) ADD(h + j, reach[j])
-        }
-        for (; h < n; ++h) { const numbers reach = REACH(h); ADD(h, reach) }
-        if (shows) {
-            all = minus_(nothing, all);
-            for (int card = 0; card < N_CARDS; ++card)
-                sums[card * BLOCK + tid] = minus_(nothing, sums[card * BLOCK + tid]);
-        }
-        int filled = 0, from = 0;
-        while (from < n) {
-            int to = from;
-            if (SHOWN) while (!(words[to++] & 2048));  // a group of equals
-            else to = n;
-            numbers reach[4];
-            if (shows) for (int k = from; k < to; k += 4) {  // take it up
-                #pragma unroll
-                for (int j = 0; j < 4; ++j) reach[j] = REACH(min(k + j, to - 1));
-                #pragma unroll
-                for (int j = 0; j < 4; ++j) if (k + j < to) ADD(k + j, reach[j])
-            }
-            for (int k = from; k < to;) {
-                const int chunk = min(4, min(to - k, TILE - filled));
-                if (!shows) {
-                    #pragma unroll
-                    for (int j = 0; j < 4; ++j) reach[j] = REACH(min(k + j, to - 1));
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; ++j) if (j < chunk) {
-                    const unsigned word = words[k + j];
-                    numbers others = minus_(minus_(all, sums[LOW(word)]), sums[HIGH(word)]);
-                    if (!shows) others = plus_(others, reach[j]);
-                    tile[((filled + j) * COLUMNS + column) * (STARTS / EACH) + four] = others;
-                }
-                k += chunk;
-                filled += chunk;
-                if (filled == TILE || k == n) {
-                    __syncthreads();
-                    if (joins)
-                    for (int slot = tid / STARTS; slot < filled; slot += BLOCK / STARTS) {
-                        const int holding = k - filled + slot;
-                        const float* col = (const float*)tile + slot * COLUMNS * STARTS + place;
-                        const int q = words[holding] & 2047;
-                        const float* own = policy
-                            + ((size_t)own_code[holding] * starts + start) * @PLACES@;
-@TREE@
-                        // nobody else adds here: an addition that need not be waited for
-                        atomicAdd(out + ((size_t)turn * HOLDINGS + q) * starts + start, many * v0);
-                    }
-                    __syncthreads();
-                    filled = 0;
-                }
-            }
-            if (shows) {  // and once more
-                if (to - from <= 4) {
-                    #pragma unroll
-                    for (int j = 0; j < 4; ++j) if (from + j < to) ADD(from + j, reach[j])
-                } else for (int k = from; k < to; k += 4) {
-                    #pragma unroll
-                    for (int j = 0; j < 4; ++j) reach[j] = REACH(min(k + j, to - 1));
-                    #pragma unroll
-                    for (int j = 0; j < 4; ++j) if (k + j < to) ADD(k + j, reach[j])
-                }
-            }
-            from = to;
-        }
+extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
+    const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
+    const int room, const int classes, const int starts, const int wide_shown, const int wide_gone,
+    const int wide_both, half_* __restrict__ shown, half_* __restrict__ gone,
+    half_* __restrict__ both)
+{   // reach of a class in every column, times the payoff: [board][2 or 4 classes][column][start]
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
+    if (start >= starts) return;
+    const int one = holding[(size_t)board * room + c];
+    const float here = one == NONE ? 0.f : y[(size_t)one * starts + start];
+    const size_t from = one == NONE ? 0 : code[(size_t)board * room + c];
+    const float* ends = path + from * ENDS * starts + start;
+    const size_t row = (size_t)board * 2 * classes + c;
+    const size_t double_row = (size_t)board * 4 * classes + c, second = (size_t)2 * classes;
+    for (int k = 0; k < SHOWN; ++k)
+        split(shown, row * wide_shown + k * starts + start, (size_t)classes * wide_shown,
+              here * ends[(size_t)k * starts]);
+    for (int k = 0; k < GONE; ++k)
+        split(gone, row * wide_gone + k * starts + start, (size_t)classes * wide_gone,
+              here * ends[(size_t)(SHOWN + k) * starts]);
+    for (int k = 0; k < BOTH; ++k) {
+        split(both, double_row * wide_both + k * starts + start, (size_t)classes * wide_both,
+              here * ends[(size_t)(SHOWN + GONE + k) * starts]);
+        split(both, (double_row + second) * wide_both + k * starts + start,
+              (size_t)classes * wide_both, here * ends[(size_t)(SHOWN + GONE + BOTH + k) * starts]);
     }
+}
+
+extern "C" __global__ void find(const unsigned* __restrict__ words, const int n,
+    unsigned short* __restrict__ place)
+{   // where each holding stands on each board
+    const int k = blockIdx.x * blockDim.x + threadIdx.x, board = blockIdx.y;
+    if (k >= n) return;
+    const unsigned word = words[(size_t)board * n + k];
+    const int high = HIGH(word);
+    place[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
+}
+
+#define shown(k) show[(size_t)(k) * starts]
+#define gone(k) fold[(size_t)(k) * starts]
+#define both(k) beside[(size_t)(k) * starts]
+
+extern "C" __global__ void up(const float* __restrict__ all_shown,
+    const float* __restrict__ all_gone, const float* __restrict__ all_both,
+    const unsigned short* __restrict__ place, const unsigned short* __restrict__ own_code,
+    const int* __restrict__ times, const float* __restrict__ policy,
+    const float* __restrict__ below, const int* __restrict__ below_start, const int boards,
+    const int n, const int starts, const int starts_below, const int wide_shown,
+    const int wide_gone, const int wide_both, const float scale, float* __restrict__ out)
+{   // add the values of a holding at a start, summed over boards
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
+    if (start >= starts) return;
+    float total = 0.f;
+    for (int board = 0; board < boards; ++board) {
+        const int k = place[(size_t)board * HOLDINGS + q];
+        if (k == NONE) continue;
+        const size_t row = (size_t)board * n + k;
+        const float* show = all_shown + row * wide_shown + start;
+        const float* fold = all_gone + row * wide_gone + start;
+        const float* beside = all_both + row * wide_both + start;
+        const float* own = policy + (size_t)own_code[row] * @PLACES@ * starts + start;
+@TREE@
+        total += times[board] * v0;
+    }
+    out[(size_t)q * starts + start] += total;
 }
 
 extern "C" __global__ void pass_down(const float* __restrict__ y, const float* __restrict__ path,
@@ -207,123 +130,129 @@ extern "C" __global__ void even_out(const float* __restrict__ values, const int*
     }
     out[((size_t)turn * HOLDINGS + p) * starts + start] = total / n_kept[turn];
 }
-
-extern "C" __global__ void sum_turns(const float* __restrict__ values,
-    const int* __restrict__ times, const int turns, const int size, float* __restrict__ out)
-{
-    const int k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k >= size) return;
-    float total = 0.f;
-    for (int t = 0; t < turns; ++t) total += times[t] * values[(size_t)t * size + k];
-    out[k] = total;
-}
 """
 
 
-def cupy() -> Any:
-    """The library, or a sentence about what is missing."""
-    try:
-        import cupy as found
+class Asked(NamedTuple):
+    """What a walk is for: `player` in the seat `own`, or at best, against the other's `seat`."""
 
-        if found.cuda.runtime.getDeviceCount() < 1:
-            raise BadParameter("there is no CUDA device; use backend=cpu")
-        return found
-    except ImportError:
-        raise BadParameter(
-            "backend=cuda needs CuPy: pip install 'counterplay[gpu]', or use backend=cpu"
-        ) from None
-    except BadParameter:
-        raise
-    except Exception as error:  # whatever the driver says
-        raise BadParameter(f"no CUDA device can be used ({error}); use backend=cpu") from None
+    player: int
+    best: bool
+    seat: Seat
+    own: Seat
 
 
-def tree_code(street: Street, player: int, best: bool) -> str:
-    """The betting of a street as straight code: `v0` from the columns of a holding."""
-    other = 1 - player
-    shown = int(street.n_shown[other])
-    ends = {int(k): e for e, k in enumerate(street.ends)}
-    onward = {int(k): e for e, k in enumerate(street.onward)}
-    lines = []
-    for k in reversed(range(len(street.player))):
-        below = range(int(street.first[k]), int(street.first[k + 1]))
-        if k in ends:
-            line = int(street.line[other, k])
-            show = street.folded[k] == NO_FOLD
-            column = street.shown[other, line] if show else shown + street.gone[other, line]
-            lines.append(f"const float v{k} = pays[{ends[k]}] * col[{int(column)} * STARTS];")
-        elif k in onward:
-            where = f"below_start[{onward[k]} * starts + start]"
-            at = f"((size_t)turn * HOLDINGS + q) * starts_below + {where}"
-            lines.append(f"const float v{k} = scale * below[{at}];")
-        elif street.player[k] != player:
-            lines.append(f"const float v{k} = {' + '.join(f'v{c}' for c in below)};")
-        elif best:
-            most = f"v{below[0]}"
-            for c in below[1:]:
-                most = f"fmaxf({most}, v{c})"
-            lines.append(f"const float v{k} = {most};")
-        else:
-            lines.append(f"const float v{k} = {' + '.join(f'own[{c}] * v{c}' for c in below)};")
-    return "\n".join(" " * 24 + line for line in lines)
+class Listed(NamedTuple):
+    """All boards of a flop, and their classes: arrays for `_Boards`, and how many classes each
+    board has. Rivers of a turn stand together, those with few classes first."""
+
+    boards: Listing
+    turns: list[np.ndarray]
+    turn_classes: np.ndarray
+    rivers: list[np.ndarray]
+    river_classes: np.ndarray
+
+
+def _code(street: Street, player: int, best: bool) -> str:
+    def onward(end: int) -> str:
+        where = f"below_start[{end} * starts + start]"
+        return f"scale * below[((size_t)board * HOLDINGS + q) * starts_below + {where}]"
+
+    def own(place: int) -> str:
+        return f"own[(size_t){place} * starts]"
+
+    lines = tree_code(street, player, None if best else own, onward)
+    return "\n".join(" " * 8 + line for line in lines)
 
 
 class _Betting:
-    """A street on the device: s starts, without those that the opponent never reaches, and some
-    more that are worth nothing, so that they go by four."""
+    """A street on the device: s starts, without those that the opponent never reaches."""
 
     def __init__(
-        self,
-        street: Street,
-        player: int,
-        best: bool,
-        seat: Seat,
-        own: Seat,
-        k: int,
-        reached: np.ndarray,
+        self, device: Device, street: Street, asked: Asked, k: int, reached: np.ndarray
     ) -> None:
-        other, self.cp = 1 - player, cupy()
+        player, seat = asked.player, asked.seat
+        other, self.device = 1 - player, device
         self.real = np.flatnonzero(reached)
-        self.starts = (len(self.real) // 4 + 1) * 4
-        shown, gone = int(street.n_shown[other]), int(street.n_gone[other])
-        columns = shown + gone
-        parts = [_by_start(seat.gone[k], self.real)]
-        if shown:
-            parts.insert(0, _by_start(seat.shown[k], self.real))
-        paths = np.concatenate(parts, axis=2).transpose(0, 2, 1)  # codes, columns, starts
-        pay = street.pay[player][:, street.ends].transpose(1, 0, 2).reshape(len(street.ends), -1)
-        policy = _by_start(own.policy[k], self.real).transpose(0, 2, 1)
-        self.path, self.pay = self._put(paths), self._put(pay[:, self.real])
-        self.policy = self.cp.ascontiguousarray(self._put(policy).transpose(0, 2, 1))
-        per_start = 4 * columns * (52 + TILE)
-        block = min(SHARED // per_start, 1024 // columns * EACH, self.starts) // 4 * 4
-        self.threads = block // EACH * columns
-        self.blocks = -(-self.starts // block)
+        self.starts = len(self.real) + 1  # one more that is worth nothing
+        columns = columns_of(street, player)
+        self.counts = columns.counts
+        lines = _by_start(seat.path[k], self.real)[:, :, street.line[other, columns.ends]]
+        pay = np.abs(street.pay[player][:, columns.ends]).transpose(0, 2, 1)
+        pay = pay.reshape(reached.size, len(columns.ends))[self.real]
+        paths = (lines * pay).transpose(0, 2, 1)  # codes, ends, starts
+        policy = _by_start(asked.own.policy[k], self.real).transpose(0, 2, 1)
+        self.path, self.policy = (device.put(self.padded(array)) for array in (paths, policy))
         marks = {
-            "STARTS": block,
-            "COLUMNS": columns,
-            "SHOWN": shown,
-            "TILE": TILE,
-            "EACH": EACH,
-            "ENDS": len(street.ends),
+            "SHOWN": self.counts[0],
+            "GONE": self.counts[1],
+            "BOTH": self.counts[2],
             "PLACES": len(street.player),
-            "TREE": tree_code(street, player, best),
+            "TREE": _code(street, player, asked.best),
         }
-        source = _SOURCE
+        source = SOURCE + _STREET
         for name, value in marks.items():
             source = source.replace(f"@{name}@", str(value))
-        self.module = self.cp.RawModule(code=source, options=("-std=c++14",))
-        self.walk = self.module.get_function("walk")
-        self.bytes = 4 * block * columns * (52 + TILE) + 6 * ON_TURN
-        self.walk.max_dynamic_shared_size_bytes = self.bytes
+        self.kernel = device.compile(source)
+        self._spread, self._up = self.kernel("spread"), self.kernel("up")
 
-    def _put(self, array: np.ndarray) -> Any:
-        """On the device, with starts added."""
+    def padded(self, array: np.ndarray) -> np.ndarray:
+        """With one start added, in single precision."""
         room = [(0, 0)] * (array.ndim - 1) + [(0, self.starts - array.shape[-1])]
-        return self.cp.asarray(np.ascontiguousarray(np.pad(array, room), dtype=np.float32))
+        return np.pad(array, room).astype(np.float32)
 
-    def run(self, turns: int, arguments: tuple[Any, ...]) -> None:
-        self.walk((self.blocks, turns), (self.threads,), arguments, shared_mem=self.bytes)
+    def value(
+        self,
+        boards: _Boards,
+        y: Any,
+        below: tuple[Any, Any, int, float],
+        out: Any,
+    ) -> None:
+        """Add to `out` the values at the starts, [1326, starts], summed over boards, from the
+        reach y [1326, starts] there. `below`: values behind the ends, where each stands, how many
+        starts they have, and by what they are multiplied."""
+        device, many, classes = self.device, boards.many, boards.classes
+        twice = (2 * classes, 2 * classes, 4 * classes)
+        reach = room_of(device, many, twice, self.counts, self.starts, np.uint16)
+        wide = [np.int32(array.shape[2]) for array in reach]
+        starts, across = np.int32(self.starts), -(-self.starts // THREADS)
+        self._spread(
+            (across, classes, many), (THREADS,),
+            (y, self.path, boards.holding, boards.code, boards.room, np.int32(classes), starts,
+             *wide, *reach),
+        )  # fmt: skip
+        found = room_of(device, many, (boards.n,) * 3, self.counts, self.starts, np.float32)
+        products(device, boards.pairs, classes, reach, found)
+        values, start, starts_below, scale = below
+        self._up(
+            (across, N_HOLDINGS), (THREADS,),
+            (*found, boards.place, boards.own, boards.times, self.policy, values, start,
+             np.int32(many), np.int32(boards.n), starts, np.int32(starts_below), *wide,
+             np.float32(scale), out),
+        )  # fmt: skip
+
+
+class _Boards:
+    """Boards of a street on the device, with what holdings meet there."""
+
+    def __init__(
+        self, device: Device, put: list[Any], part: slice, classes: int, kernel: Any, shown: bool
+    ) -> None:
+        words, first, self.holding, self.code, self.own, self.times = (array[part] for array in put)
+        self.many, self.n = words.shape
+        self.classes, self.room = padded(classes, 4), np.int32(first.shape[1])
+        wide = (4 if shown else 2) * self.classes
+        self.pairs = device.empty((self.many, self.n, wide), np.uint16)
+        kernel("pairs")(
+            (-(-self.classes // 32), self.n, self.many), (32,),
+            (words, first, np.int32(self.n), self.room, np.int32(self.classes), np.int32(self.n),
+             np.int32(1), np.int32(shown), self.pairs),
+        )  # fmt: skip
+        self.place = device.empty((self.many, N_HOLDINGS), np.uint16)
+        self.place.fill(NONE)
+        kernel("find")(
+            (-(-self.n // THREADS), self.many), (THREADS,), (words, np.int32(self.n), self.place)
+        )
 
 
 def _reached(streets: tuple[Street, ...], seat: Seat, other: int) -> list[np.ndarray]:
@@ -346,111 +275,148 @@ def _by_start(path: np.ndarray, real: np.ndarray) -> np.ndarray:
     """[codes, starts, columns] of [groups, codes, columns * LANES]."""
     groups, codes, width = path.shape
     spread = path.reshape(groups, codes, width // LANES, LANES).transpose(1, 0, 3, 2)
-    chosen: np.ndarray = spread.reshape(codes, groups * LANES, -1)[:, real]
+    chosen: np.ndarray = spread.reshape(codes, groups * LANES, width // LANES)[:, real]
     return chosen
 
 
-class DeviceWalk:
-    """Turns and rivers of one flop after the other, for one player against a seat."""
+class SeatWalk:
+    """One question's streets on the device."""
 
-    def __init__(
-        self,
-        streets: tuple[Street, ...],
-        player: int,
-        best: bool,
-        seat: Seat,
-        own: Seat,
-        renamed: np.ndarray,
-        cards: int,
-    ) -> None:
-        self.cp = cp = cupy()
-        other = 1 - player
-        turn, river = streets[2], streets[3]
-        reached = _reached(streets, seat, other)
-        self.river = _Betting(river, player, best, seat, own, 3, reached[3])
-        self.turn = _Betting(turn, player, best, seat, own, 2, reached[2])
+    def __init__(self, device: Device, streets: tuple[Street, ...], asked: Asked) -> None:
+        other, turn, river = 1 - asked.player, streets[2], streets[3]
+        reached = _reached(streets, asked.seat, other)
+        self.turn = _Betting(device, turn, asked, 2, reached[2])
+        self.river = _Betting(device, river, asked, 3, reached[3])
         ends = len(turn.onward)
         # the river's start behind end e of a turn's start, both without unused lanes
         number = np.full(river.node.shape[0] * LANES, len(self.river.real))  # worth nothing
         number[self.river.real] = np.arange(len(self.river.real))
         group, lane = np.divmod(self.turn.real, LANES)
-        self.below = np.array([number[(group * ends + e) * LANES + lane] for e in range(ends)])
+        below = np.array([number[(group * ends + e) * LANES + lane] for e in range(ends)])
         above = np.zeros(self.river.starts, dtype=np.int32)
+        lines = _by_start(asked.seat.path[2], self.turn.real)[:, :, turn.line[other, turn.onward]]
+        down = np.zeros((lines.shape[0], self.river.starts), dtype=np.float32)
         for e in range(ends):
-            above[self.below[e]] = np.arange(len(self.turn.real))
-        above[len(self.river.real) :] = 0
-        down = _by_start(seat.path[2], self.turn.real)[:, :, turn.line[other, turn.onward]]
-        spread = np.zeros((down.shape[0], self.river.starts), dtype=np.float32)
-        for e in range(ends):
-            spread[:, self.below[e]] = down[:, :, e]
-        spread[:, len(self.river.real) :] = 0.0
-        self._down, self._above = cp.asarray(spread), cp.asarray(above)
+            above[below[e]] = np.arange(len(self.turn.real))
+            down[:, below[e]] = lines[:, :, e]
+        above[-1], down[:, -1] = 0, 0.0
         room = [(0, 0), (0, self.turn.starts - len(self.turn.real))]
-        below = np.pad(self.below, room, constant_values=len(self.river.real))
-        self._below = cp.asarray(np.ascontiguousarray(below, dtype=np.int32))
-        self._stream = cp.cuda.Stream(non_blocking=True)
-        self._cards = cp.asarray(HOLDING_CARDS.astype(np.uint8))
-        self._renamed = cp.asarray(np.ascontiguousarray(renamed, dtype=np.int16))
-        self._scale = np.float32(1.0 / (cards - 8))
-        self._nothing = cp.zeros(1, dtype=cp.float32)
-        functions = self.river.module.get_function
-        self._pass_down, self._even_out = functions("pass_down"), functions("even_out")
-        self._sum_turns = functions("sum_turns")
+        below = np.pad(below, room, constant_values=len(self.river.real))
+        self.down, self.above = device.put(down), device.put(above)
+        self.below = device.put(below.astype(np.int32))
 
-    def start(self, listing: Listing, y_turn: np.ndarray) -> Any:
-        """Begin with all turns and rivers of a flop. `y_turn`: the opponent's reach at the turn's
-        starts in use, [1326, starts]."""
-        with self._stream:
-            return self._start(listing, y_turn)
 
-    def fetch(self, total: Any) -> np.ndarray:
-        """float32[starts of the turn in use, 1326]: values summed over all turns."""
-        with self._stream:
-            answer: np.ndarray = total.get()
-        return answer.reshape(N_HOLDINGS, -1).T[: len(self.turn.real)]
+class DeviceWalk:
+    """Turns and rivers of one flop after the other, for questions about seats of one kind."""
 
-    def _start(self, listing: Listing, y_turn: np.ndarray) -> Any:
-        cp, river, turn = self.cp, self.river, self.turn
-        turns, rivers = (int(k) for k in listing.size)
-        put = cp.asarray
-        y2 = turn._put(y_turn)
-        codes = put(listing.turn_code[:, :turns])
-        y3 = cp.empty((turns, N_HOLDINGS, river.starts), dtype=cp.float32)
-        wide = (-(-river.starts // 128), N_HOLDINGS, turns)
-        self._pass_down(
-            wide, (128,),
-            (y2, self._down, codes[0], self._above, np.int32(river.starts), np.int32(turn.starts),
-             y3),
-        )  # fmt: skip
-        values = cp.zeros_like(y3)
-        river_codes = put(listing.river_code[:, :rivers])
-        river.run(turns, (
-            y3, river.path, put(listing.river_pair[:rivers]), river_codes[0], river_codes[1],
-            put(listing.first_river[: turns + 1]), put(listing.river_times[:rivers]), river.pay,
-            river.policy, self._nothing, self._below, self._cards, np.int32(ON_RIVER),
-            np.int32(river.starts), np.int32(0), np.float32(0.0), values,
-        ))  # fmt: skip
-        evened = y3  # which is not needed any more
-        kept, n_kept = put(listing.kept[:turns]), put(listing.n_kept[:turns])
-        self._even_out(
-            wide, (128,), (values, kept, n_kept, self._renamed, np.int32(river.starts), evened)
+    def __init__(
+        self,
+        device: Device,
+        streets: tuple[Street, ...],
+        questions: Sequence[Asked],
+        renamed: np.ndarray,
+        cards: int,
+    ) -> None:
+        self.device = device
+        self.seats = [SeatWalk(device, streets, asked) for asked in questions]
+        self.codes = max(seat.path[k].shape[1] for seat in (questions[0].seat,) for k in range(4))
+        self._renamed = device.put(renamed.astype(np.int16))
+        self._scale = 1.0 / (cards - 8)
+        self._nothing = device.zeros((1,))
+        self._nowhere = device.zeros((1,), np.int32)
+
+    def room(self) -> tuple[Finder, Classes, Classes]:
+        """For the classes of a flop."""
+        return new_finder(self.codes), turn_classes(), river_classes(ON_RIVER)
+
+    def list_classes(self, listing: Listing, room: tuple[Finder, Classes, Classes]) -> Listed:
+        finder, turns, rivers = room
+        list_classes(listing, self.codes, finder, turns, rivers)
+        t, r = (int(k) for k in listing.size)
+        order = np.lexsort((rivers.classes[:r], _turn_of(listing, t)))
+        n_turn, n_river = (int(k) for k in listing.held[1:])
+        return Listed(
+            listing,
+            _gathered(turns, np.arange(t), n_turn, listing.turn_times),
+            turns.classes[:t],
+            _gathered(rivers, order, n_river, listing.river_times),
+            rivers.classes[order],
         )
-        y_each = cp.broadcast_to(y2, (turns, *y2.shape)).copy()
-        pair = listing.turn_pair[:turns].astype(np.int64)
-        found = cp.zeros((turns, N_HOLDINGS, turn.starts), dtype=cp.float32)
-        turn_codes = [
-            put(np.take_along_axis(listing.turn_code[k, :turns], pair, axis=1)) for k in (0, 1)
-        ]
-        turn.run(turns, (
-            y_each, turn.path, put(listing.turn_pair[:turns]), turn_codes[0], turn_codes[1],
-            cp.arange(turns + 1, dtype=cp.int32), cp.ones(turns, dtype=cp.int32), turn.pay,
-            turn.policy, evened, self._below, self._cards, np.int32(ON_TURN),
-            np.int32(turn.starts), np.int32(river.starts), self._scale, found,
-        ))  # fmt: skip
-        size = N_HOLDINGS * turn.starts
-        total = cp.empty(size, dtype=cp.float32)
-        self._sum_turns(
-            (-(-size // 256),), (256,),
-            (found, put(listing.turn_times[:turns]), np.int32(turns), np.int32(size), total),
+
+    def start(self, listed: Listed, y_turn: Sequence[np.ndarray]) -> tuple[list[Any], Any]:
+        """Begin with all turns and rivers of a flop. `y_turn`: for each question the opponent's
+        reach at the turn's starts in use, [1326, starts]."""
+        boards, (turns, _) = listed.boards, listed.boards.size
+        reach = [seat.turn.padded(y) for seat, y in zip(self.seats, y_turn, strict=True)]
+        others = (boards.turn_code[0, :turns], boards.kept[:turns], boards.n_kept[:turns])
+        arrays = [*listed.rivers, *listed.turns, *others, *reach]
+        put = self.device.put_ahead(arrays)
+        with self.device.stream:
+            return self._start(listed, put), put
+
+    def fetch(self, started: tuple[list[Any], Any]) -> list[np.ndarray]:
+        """float32[starts of the turn in use, 1326] for each question: values summed over all
+        turns."""
+        with self.device.stream:
+            return [
+                self.device.get(total).T[: len(seat.turn.real)]
+                for seat, total in zip(self.seats, started[0], strict=True)
+            ]
+
+    def _start(self, listed: Listed, put: list[Any]) -> list[Any]:
+        device, boards = self.device, listed.boards
+        turns = int(boards.size[0])
+        put_rivers, put_turns, (codes, kept, n_kept), reach = (
+            put[:6],
+            put[6:12],
+            put[12:15],
+            put[15:],
+        )
+        values = []
+        for seat, y in zip(self.seats, reach, strict=True):
+            starts = seat.river.starts
+            y_river = device.empty((turns, N_HOLDINGS, starts))
+            seat.river.kernel("pass_down")(
+                (-(-starts // THREADS), N_HOLDINGS, turns), (THREADS,),
+                (y, seat.down, codes, seat.above, np.int32(starts), np.int32(seat.turn.starts),
+                 y_river),
+            )  # fmt: skip
+            values.append((y_river, device.zeros((turns, N_HOLDINGS, starts))))
+        nothing = (self._nothing, self._nowhere, 0, 0.0)
+        for t in range(turns):
+            ends = range(int(boards.first_river[t]), int(boards.first_river[t + 1]))
+            for low in ends[::TOGETHER]:
+                part = slice(low, min(low + TOGETHER, ends.stop))
+                rivers = _Boards(
+                    device, put_rivers, part, int(listed.river_classes[part].max()),
+                    self.seats[0].river.kernel, True,
+                )  # fmt: skip
+                for seat, (y_river, out) in zip(self.seats, values, strict=True):
+                    seat.river.value(rivers, y_river[t], nothing, out[t])
+        every = _Boards(
+            device, put_turns, slice(0, turns), int(listed.turn_classes.max()),
+            self.seats[0].turn.kernel, False,
         )  # fmt: skip
-        return total
+        totals = []
+        for seat, y, (evened, found) in zip(self.seats, reach, values, strict=True):
+            starts = seat.river.starts
+            seat.river.kernel("even_out")(
+                (-(-starts // THREADS), N_HOLDINGS, turns), (THREADS,),
+                (found, kept, n_kept, self._renamed, np.int32(starts), evened),
+            )  # fmt: skip
+            totals.append(device.zeros((N_HOLDINGS, seat.turn.starts)))
+            below = (evened, seat.below, starts, self._scale)
+            seat.turn.value(every, y, below, totals[-1])
+        return totals
+
+
+def _turn_of(listing: Listing, turns: int) -> np.ndarray:
+    """int64[r]: the turn of each river."""
+    return np.repeat(np.arange(turns), np.diff(listing.first_river[: turns + 1]))
+
+
+def _gathered(found: Classes, order: np.ndarray, n: int, times: np.ndarray) -> list[np.ndarray]:
+    """Arrays for `_Boards`, no wider than they need be."""
+    wide = padded(int(found.classes[order].max()), 4) + 1
+    by_class = (array[order, :wide] for array in (found.first, found.holding, found.code))
+    return [found.word[order, :n], *by_class, found.own[order, :n], times[order]]

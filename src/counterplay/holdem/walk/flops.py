@@ -260,69 +260,74 @@ def _in_order(work: Any, flops: Sequence[int], workers: int) -> Iterator[tuple[i
 
 
 def on_device(
-    questions: Sequence[Prepared], flops: Sequence[int], threads: int | None = None
+    questions: Sequence[Prepared],
+    flops: Sequence[int],
+    threads: int | None = None,
+    device: Any = None,
 ) -> Iterator[tuple[int, list[Values]]]:
     """The same on a device, for questions whose tables see the cards alike and mix nothing:
     processors list the boards of coming flops meanwhile."""
-    from counterplay.holdem.walk.cuda import DeviceWalk
+    from counterplay.holdem.walk.cuda import Asked, DeviceWalk, Listed
+    from counterplay.holdem.walk.device import Device
 
     one = questions[0]
-    walks = [
-        DeviceWalk(q.streets, q.player, q.best, q.seat, q.own, q.names.pair, len(q.deck))
-        for q in questions
-    ]
-    workers = threads or cores()
-    spare = deque(new_listing() for _ in range(workers + 4))
+    asked = [Asked(q.player, q.best, q.seat, q.own) for q in questions]
+    walk = DeviceWalk(device or Device(), one.streets, asked, one.names.pair, len(one.deck))
+    workers = threads or max(1, cores() - 1)  # one feeds the device
+    spare = deque((new_listing(), walk.room()) for _ in range(workers + 4))
     scratches = deque(new_scratch() for _ in range(workers))
 
-    def prepare(flop: int) -> Listing:
-        scratch, listing = scratches.pop(), spare.pop()
+    def prepare(flop: int) -> tuple[Listed, Any]:
+        scratch, (listing, room) = scratches.pop(), spare.pop()
         one.listed(flop, scratch, listing)
+        listed = walk.list_classes(listing, room)
         scratches.append(scratch)
-        return listing
+        return listed, room
 
     desk = new_desk(one.streets, one.dtype)
-    waiting: deque[tuple[int, Listing, list[Any]]] = deque()
+    waiting: deque[tuple[int, Listed, Any, Any]] = deque()
 
     def finish() -> tuple[int, list[Values]]:
-        flop, listing, running = waiting.popleft()
+        flop, listed, room, running = waiting.popleft()
         found = [
-            _end(q, walk, listing, walk.fetch(job), desk)
-            for q, walk, job in zip(questions, walks, running, strict=True)
+            _end(q, seat.turn.real, listed.boards, values, desk)
+            for q, seat, values in zip(questions, walk.seats, walk.fetch(running), strict=True)
         ]
-        spare.append(listing)
+        spare.append((listed.boards, room))
         return flop, found
 
-    for flop, listing in _in_order(prepare, flops, workers):
-        running = [
-            walk.start(listing, _reach_at_turn(q, walk, listing, desk))
-            for q, walk in zip(questions, walks, strict=True)
+    for flop, (listed, room) in _in_order(prepare, flops, workers):
+        reach = [
+            _reach_at_turn(q, seat.turn.real, listed.boards, desk)
+            for q, seat in zip(questions, walk.seats, strict=True)
         ]
-        waiting.append((flop, listing, running))
+        waiting.append((flop, listed, room, walk.start(listed, reach)))
         if len(waiting) > 1:
             yield finish()
     while waiting:
         yield finish()
 
 
-def _reach_at_turn(prepared: Prepared, walk: Any, listing: Listing, desk: WalkDesk) -> np.ndarray:
+def _reach_at_turn(
+    prepared: Prepared, real: np.ndarray, listing: Listing, desk: WalkDesk
+) -> np.ndarray:
     """[1326, starts]: the opponent's reach at the turn's starts that are in use."""
     ends = len(prepared.streets[1].onward)
     found = np.empty((N_HOLDINGS, prepared.groups * ends, LANES))
     for g in range(prepared.groups):
         begin_flop(prepared.streets, listing, g, prepared.player, prepared.seat, desk)
         found[:, g * ends : (g + 1) * ends] = desk.y_turn[0, :ends].transpose(1, 0, 2)
-    chosen: np.ndarray = found.reshape(N_HOLDINGS, -1)[:, walk.turn.real]
+    chosen: np.ndarray = found.reshape(N_HOLDINGS, -1)[:, real]
     return chosen
 
 
 def _end(
-    prepared: Prepared, walk: Any, listing: Listing, values: np.ndarray, desk: WalkDesk
+    prepared: Prepared, real: np.ndarray, listing: Listing, values: np.ndarray, desk: WalkDesk
 ) -> Values:
     """Values at the flop's starts, from those of the turn's ([starts, 1326])."""
     ends = len(prepared.streets[1].onward)
     spread = np.zeros((prepared.groups * ends * LANES, N_HOLDINGS))
-    spread[walk.turn.real] = values
+    spread[real] = values
     turns = spread.reshape(prepared.groups, ends, LANES, N_HOLDINGS).transpose(0, 1, 3, 2)
     kept, many = listing.flop_kept[1:], int(listing.flop_kept[0])
     found = np.empty((prepared.groups, N_HOLDINGS, LANES))

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from counterplay.experiments.harness.base import Claim
+from counterplay.experiments.harness.base import Claim, Reading
 from counterplay.experiments.harness.judge import Range, Verdict, above, difference, over_seeds
 
 CLOSED = 0.005  # sb/h that the finer buckets may still catch up in the last doubling
+WITHOUT = "whether or not they are still catching up"  # that was left out after numbers were seen
 AXES = {"seconds": "equal time", "visits": "equal visits"}
 
 
@@ -86,6 +87,7 @@ def finer(curves: Curves, fine: int, coarse: int, axis: str, opponent: str) -> C
         f"range of seeds; no verdict against it while it rises by over {CLOSED:g} in a doubling",
         f"after {budget:,.3g} {unit} {apart}; the median is {crossed}",
         _unless(closing(curves, fine, coarse, axis), above(apart, 0.0)),
+        also=(Reading(WITHOUT, "", above(apart, 0.0)),),
     )
 
 
@@ -104,4 +106,5 @@ def finer_in_the_end(
         "the finer buckets catch up against Sparbot",
         str(apart),
         _unless(catching_up, above(apart, 0.0)),
+        also=(Reading(WITHOUT, "", above(apart, 0.0)),),
     )

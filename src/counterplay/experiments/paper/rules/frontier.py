@@ -81,12 +81,7 @@ def claims(sampled: Mapping[str, Curves], exact: Mapping[str, Curves]) -> list[C
             boost(curves, oracle, model),
             jump(curves, oracle, model),
         ]
-    made += [
-        jump(curves, curves, model, "RNR")
-        for model, curves in exact.items()
-        if model not in sampled
-    ]
-    return made
+    return made + [jump(curves, curves, model, "RNR") for model, curves in exact.items()]
 
 
 def grow(curves: Curves, oracle: Curves, model: str) -> Claim:

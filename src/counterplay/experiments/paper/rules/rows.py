@@ -3,9 +3,12 @@ and when trained to the end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from counterplay.experiments.harness.base import Claim, Reading
 from counterplay.experiments.harness.judge import (
     REMAINING,
     SETTLED,
@@ -41,16 +44,30 @@ class Standing(NamedTuple):
 
     now: Range
     gained: Range
+    settled: float = SETTLED
 
     @property
     def final(self) -> Range:
         """What he may win when trained to the end (judge.py)."""
-        return grown(self.now, self.gained)
+        return grown(self.now, self.gained, self.settled)
 
 
 #: player, engine, opponent
 Key = tuple[str, str, str]
 Rows = Mapping[Key, Standing]
+
+
+WITHOUT = f"without the cut-off at {SETTLED:g} sb/h for who still learns"
+
+
+def both_ways(judge: Callable[[Rows], list[Claim]], rows: Rows) -> list[Claim]:
+    """The claims, each with what it would be without the cut-off, which was set after numbers
+    had been seen."""
+    other = judge({key: row._replace(settled=math.inf) for key, row in rows.items()})
+    return [
+        replace(claim, also=(*claim.also, Reading(WITHOUT, "", plain.holds)))
+        for claim, plain in zip(judge(rows), other, strict=True)
+    ]
 
 
 def more(rows: Rows, a: Key, b: Key, by: float = 0.0) -> Verdict:

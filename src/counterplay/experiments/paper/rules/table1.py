@@ -22,6 +22,7 @@ from counterplay.experiments.paper.rules.rows import (
     Rows,
     Standing,
     between,
+    both_ways,
     more,
     training,
 )
@@ -34,7 +35,11 @@ TRAINED = "with what training may still add"  # judge.grown
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Of every engine that has both MCCFR10 and MCCFR100, the paper's first."""
+    """Of every engine that has both MCCFR10 and MCCFR100, the paper's first; each both ways."""
+    return both_ways(_claims, rows)
+
+
+def _claims(rows: Rows) -> list[Claim]:
     made = []
     for engine in NAMES:
         if all(("MCCFR100", engine, bot) in rows for bot in BOTS):

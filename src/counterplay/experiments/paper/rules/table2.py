@@ -5,6 +5,8 @@ we can resolve ourselves."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from counterplay.experiments.harness.base import Claim, Reading
 from counterplay.experiments.harness.judge import (
     Range,
@@ -18,9 +20,11 @@ from counterplay.experiments.paper.rules.rows import (
     EQUAL,
     NAMES,
     WHOSE,
+    Key,
     Rows,
     Standing,
     between,
+    both_ways,
     more,
     training,
 )
@@ -41,7 +45,11 @@ def named(player: str, model: str) -> str:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Of whatever rows there are."""
+    """Of whatever rows there are; each both ways."""
+    return both_ways(_claims, rows)
+
+
+def _claims(rows: Rows) -> list[Claim]:
     made = [
         exploits(rows, 10, engine, model)
         for engine in NAMES
@@ -121,6 +129,17 @@ def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Cla
         within(apart, -bound, bound),
         before if bound == EQUAL and engine == "outcome" else None,
     )
+
+
+def by_trust(rows: Mapping[str, Standing]) -> list[Claim]:
+    """Responses to Sparbot, each beside the first, the control; both ways."""
+    keys: dict[Key, Standing] = {(name, "external", "sparbot"): row for name, row in rows.items()}
+
+    def judge(found: Rows) -> list[Claim]:
+        control, *others = found.items()
+        return [improves(row, control[1], name) for (name, _, _), row in others]
+
+    return both_ways(judge, keys) if keys else []
 
 
 def improves(response: Standing, control: Standing, what: str) -> Claim:

@@ -15,6 +15,7 @@ checksum for every array).
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +58,23 @@ CARRY = (
     N_BUCKETS,
     N_BUCKETS,
 )  # the bucket before the flop is forgotten, the later ones are remembered
+
+#: The fourth bet of a round, which the models do not know: called always; answered as the third;
+#: or also made, with the strongest class of hands.
+CALLED, AS_THIRD, MADE = "called", "answered as the third", "made with the strongest"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was never published; `benchmarks/sparbot_search.py` tries other values."""
+
+    borders: view_rules.Borders = field(default_factory=view_rules.Borders)
+    tremble: float = field(default_factory=lambda: TREMBLE)
+    leaf_bets: float = field(default_factory=lambda: model_rules.LEAF_BETS)
+    fourth: str = CALLED
+    deals: int = chance_rules.N_DEALS
+    target: float = solve_rules.TARGET
+
 
 Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
 
@@ -129,18 +147,30 @@ def build_sparbot(
     return real_rows(policies, N_BUCKETS), buckets, records
 
 
-def solve_models(chance: Chance, tell: Tell = untold) -> tuple[Policies, list[ModelRecord]]:
+def chosen_table(buckets: Buckets, choices: Choices, tell: Tell = untold) -> Table:
+    """A bot of other choices over these buckets, which are its own."""
+    n = choices.borders.n_buckets
+    chance = sparbot_chance(buckets, n_buckets=n, deals=choices.deals)
+    policies, _ = solve_models(chance, tell, choices)
+    first_row, policy = real_rows(policies, n, choices.fourth)
+    return new_table(buckets, first_row, np.array([0, 0, n, n]), policy)
+
+
+def solve_models(
+    chance: Chance, tell: Tell = untold, choices: Choices | None = None
+) -> tuple[Policies, list[ModelRecord]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
-    model = make_model(LIMIT.start(), chance.first, chance)
-    answer = solve(model, tell=lambda share: tell(share / 8, "pre-flop model"))
+    chosen = choices or Choices()
+    model = make_model(LIMIT.start(), chance.first, chance, chosen.leaf_bets)
+    answer = solve(model, chosen.target, tell=lambda share: tell(share / 8, "pre-flop model"))
     policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
     records = [_record(model, answer)]
     models = [
-        make_model(start, flop_prior(start.history, policies, chance), chance)
+        make_model(start, flop_prior(start.history, policies, chance, chosen.tremble), chance)
         for start in flop_starts()
     ]
     with ThreadPoolExecutor(cores()) as pool:
-        jobs = {pool.submit(solve, model): model for model in models}
+        jobs = {pool.submit(solve, model, chosen.target): model for model in models}
         for done, _ in enumerate(as_completed(jobs), 2):
             tell(done / 8, "post-flop models")
     for job, model in jobs.items():
@@ -163,7 +193,9 @@ def never_fold(rows: np.ndarray) -> np.ndarray:
     return kept
 
 
-def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
+def flop_prior(
+    history: str, policies: Policies, chance: Chance, tremble: float = TREMBLE
+) -> np.ndarray:
     """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both
     players following the policies."""
     n = len(chance.first)
@@ -173,19 +205,24 @@ def flop_prior(history: str, policies: Policies, chance: Chance) -> np.ndarray:
         action = next(a for a in state.actions() if a[0] == letter)
         reach[state.player()] *= policies[state.history][:, COLUMN[action]]
         state = state.child(action)
-    reach = TREMBLE + (1.0 - TREMBLE) * reach
+    reach = tremble + (1.0 - tremble) * reach
     joint = np.einsum("ab,abcd->cd", chance.first * np.outer(reach[0], reach[1]), chance.step[0])
     return np.asarray(joint / joint.sum())
 
 
-def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarray]:
+def real_rows(
+    policies: Policies, n_buckets: int, fourth: str = CALLED
+) -> tuple[np.ndarray, np.ndarray]:
     """first_row and policy of a `Table`: real nodes that sound alike to the models share their
     rows."""
     starts, rows = {}, []
     always_call = np.zeros((n_buckets**3, len(COLUMN)))
     always_call[:, COLUMN["call"]] = 1.0
+    known = {"": policies[""], **policies, "fourth bet": always_call}
+    if fourth == MADE:
+        known = {h: _cap(block, n_buckets) if _third(h) else block for h, block in known.items()}
     filled = 0
-    for history, block in {"": policies[""], **policies, "fourth bet": always_call}.items():
+    for history, block in known.items():
         starts[history] = filled
         rows.append(block)
         filled += len(block)
@@ -193,11 +230,28 @@ def real_rows(policies: Policies, n_buckets: int) -> tuple[np.ndarray, np.ndarra
     first_row = np.zeros(len(states), dtype=np.int64)
     for node, state in enumerate(states):
         if not state.over:
-            fourth = state.round > 0 and state.capped
-            first_row[node] = starts[
-                "fourth bet" if fourth else state.history.replace("rrrr", "rrr")
-            ]
+            heard = state.history.replace("rrrr", "rrr")
+            called = state.round > 0 and state.capped and fourth != AS_THIRD
+            first_row[node] = starts["fourth bet" if called else heard]
     return first_row, np.concatenate(rows)
+
+
+def _third(history: str) -> bool:
+    """Whether somebody faces the third bet of a round after the flop."""
+    return "/" in history and history.endswith("rrr")
+
+
+def _cap(rows: np.ndarray, n_buckets: int) -> np.ndarray:
+    """What would be called with the strongest class is raised. On the river that is the last
+    bucket, before it the last but one."""
+    kept = rows.copy()
+    paths = np.arange(len(kept))
+    street = round(np.log(len(kept)) / np.log(n_buckets))
+    best = n_buckets - 1 if street == 3 else n_buckets - 2
+    strong = paths % n_buckets == best
+    kept[strong, COLUMN["raise"]] += kept[strong, COLUMN["call"]]
+    kept[strong, COLUMN["call"]] = 0.0
+    return kept
 
 
 def _all_rows(model: ThreeRounds, answer: Solved) -> Policies:

@@ -119,6 +119,11 @@ def chance_from_counts(counts: Counts) -> Chance:
     )
 
 
-def sparbot_chance(buckets: Buckets, tell: TellShare = untold) -> Chance:
+def sparbot_chance(
+    buckets: Buckets,
+    tell: TellShare = untold,
+    n_buckets: int = N_BUCKETS,
+    deals: int = N_DEALS,
+) -> Chance:
     """The chance moves of all eight models."""
-    return chance_from_counts(count_deals(buckets, N_DEALS, N_BUCKETS, tell))
+    return chance_from_counts(count_deals(buckets, deals, n_buckets, tell))

@@ -92,8 +92,8 @@ def path_weights(prior: np.ndarray, steps: tuple[np.ndarray, ...]) -> list[np.nd
 class _Builder:
     """Walks the public tree, parents first, and collects decisions and ends."""
 
-    def __init__(self, start: Betting, n_buckets: int) -> None:
-        self.start, self.n = start, n_buckets
+    def __init__(self, start: Betting, n_buckets: int, leaf_bets: float) -> None:
+        self.start, self.n, self.leaf_bets = start, n_buckets, leaf_bets
         self.parents: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
         self.counts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
         self.slots = [0, 0]
@@ -109,7 +109,7 @@ class _Builder:
             self.ends.setdefault((depth, False), []).append((sign * min(state.paid), *sequence))
             return
         if state.over or depth == MODEL_ROUNDS:
-            bets = 0.0 if state.over else LEAF_BETS * state.rules.bets[state.round]
+            bets = 0.0 if state.over else self.leaf_bets * state.rules.bets[state.round]
             self.ends.setdefault((MODEL_ROUNDS - 1, True), []).append(
                 (state.paid[0] + bets, *sequence)
             )
@@ -138,10 +138,12 @@ class _Builder:
         return Treeplex(np.concatenate(self.parents[player]), first)
 
 
-def make_model(start: Betting, prior: np.ndarray, chance: Chance) -> ThreeRounds:
+def make_model(
+    start: Betting, prior: np.ndarray, chance: Chance, leaf_bets: float | None = None
+) -> ThreeRounds:
     """The model that begins at `start` with a joint probability of the first buckets (float64[n,
     n], adding up to one)."""
-    built = _Builder(start, len(prior))
+    built = _Builder(start, len(prior), LEAF_BETS if leaf_bets is None else leaf_bets)
     last = start.round + MODEL_ROUNDS - 1
     weights = path_weights(prior, chance.step[start.round : last])
     worth = np.tile(

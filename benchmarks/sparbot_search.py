@@ -1,0 +1,213 @@
+"""A search over what was never published of Sparbot, against all published bands at once.
+
+    python -m benchmarks.sparbot_search [candidates] [finalists]
+
+Candidates are drawn from a fixed seed, the bot as it is first, and built with fewer deals and a
+wider solution than the bot itself. Three published results are fitted: what it wins from
+always-call, always-raise and Poki. Two are kept out of the search for judging: CFR with 5 and with
+10 buckets wins 36 and 55 mb/h from it, and a frequentist best response 137 (175 by another source).
+For the finalists, those who miss the bands by least, what Tables 1 and 2 conclude about Sparbot is
+looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv, a row for
+each candidate as soon as it is there; rows that are there are not made again.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.arena.match import play_match
+from counterplay.base import files
+from counterplay.forms.strategy import Strategy
+from counterplay.games.registry import load
+from counterplay.holdem.tables import strengths
+from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
+from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.bots.sparbot.build import AS_THIRD, CALLED, MADE, Choices, chosen_table
+from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.hands.parquet import read_hands
+from counterplay.opponents.models.model import learn_model
+from counterplay.opponents.models.observe import observe
+from counterplay.responses.respond import respond
+from counterplay.solvers.run import solve
+
+PATH = Path(__file__).parent.parent / "docs" / "data" / "sparbot.csv"
+#: Published, in sb/h, with the standard deviation of the sources.
+BANDS = {"always-call": (0.474, 0.474), "always-raise": (1.354, 1.354), "poki": (0.045, 0.093)}
+NOISE = 0.03
+JUDGED = {"cfr5": (0.036, 0.036), "cfr10": (0.055, 0.055)}  # what they win from it
+HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 40_000}
+DEALS, TARGET = 2_000_000, 1e-3
+#: Buckets and iterations of external sampling of the equilibria that play it.
+EQUILIBRIA = {"cfr5": (5, 1_500_000), "cfr10": (10, 2_000_000), "cfr100": (100, 3_000_000)}
+OBSERVED, MANY, RESPONSE = 20_000, 100_000, 500_000
+SEED = 13
+CHOSEN = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
+FITTED = (*BANDS, "misses")
+OTHERS = (*EQUILIBRIA, "mcrnr10", "best_response")
+
+
+def shares(n: int, ratio: float) -> tuple[float, ...]:
+    """n classes, each `ratio` times as large as the one below it."""
+    found = ratio ** np.arange(n)
+    return tuple(float(x) for x in np.round(found / found.sum(), 4))
+
+
+def candidates() -> Iterator[tuple[dict[str, Any], Choices]]:
+    """The bot as it is, one change at a time, then draws of all choices together."""
+    usual = {
+        "buckets": 6, "ratio": "as it is", "weak": 2, "outs": 7,
+        "tremble": 0.25, "leaf_bets": 0.0, "fourth": CALLED,
+    }  # fmt: skip
+    space: dict[str, tuple[Any, ...]] = {
+        "buckets": (6, 7),
+        "ratio": (1.0, 0.92, 0.8, 0.65),
+        "weak": (1, 2, 3),
+        "outs": (5, 7, 9),
+        "tremble": (0.0, 0.25, 0.5, 1.0),
+        "leaf_bets": (0.0, 0.5, 1.0),
+        "fourth": (CALLED, AS_THIRD, MADE),
+    }
+    yield usual, _choices(usual)
+    for name in ("tremble", "fourth", "ratio", "buckets", "leaf_bets"):
+        for value in space[name]:
+            one = {**usual, name: value}
+            if name == "buckets":
+                one["ratio"] = 0.92
+            if one != usual:
+                yield one, _choices(one)
+    rng = np.random.default_rng(SEED)
+    while True:
+        drawn = {name: values[rng.integers(len(values))] for name, values in space.items()}
+        yield drawn, _choices(drawn)
+
+
+def _choices(one: dict[str, Any]) -> Choices:
+    borders = Borders(weak_classes=one["weak"], least_outs=one["outs"])
+    if one["ratio"] != "as it is":
+        n, ratio = one["buckets"], one["ratio"]
+        borders = replace(borders, shares_six=shares(n, ratio), shares_five=shares(n - 1, ratio))
+    return Choices(borders, one["tremble"], one["leaf_bets"], one["fourth"], DEALS, TARGET)
+
+
+@cache
+def _outs() -> Any:
+    return outs_to(Borders().strong_share, strengths())
+
+
+@cache
+def equilibrium(name: str) -> Strategy:
+    buckets, iterations = EQUILIBRIA[name]
+    game = f"holdem(buckets={buckets})"
+    run = solve(game, "mccfr-external", iterations=iterations, seed=SEED, threads=2)
+    return run.strategy
+
+
+def misses(found: dict[str, float]) -> float:
+    """How far off all bands together, in published standard deviations (root of the mean
+    square)."""
+    off = [found[foe] - min(max(found[foe], low), high) for foe, (low, high) in BANDS.items()]
+    return math.sqrt(sum((x / NOISE) ** 2 for x in off) / len(off))
+
+
+def built(choices: Choices) -> TableBot:
+    buckets = sparbot_buckets(strengths(), borders=choices.borders, outs=_outs())
+    return TableBot("sparbot", chosen_table(buckets, choices))
+
+
+def against_bands(player: TableBot) -> dict[str, float]:
+    """What it wins from each."""
+    game = load("holdem(buckets=10)")
+    found = {foe: play_match(game, player, bot(foe), HANDS[foe], SEED).mean for foe in BANDS}
+    return {**found, "misses": misses(found)}
+
+
+def against_others(player: TableBot) -> dict[str, float]:
+    """What equilibria win from it, and two responses to it: the paper's to a model from 20,000
+    observed hands, and one to a model from many, all cards seen, that trusts it wholly."""
+    game = load("holdem(buckets=10)")
+    found = {
+        name: play_match(game, equilibrium(name), player, 2_000_000, SEED).mean
+        for name in EQUILIBRIA
+    }
+    found["mcrnr10"] = _response(player, 10, OBSERVED, "tree", 0.75, "shown")
+    found["best_response"] = _response(player, 5, MANY, "frequency", 1.0, "all")
+    return found
+
+
+def _response(
+    player: TableBot, buckets: int, hands: int, kind: str, trust: float, cards: str
+) -> float:
+    game = load(f"holdem(buckets={buckets})")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hands.parquet"
+        observer = "a" if cards == "shown" else None
+        play_match(game, "probe", player, hands, SEED, duplicate=False, log=path, observer=observer)
+        seen = observe(read_hands(path), "sparbot")
+    options = {} if cards == "shown" else {"unseen": "fractional"}
+    model = learn_model(seen, game, "sparbot", kind, **options).strategy
+    algorithm = "mcdbr" if trust < 1 else "mcrnr"
+    answer = respond(
+        game, model, p=trust, algorithm=algorithm, engine="mccfr-external",
+        iterations=RESPONSE, seed=SEED, threads=2,
+    )  # fmt: skip
+    return play_match(game, answer.strategy, player, 2_000_000, SEED).mean
+
+
+def _read() -> dict[tuple[str, ...], dict[str, str]]:
+    if not PATH.exists():
+        return {}
+    rows = csv.DictReader(PATH.read_text().splitlines())
+    return {tuple(row[name] for name in CHOSEN): row for row in rows}
+
+
+def _write(rows: dict[tuple[str, ...], dict[str, str]]) -> None:
+    ordered = sorted(rows.values(), key=lambda row: float(row["misses"]))
+    lines = [",".join((*CHOSEN, *FITTED, *OTHERS))]
+    lines += [
+        ",".join(row.get(name, "") for name in (*CHOSEN, *FITTED, *OTHERS)) for row in ordered
+    ]
+    files.write_text(PATH, "\n".join(lines) + "\n")
+
+
+def main() -> None:
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    finalists = int(sys.argv[2]) if len(sys.argv) > 2 else 6
+    known = _read()
+    plan = []
+    for one, choices in candidates():
+        key = tuple(str(one[name]) for name in CHOSEN)
+        if key not in dict(plan):
+            plan.append((key, choices))
+        if len(plan) == wanted:
+            break
+    for k, (key, choices) in enumerate(plan):
+        if key not in known:
+            found = against_bands(built(choices))
+            known[key] = dict(zip(CHOSEN, key, strict=True)) | _text(found)
+            _write(known)
+            print(f"{k + 1} of {wanted}: {', '.join(key)}: {known[key]['misses']}", flush=True)
+    choices_of = dict(plan)
+    best = sorted(choices_of, key=lambda key: float(known[key]["misses"]))[:finalists]
+    for key in dict.fromkeys([plan[0][0], *best]):
+        if not known[key].get("mcrnr10"):
+            known[key] |= _text(against_others(built(choices_of[key])))
+            _write(known)
+            print(f"judged: {', '.join(key)}: {known[key]}", flush=True)
+
+
+def _text(found: dict[str, float]) -> dict[str, str]:
+    return {name: f"{value:.4f}" for name, value in found.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Holdings that a table plays alike on a board, class by class: what a device multiplies with.
+
+A class has the same codes on every street so far. On a board its holdings stand together, as words
+(`device.py`): both cards, and which group of equals a holding is in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.walk.listing import LAST, MOST_RIVERS, MOST_TURNS, ON_TURN, Listing
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+
+ROOM = 1_184  # more than there are holdings on a flop: classes of a board, and one more
+NONE = 65_535
+
+
+class Classes(NamedTuple):
+    """b boards: so many turns, or rivers."""
+
+    word: np.ndarray  # uint32[b, n]: holdings, class by class
+    first: np.ndarray  # uint16[b, ROOM]: where each class begins; n behind the last
+    holding: np.ndarray  # uint16[b, ROOM]: one of each class, NONE behind the last
+    code: np.ndarray  # uint16[b, ROOM]: what the opponent knows
+    own: np.ndarray  # uint16[b, n]: what he himself knows, holding by holding
+    classes: np.ndarray  # int32[b]: how many there are
+
+
+class Finder(NamedTuple):
+    """Scratch."""
+
+    number: np.ndarray  # int32[k]: class of a key, -1 where there is none
+    key: np.ndarray  # int64[n]
+    of: np.ndarray  # int64[3, n]: class of each holding on the flop, the turn and this board
+    at: np.ndarray  # int64[n + 1]: where the next holding of a class goes
+    low: np.ndarray  # int64[n]
+    high: np.ndarray  # int64[n]
+
+
+def new_classes(boards: int, n: int) -> Classes:
+    def shorts(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.uint16)
+
+    return Classes(
+        word=np.zeros((boards, n), dtype=np.uint32),
+        first=shorts(boards, ROOM),
+        holding=shorts(boards, ROOM),
+        code=shorts(boards, ROOM),
+        own=shorts(boards, n),
+        classes=np.zeros(boards, dtype=np.int32),
+    )
+
+
+def turn_classes() -> Classes:
+    """Room for the turns of a flop."""
+    return new_classes(MOST_TURNS, ON_TURN)
+
+
+def river_classes(n: int) -> Classes:
+    return new_classes(MOST_RIVERS, n)
+
+
+def new_finder(codes: int) -> Finder:
+    """For tables that tell so many codes apart on a street."""
+
+    def longs(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
+    return Finder(
+        number=np.full(max(ROOM, codes) * codes, -1, dtype=np.int32),
+        key=longs(N_HOLDINGS),
+        of=longs(3, N_HOLDINGS),
+        at=longs(N_HOLDINGS + 1),
+        low=HOLDING_CARDS[:, 0].astype(np.int64),
+        high=HOLDING_CARDS[:, 1].astype(np.int64),
+    )
+
+
+@jit(inner=True)
+def refine(before: Any, code: Any, pair: Any, n: int, codes: int, of: Any, finder: Finder) -> int:
+    """Split the classes `before` by what is known now; how many there are. `code` is by holding,
+    and `before` too."""
+    number, key = finder.number, finder.key
+    count = ZERO
+    for k in range(index(n)):
+        h = index(np.int64(pair[k]) % LAST)
+        at = before[h] * np.int64(codes) + np.int64(code[h])
+        key[k] = at
+        if number[index(at)] < 0:
+            number[index(at)] = count
+            count += ONE
+        of[h] = number[index(at)]
+    for k in range(index(n)):
+        number[index(key[k])] = -1
+    return int(count)
+
+
+@jit(inner=True)
+def write_classes(
+    pair: Any, n: int, count: int, of: Any, b: int, finder: Finder, out: Classes
+) -> None:
+    """Words of a board in the order of their classes. `pair`: its holdings, weakest first, with
+    LAST behind equals."""
+    at, row = finder.at, index(b)
+    for c in range(index(count) + ONE):
+        at[c] = 0
+    for k in range(index(n)):
+        at[index(of[index(np.int64(pair[k]) % LAST)]) + ONE] += 1
+    for c in range(index(count)):
+        at[c + ONE] += at[c]
+    for c in range(index(ROOM)):
+        out.first[row, c] = at[c] if c < index(count) else n
+        out.holding[row, c] = NONE
+    group = 0
+    for k in range(index(n)):
+        word = np.int64(pair[k])
+        h = index(word % LAST)
+        c = index(of[h])
+        place = index(at[c])
+        at[c] += 1
+        out.word[row, place] = finder.low[h] | finder.high[h] << 6 | group << 12
+        out.holding[row, c] = h
+        if word >= LAST:
+            group += 1
+    out.classes[row] = count
+
+
+@jit
+def list_classes(
+    listing: Listing, codes: int, finder: Finder, turns: Classes, rivers: Classes
+) -> None:
+    """Classes of the opponent's holdings on all turns and rivers of a flop."""
+    of = finder.of
+    for h in range(index(N_HOLDINGS)):
+        of[2, h] = listing.start_code[0, h]
+    n_flop, n_turn, n_river = listing.held[0], listing.held[1], listing.held[2]
+    refine(of[2], listing.flop_code[0], listing.flop_pair, n_flop, codes, of[0], finder)
+    for turn in range(listing.size[0]):
+        t = index(turn)
+        code = listing.turn_code[0, t]
+        pairs = listing.turn_pair[t]
+        count = refine(of[0], code, pairs, n_turn, codes, of[1], finder)
+        write_classes(pairs, n_turn, count, of[1], turn, finder, turns)
+        for c in range(index(count)):
+            turns.code[t, c] = code[index(turns.holding[t, c])]
+        for k in range(index(n_turn)):
+            turns.own[t, k] = listing.turn_code[1, t, _holding(turns.word[t, k])]
+        for river in range(listing.first_river[t], listing.first_river[t + ONE]):
+            _list_river(listing, river, n_river, codes, finder, rivers)
+
+
+@jit(inline=True)
+def _holding(word: Any) -> Any:
+    low, high = index(word & 63), index((word >> 6) & 63)
+    return (high * (high - ONE) >> ONE) + low
+
+
+@jit(inner=True)
+def _list_river(
+    listing: Listing, river: int, n: int, codes: int, finder: Finder, out: Classes
+) -> None:
+    r, of = index(river), finder.of
+    pairs, key, number = listing.river_pair[r], finder.key, finder.number
+    count = ZERO
+    for k in range(index(n)):  # codes stand by strength here
+        h = index(np.int64(pairs[k]) % LAST)
+        at = of[1, h] * np.int64(codes) + np.int64(listing.river_code[0, r, k])
+        key[k] = at
+        if number[index(at)] < 0:
+            number[index(at)] = count
+            out.code[r, count] = listing.river_code[0, r, k]
+            count += ONE
+        of[2, h] = number[index(at)]
+    for k in range(index(n)):
+        number[index(key[k])] = -1
+    write_classes(pairs, n, int(count), of[2], river, finder, out)
+    for k in range(index(n)):  # `at` now says where each class ends: go through it backwards
+        back = index(n) - ONE - k
+        c = index(of[2, index(np.int64(pairs[back]) % LAST)])
+        finder.at[c] -= 1
+        out.own[r, index(finder.at[c])] = listing.river_code[1, r, back]

@@ -1,0 +1,171 @@
+"""Pieces of experiments side by side: all are made, none twice, in the order of their needs; and
+what a limit of time or a kill leaves is gone on with."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from counterplay.base.locks import alone
+from counterplay.base.progress import Tell, untold
+from counterplay.experiments.harness.base import Experiment, Outcome
+from counterplay.experiments.harness.jobs import Job, one_each, run_jobs
+from counterplay.experiments.harness.side_by_side import Makers, spent
+from counterplay.experiments.harness.store import Store
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def _note(folder: Path, name: str, tell: Tell, seconds: float = 0.0) -> None:
+    tell(0.0, name)
+    time.sleep(seconds)
+    with (folder / "order").open("a") as file:
+        file.write(f"{name}\n")
+
+
+def _jobs(folder: Path, names: str, after: dict[str, str] | None = None) -> list[Job]:
+    return [
+        Job(
+            n, lambda tell, n=n: _note(folder, n, tell, 0.02), after=tuple((after or {}).get(n, ""))
+        )
+        for n in names
+    ]
+
+
+def test_all_are_done_once_and_after_what_they_need(tmp_path: Path) -> None:
+    told: list[float] = []
+    jobs = one_each(_jobs(tmp_path, "abcdea", {"a": "e", "c": "d"}))
+    assert len(jobs) == 5
+    assert run_jobs(jobs, 3, lambda share, what: told.append(share)) == {}
+    order = (tmp_path / "order").read_text().split()
+    assert sorted(order) == list("abcde")
+    assert order.index("e") < order.index("a")
+    assert order.index("d") < order.index("c")
+    assert told[-1] == pytest.approx(1.0)
+
+
+def test_a_job_has_the_processors_it_asks_for_and_no_two_share_one(tmp_path: Path) -> None:
+    if not hasattr(os, "sched_getaffinity"):
+        pytest.skip("no affinity here")
+    mine = len(os.sched_getaffinity(0))
+
+    def work(name: str, tell: Tell) -> None:
+        (tmp_path / name).write_text(" ".join(map(str, os.sched_getaffinity(0))))
+
+    jobs = [Job(n, lambda tell, n=n: work(n, tell), threads=t) for n, t in (("a", 1), ("b", 2))]
+    assert run_jobs(jobs, mine, untold) == {}
+    assert len((tmp_path / "a").read_text().split()) == 1
+    assert len((tmp_path / "b").read_text().split()) == min(2, mine)
+
+
+def _fails(tell: Tell) -> None:
+    raise ValueError("no luck")
+
+
+def _dies(tell: Tell) -> None:
+    os._exit(3)
+
+
+def test_what_goes_wrong_is_said_and_stops_nothing_else(tmp_path: Path) -> None:
+    jobs = [Job("bad", _fails), Job("dead", _dies), *_jobs(tmp_path, "ab", {"b": "x"})]
+    jobs[-1] = jobs[-1]._replace(after=("bad",))
+    lacking = run_jobs(jobs, 2, untold)
+    assert lacking == {"bad": "ValueError: no luck", "dead": "its process ended"}
+    assert sorted((tmp_path / "order").read_text().split()) == ["a", "b"]
+
+
+def test_time_is_kept_and_who_is_told_to_stop_may_still_write(tmp_path: Path) -> None:
+    def endless(tell: Tell) -> None:
+        try:
+            while True:
+                tell(0.5, "working")
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            (tmp_path / "draft").write_text("so far")
+            raise
+
+    before = time.monotonic()
+    lacking = run_jobs([Job("long", endless)], 1, untold, before + 0.3)
+    assert lacking == {"long": ""}
+    assert time.monotonic() - before < 20
+    assert (tmp_path / "draft").read_text() == "so far"
+
+
+def test_with_little_time_left_shorter_jobs_come_first(tmp_path: Path) -> None:
+    long, short = _jobs(tmp_path, "ls")
+    jobs = [long._replace(seconds=1000.0), short._replace(seconds=0.1)]
+    run_jobs(jobs, 1, untold, time.monotonic() + 60)
+    assert (tmp_path / "order").read_text().split() == ["s", "l"]
+
+
+def _experiment(folder: Path, names: str, seconds: float) -> Experiment:
+    """Its pieces are kept; what it finds is how many there are."""
+
+    def piece(name: str, store: Store, tell: Tell) -> None:
+        store.value("thing", {"name": name}, lambda: _note(folder, name, tell, seconds))
+
+    def jobs(scale: str, store: Store) -> list[Job]:
+        return [Job(n, lambda tell, n=n: piece(n, store, tell)) for n in names]
+
+    def run(scale: str, store: Store, tell: Tell) -> Outcome:
+        for name in names:
+            piece(name, store, tell)
+        return Outcome("x", "X", scale, [], {}, 1.0)
+
+    return Experiment("x", "X", run, {"quick": 1.0}, jobs)
+
+
+def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: Path) -> None:
+    experiment = _experiment(tmp_path, "abcdef", 0.25)
+    calls = 0
+    while Makers.of(0.4, 1).make([experiment], "quick", Store(tmp_path / "s"), untold):
+        calls += 1
+        assert calls < 20
+    assert calls  # the limit was felt
+    assert sorted((tmp_path / "order").read_text().split()) == list("abcdef")
+    store = Store(tmp_path / "s")
+    experiment.run("quick", store, untold)
+    assert sorted((tmp_path / "order").read_text().split()) == list("abcdef")
+    assert 0.5 < spent(experiment, "quick", store) < 30  # six quarters of a second, on two
+
+
+def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
+    def work(tell: Tell) -> None:
+        store = Store(tmp_path / "s")
+        store.value("thing", {}, lambda: _note(tmp_path, "made", tell, 0.2))
+
+    assert run_jobs([Job(f"{k}", work) for k in range(3)], 3, untold) == {}
+    assert (tmp_path / "order").read_text().split() == ["made"]
+    assert not list((tmp_path / "s").rglob("*.lock"))
+
+
+def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> None:
+    experiment = _experiment(tmp_path, "ab", 0.0)
+    Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
+    time.sleep(0.05)
+    store = Store(tmp_path / "s", again=True)
+    time.sleep(0.05)  # files' clocks are coarse
+    Makers.of(30, 2).make([experiment], "quick", store, untold)
+    experiment.run("quick", store, untold)
+    assert sorted((tmp_path / "order").read_text().split()) == ["a", "a", "b", "b"]
+
+
+def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
+    code = (
+        "import time\nfrom pathlib import Path\nfrom counterplay.base.locks import alone\n"
+        f"with alone(Path({str(tmp_path / 'x')!r})):\n"
+        "    print('held', flush=True)\n    time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    with alone(tmp_path / "x"):
+        pass

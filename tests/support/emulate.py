@@ -1,0 +1,129 @@
+"""CUDA kernels on a processor: a device whose source is compiled by g++, thread after thread.
+
+Only for kernels whose threads need no other (all of this project's). What a real device adds is
+speed and single-precision products; both are tested where there is one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COMPILER = shutil.which("g++")
+
+
+def has_device() -> bool:
+    """Whether there is a real one."""
+    try:
+        import cupy
+
+        return bool(cupy.cuda.runtime.getDeviceCount() > 0)
+    except Exception:
+        return False
+
+
+_HEADER = r"""
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+struct Three { int x, y, z; };
+static thread_local Three blockIdx, threadIdx, blockDim;
+#define __global__
+#define __device__ static
+static inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
+static inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline int max(int a, int b) { return a > b ? a : b; }
+"""
+
+_KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
+_C_TYPES = {"int32": ctypes.c_int, "float32": ctypes.c_float, "float64": ctypes.c_double}
+
+
+def _launcher(name: str, parameters: str) -> str:
+    names = ", ".join(re.findall(r"(\w+)\s*(?:,|$)", parameters))
+    return f"""
+extern "C" void run_{name}(int gx_, int gy_, int gz_, int n_, {parameters}) {{
+    blockDim = {{n_, 1, 1}};
+    for (int k_ = 0; k_ < gx_ * gy_ * gz_; ++k_) {{
+        blockIdx = {{k_ % gx_, k_ / gx_ % gy_, k_ / gx_ / gy_}};
+        for (int t_ = 0; t_ < n_; ++t_) {{ threadIdx = {{t_, 0, 0}}; {name}({names}); }}
+    }}
+}}
+"""
+
+
+class EmulatedDevice:
+    """What `counterplay.holdem.walk.device.Device` does, in memory."""
+
+    def __init__(self) -> None:
+        self.stream: AbstractContextManager[Any] = nullcontext()
+
+    def put(self, array: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(array).copy()
+
+    def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [self.put(array) for array in arrays]
+
+    def get(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+        made = np.empty(shape, dtype=dtype)
+        made.fill(7 if np.issubdtype(dtype, np.integer) else np.nan)  # nobody may rely on it
+        return made
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+        return np.zeros(shape, dtype=dtype)
+
+    def multiply(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, begin: int = 0
+    ) -> None:
+        part = left[:, :, begin : begin + right.shape[1]]
+        single = (array.view(np.float16).astype(np.float32) for array in (part, right))
+        np.matmul(*single, out=out)
+
+    def compile(self, source: str) -> Any:
+        kernels = _KERNEL.findall(source)
+        code = _HEADER + source + "".join(_launcher(*kernel) for kernel in kernels)
+        folder = (
+            Path(tempfile.gettempdir())
+            / f"emulated-{hashlib.sha256(code.encode()).hexdigest()[:20]}"
+        )
+        library = folder / "kernels.so"
+        if not library.exists():
+            folder.mkdir(exist_ok=True)
+            (folder / "kernels.cpp").write_text(code)
+            made = folder / f"{id(self)}.so"
+            command = [COMPILER, "-O2", "-march=native", "-shared", "-fPIC", "-o", made]
+            subprocess.run([*command, folder / "kernels.cpp"], check=True)
+            made.replace(library)
+        loaded = ctypes.CDLL(str(library))
+
+        def find(name: str) -> Any:
+            function = getattr(loaded, f"run_{name}")
+
+            def launch(grid: tuple[int, ...], block: tuple[int, ...], arguments: Any) -> None:
+                sizes = (*grid, 1, 1)[:3]
+                function(*(ctypes.c_int(k) for k in (*sizes, *block)), *map(_argument, arguments))
+
+            return launch
+
+        return find
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        assert value.flags.c_contiguous
+        return ctypes.c_void_p(value.ctypes.data)
+    return _C_TYPES[value.dtype.name](value)
