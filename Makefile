@@ -4,12 +4,13 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
-.PHONY: help reproduce test test-slow tables lint benchmark clean
+.PHONY: help reproduce test test-slow tables lint docs benchmark clean
 
 help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
 	@echo "make test        style, types and all fast tests"
 	@echo "make test-slow   long convergence runs"
+	@echo "make docs        the documentation site, into build/site; every link is checked"
 	@echo "make benchmark   speed beside OpenSpiel, into benchmarks/RESULTS.md"
 
 $(VENV)/.core: pyproject.toml
@@ -39,6 +40,14 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow -n 2 --dist worksteal
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_site.py
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

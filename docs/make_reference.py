@@ -23,7 +23,7 @@ from counterplay.cli import app
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/make_reference.py; change the docstrings instead. -->"
 GROUPS = {
-    "Games": ("load", "Game", "CHANCE", "TERMINAL"),
+    "Games": ("load", "save_game", "Game", "CHANCE", "TERMINAL"),
     "Solving": ("solve", "resume", "Run"),
     "Strategies": ("Strategy", "Mixture"),
     "Exact measures": (
@@ -65,6 +65,7 @@ GROUPS = {
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
+SHARED = ("counterplay.forms.exchange", "counterplay.base.frames")
 WIDTH = 100
 
 
@@ -98,6 +99,12 @@ def _node(name: str) -> str:
     return {"CHANCE": "a chance node", "TERMINAL": "the end of a game"}[name]
 
 
+def _members(value: type) -> dict[str, Any]:
+    """Its own, and those of classes that are only there to share them."""
+    shared = [one for one in value.__mro__[1:] if one.__module__ in SHARED]
+    return {key: member for one in (value, *shared) for key, member in vars(one).items()}
+
+
 def _class(name: str, value: type) -> str:
     text = f"### {name}{_text(value)}"
     fields = _fields(value)
@@ -105,7 +112,7 @@ def _class(name: str, value: type) -> str:
         text = f"### {name}\n\n{_code(name, value.__init__)}{_text(value)}"
     attributes = {
         key: member
-        for key, member in vars(value).items()
+        for key, member in _members(value).items()
         if not key.startswith("_") and key not in fields
     }
     for key, member in attributes.items():

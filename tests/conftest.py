@@ -3,7 +3,10 @@
 import gc
 import signal
 
+import pytest
 from hypothesis import settings
+
+from counterplay.arena.result import MatchResult
 
 # The first example of a property may compile a kernel, which takes as long as it takes.
 settings.register_profile("counterplay", deadline=None)
@@ -16,3 +19,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.set_threshold(20_000, 20, 50)
 
 pytest_plugins = ["support.command"]  # the fixture `inside`
+
+
+@pytest.fixture
+def estimated() -> None:
+    """`counterplay model` estimates what a response would win, as it does for users."""
+
+
+@pytest.fixture(autouse=True)
+def _not_estimated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everywhere else that second is saved."""
+    if "estimated" not in request.fixturenames:
+        won = MatchResult("holdem", "answer", "model", 2, True, 0.5, 0.1, (0.5, 0.5), 0, 0.0)
+        monkeypatch.setattr("counterplay.cli.models._estimate", lambda *_: won)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
+    from counterplay.base.notebook import ProgressBar as ProgressBar
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
+    from counterplay.games.gambit_write import save_game as save_game
     from counterplay.games.registry import load as load
     from counterplay.opponents.bots.bot import Bot as Bot
     from counterplay.opponents.bots.bot import Ending as Ending
@@ -91,6 +93,7 @@ _WHERE = {
     "view": "opponents.bots.text",
     "CounterplayError": "base.errors",
     "Interrupted": "base.errors",
+    "ProgressBar": "base.notebook",
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",
@@ -105,6 +108,7 @@ _WHERE = {
     "CHANCE": "forms.tree",
     "TERMINAL": "forms.tree",
     "load": "games.registry",
+    "save_game": "games.gambit_write",
     "Frontier": "responses.frontier",
     "Response": "responses.result",
     "confidence": "responses.confidence",

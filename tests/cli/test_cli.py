@@ -37,7 +37,7 @@ def test_games_lists_and_describes(tmp_path: Path) -> None:
         game["name"] for game in listed
     }
     facts = json.loads(ok(tmp_path, "games", "bluff(1,1,3)", "--json"))
-    assert facts["information sets"] == 192
+    assert facts["information_sets"] == 192
     assert "kuhn(players=3)" in ok(tmp_path, "games")
 
 
@@ -66,8 +66,8 @@ def test_solve_evaluate_resume(tmp_path: Path) -> None:
         cp.Strategy.load(tmp_path / second["folder"]).probabilities, whole.strategy.probabilities
     )
     facts = json.loads(ok(tmp_path, "evaluate", first["folder"], "--json"))
-    assert facts["exploitability (b1 + b2)"] == pytest.approx(second["exploitability"])
-    assert {"SQR-E", "DOM-E"} <= set(facts)
+    assert facts["exploitability"] == pytest.approx(second["exploitability"])
+    assert {"sqr_e", "dom_e"} <= set(facts)
     text = ok(tmp_path, "evaluate", first["folder"], "--against", "uniform")
     assert "value as player 2 against uniform" in text
 

@@ -335,7 +335,7 @@ def test_show_of_a_small_game_is_its_table(inside: Inside, tmp_path: Path) -> No
 def test_prepare_says_where_and_how_large(tmp_path: Path, inside: Inside) -> None:
     facts = facts_of(inside(tmp_path, "holdem", "prepare", "--json"))
     assert facts["tables"] in ("were ready", "built")
-    assert 400 < facts["megabytes on disk"] < 500
+    assert 400 < facts["megabytes_on_disk"] < 500
     assert Path(facts["folder"]).is_dir()
 
 
@@ -369,12 +369,12 @@ def test_respond_in_holdem(tmp_path: Path, inside: Inside) -> None:
 
 def test_games_describes_holdem(tmp_path: Path, inside: Inside) -> None:
     facts = facts_of(inside(tmp_path, "games", NAME, "--json"))
-    assert (facts["information sets"], facts["action slots"], facts["longest history"]) == (
+    assert (facts["information_sets"], facts["action_slots"], facts["longest_history"]) == (
         63_780,
         165_830,
         23,
     )
-    assert facts["perfect recall"] is False
+    assert facts["perfect_recall"] is False
 
 
 MISTAKES = [

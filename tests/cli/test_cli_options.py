@@ -157,10 +157,10 @@ def test_limits_that_are_met_already(
     assert done.stdout.startswith("nothing to do")
     assert "100 iterations" in done.stdout
     facts = json.loads(typed(folder, command, "--resume", name, *limit, "--json").stdout)
-    assert (facts["iterations"], facts["new iterations"]) == (100, 0)
+    assert (facts["iterations"], facts["new_iterations"]) == (100, 0)
     assert np.array_equal(cp.Strategy.load(folder / name).probabilities, before)
     more = json.loads(typed(folder, command, "--resume", name, "-n", "130", "--json").stdout)
-    assert (more["iterations"], more["new iterations"]) == (130, 30)
+    assert (more["iterations"], more["new_iterations"]) == (130, 30)
 
 
 def test_a_resumed_run_knows_where_it_began(folder: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_frontier_without_advice_is_still_a_frontier(tmp_path: Path) -> None:
     done = typed(tmp_path, *words)
     assert done.code == 0
     assert "No p here risks at most 1e-09" in done.stdout
-    assert json.loads(typed(tmp_path, *words, "--json").stdout)["recommended p"] is None
+    assert json.loads(typed(tmp_path, *words, "--json").stdout)["recommended_p"] is None
 
 
 NUMBERS = ["-0.1", "0", "1", "1.1", "nan", "inf", "-inf", "1e300", "1e-9"]

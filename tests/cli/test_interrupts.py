@@ -240,7 +240,7 @@ def test_the_search_command(
     monkeypatch.setattr(searches, "answer", third_time)
     done = typed(tmp_path, *words, "--json")
     said(done, "best response within the limit")
-    assert json.loads(done.stdout)["exploitability, below the value of the game"] <= 0.1
+    assert json.loads(done.stdout)["exploitability"] <= 0.1
     assert cp.Strategy.load(tmp_path / "r").player == 0
 
 
@@ -250,7 +250,7 @@ QUIET = {
         ["evaluate", "uniform", "--game", "kuhn"],
         "counterplay.evaluation.exact.expected_value",
     ),
-    "show": (["show", "x.npz"], "counterplay.cli.strategies.read_strategy"),
+    "show": (["show", "x.npz"], "counterplay.cli.show.read_strategy"),
     "model": (
         ["model", "x.parquet", "--player", "y"],
         "counterplay.opponents.hands.parquet.read_any",

@@ -18,7 +18,6 @@ import counterplay as cp
 from counterplay.games import registry
 from counterplay.opponents.hands.parquet import write_hands
 from counterplay.opponents.hands.records import HandRecord
-from counterplay.opponents.models import file as model_file
 from counterplay.opponents.models.file import load_model, save_model
 from counterplay.opponents.models.model import OpponentModel, learn_model
 from counterplay.opponents.models.observe import observe
@@ -42,10 +41,27 @@ def _loaded_once(game: cp.Game, monkeypatch: pytest.MonkeyPatch) -> None:
     def again(name: Any) -> cp.Game:
         return game if name == GAME else load(name)
 
-    for module in (registry, model_file):
-        monkeypatch.setattr(module, "load", again)
+    monkeypatch.setattr(registry, "load", again)
 
 
+def test_stopped_while_it_is_judged(
+    tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is there, and that is said."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterplay.cli.models._estimate", stop)
+    write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:60])
+    words = ("model", "h.parquet", "--player", NAME, "--kind", "frequency", "--out", "m.json")
+    done = inside(tmp_path, *words)
+    assert done.returncode == 130
+    assert "the model is saved in m.json" in done.stderr
+    assert load_model(tmp_path / "m.json").player == NAME
+
+
+@pytest.mark.usefixtures("estimated")
 def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     """From a match to a model to a response, as a user types it."""
     match = (
@@ -63,10 +79,13 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     assert facts_of(inside(tmp_path, *match))["hands"] == 2000
     facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "always-call", "--json"))
     assert (facts["player"], facts["hands"], facts["skipped"]) == ("always-call", 2000, 0)
-    assert facts["his cards were seen in"] == "100% of them"
-    assert facts["likeliest action taken"] == "100%"
-    assert facts["log loss"] < 0.01
-    assert facts["saved in"] == "always-call-tree.json"
+    assert facts["cards_seen"] == 1.0
+    assert facts["accuracy"] == 1.0
+    assert facts["log_loss"] < 0.01
+    # whose cards do not matter: nothing to add to plain frequencies, and much to win
+    assert (facts["verdict"], facts["advice"]) == ("same", "respond")
+    assert facts["a_response_would_win"] > 0.2
+    assert facts["saved_in"] == "always-call-tree.json"
     model = load_model(tmp_path / "always-call-tree.json")
     assert model.strategy.at("start bucket 5")["call"] > 0.99
     text = inside(
@@ -78,8 +97,8 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     counted = facts_of(
         inside(tmp_path, "model", "h.parquet", "--player", "probe", "--kind", "frequency", "--json")
     )
-    assert counted["saved in"] == "probe-frequency.json"
-    assert counted["log loss"] == pytest.approx(np.log(2), abs=0.1)
+    assert counted["saved_in"] == "probe-frequency.json"
+    assert counted["log_loss"] == pytest.approx(np.log(2), abs=0.1)
     assert load_model(tmp_path / "probe-frequency.json").kind == "frequency"
 
     respond = (
@@ -107,7 +126,7 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
     )
     assert (
         facts_of(inside(tmp_path, "respond", "--resume", "answer", "-n", "3000", "--json"))[
-            "saved in"
+            "saved_in"
         ]
         == "answer"
     )
@@ -239,8 +258,8 @@ def test_one_who_only_folds(kind: str, unseen: str, tmp_path: Path, inside: Insi
     write_hands(tmp_path / "h.parquet", folds("dealer"))
     options = ("--kind", kind, "--unseen", unseen, "--json")
     facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "dealer", *options))
-    assert (facts["hands"], facts["decisions"], facts["likeliest action taken"]) == (20, 20, "100%")
-    model = load_model(tmp_path / facts["saved in"])
+    assert (facts["hands"], facts["decisions"], facts["accuracy"]) == (20, 20, 1.0)
+    model = load_model(tmp_path / facts["saved_in"])
     assert model.strategy.at("start bucket 5")["fold"] > 0.8  # a pair of twos
     assert model.strategy.at("start bucket 9")["fold" if kind == "tree" else "call"] > 0.8
 
@@ -256,7 +275,7 @@ def test_any_name_gives_the_name_of_a_file(name: str, tmp_path: Path, inside: In
     done = inside(
         tmp_path, "model", "h.parquet", f"--player={name}", "--kind", "frequency", "--json"
     )
-    saved = facts_of(done)["saved in"]
+    saved = facts_of(done)["saved_in"]
     assert {path.name for path in tmp_path.iterdir()} == {"h.parquet", saved}
     assert load_model(tmp_path / saved).player == name
 

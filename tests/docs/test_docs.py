@@ -25,6 +25,7 @@ ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [path for path in ALL_PAGES if "```python" in path.read_text()]
 BLOCK = re.compile(r"```(python|sh|text)\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+LONG = ("hand-histories", "other-tools")  # run with make test-slow
 MARK = "=== end of block ==="
 SHELL = """
 def _shell(commands):
@@ -36,10 +37,7 @@ def _shell(commands):
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=[pytest.mark.slow] if page.stem == "hand-histories" else [])
-        for page in PAGES
-    ],
+    [pytest.param(page, marks=[pytest.mark.slow] if page.stem in LONG else []) for page in PAGES],
     ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ browser, narrow and wide."""
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import re
@@ -204,3 +205,68 @@ def test_in_a_browser_nothing_is_missing_and_nothing_sticks_out(tmp_path: Path, 
     seen = json.loads(probe)
     assert seen.pop("scroll") <= width
     assert seen == {"inner": width, "images": 3, "broken": 0, "wide": [], "small": 0}
+
+
+def test_date_machine_and_version_are_on_the_page(tmp_path: Path) -> None:
+    save(tmp_path, outcome("good", [claim(True)]))
+    back = read_outcome(tmp_path / "good.json")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", back.date)
+    assert "Python 3" in back.machine
+    page = check(write_report(tmp_path, KNOWN))
+    for text in (back.date, back.machine.split(",")[0], f"version {back.version}"):
+        assert text in page.text
+    data = json.loads((tmp_path / "good.json").read_text())
+    del data["date"], data["machine"], data["file_checksum"]  # as versions before left it
+    files.write_json(tmp_path / "good.json", data)
+    assert "no date recorded" in check(write_report(tmp_path, KNOWN)).text
+
+
+def test_no_note_stands_twice_and_claims_are_counted(tmp_path: Path) -> None:
+    for name in ("good", "partly"):
+        claims = [claim(True), claim(None)]
+        save(tmp_path, outcome(name, claims, notes=["Said of both.", f"Of {name}.", "Of Poki."]))
+    page = check(write_report(tmp_path, KNOWN))
+    for note in ("Said of both.", "Of good.", "Of partly.", "Of Poki.", RECREATIONS):
+        assert page.text.count(note) == 1
+    assert "Of 4 claims of the paper: 2 hold, 2 undecided." in page.text
+
+
+def _settings(path: Path) -> set[str]:
+    """Keys that a file of an experiment writes as settings, where they stand as text."""
+    tree = ast.parse(path.read_text())
+    dicts = [
+        call.args[4]
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Outcome"
+    ]
+    names = {node.id for node in dicts if isinstance(node, ast.Name)}
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(getattr(target, "id", "") in names for target in targets):
+            dicts.append(node.value)  # type: ignore[attr-defined]
+    keys = [key for node in dicts if isinstance(node, ast.Dict) for key in node.keys]
+    return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+
+
+def test_every_setting_of_every_experiment_is_explained() -> None:
+    from counterplay.experiments.harness.settings import meaning
+    from counterplay.experiments.paper import buckets, fig4_holdem, fig6, fig7, fig8, sizes
+
+    scales = (buckets, fig4_holdem, fig6, fig7, fig8)
+    names = {name for module in scales for name in module.Scale._fields}
+    names |= set(sizes.Sizes._fields)
+    written = [_settings(path) for path in Path(buckets.__file__).parent.glob("*.py")]
+    assert sum(map(bool, written)) >= 8
+    names = names.union(*written)
+    assert {name for name in names if not meaning(name)} == set()
+    assert meaning("MCRNR100, outcome, for poki")
+
+
+def test_tables_become_lists_on_a_narrow_screen(tmp_path: Path) -> None:
+    """Every cell knows its column, which stands before it where there is no room for columns."""
+    fill(tmp_path)
+    text = write_report(tmp_path, KNOWN).read_text()
+    cells = re.findall(r"<td([^>]*)>", text[text.index('<table class="data">') :])
+    assert cells
+    assert all(cell.startswith(" data-label=") for cell in cells)
+    assert "content: attr(data-label)" in text

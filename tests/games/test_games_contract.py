@@ -263,7 +263,7 @@ def test_uniform_strategy_is_readable(game: Game) -> None:
     assert len(table) == game.n_infosets
     counts = np.diff(game.tree.first)
     for i, row in enumerate(table):
-        assert row.player == game.tree.owner[i] + 1
+        assert row.player == game.tree.owner[i]
         assert row.infoset.endswith(game.labels.infoset[i])
         assert len(row.probabilities) == counts[i]
         assert set(row.probabilities.values()) == {1.0 / counts[i]}

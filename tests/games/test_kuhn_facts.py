@@ -154,7 +154,7 @@ Pure = dict[str, str]
 def pure_strategies(player: int, without: Pure) -> list[Pure]:
     """Every choice of one action per information set of the player, but for the actions in
     `without`."""
-    infosets = [row.infoset for row in Strategy.uniform(KUHN).table() if row.player == player + 1]
+    infosets = [row.infoset for row in Strategy.uniform(KUHN).table() if row.player == player]
     options = [[a for a in ("pass", "bet") if without.get(infoset) != a] for infoset in infosets]
     return [dict(zip(infosets, choice, strict=True)) for choice in product(*options)]
 

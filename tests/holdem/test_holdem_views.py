@@ -216,8 +216,9 @@ def test_models_are_learnt_on_any_view() -> None:
     """Every decision is counted once, cards seen or not."""
     from support.models import NAME, weak_hands
 
-    from counterplay.opponents.models.model import learn_model, predict
+    from counterplay.opponents.models.model import learn_model
     from counterplay.opponents.models.observe import observe
+    from counterplay.opponents.models.quality import predict
 
     seen = observe(weak_hands(500, 6, "a"), NAME)
     seen = seen.part(seen.hand < 40)

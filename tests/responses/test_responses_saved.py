@@ -279,15 +279,13 @@ def test_seats_that_cannot_meet(answers: Path) -> None:
 
 def test_evaluate_and_show_know_the_seat(answers: Path) -> None:
     facts = json.loads(typed(answers, "evaluate", "one", "--against", "uniform", "--json").stdout)
-    assert "player 1's seat" in facts["meant for"]
-    assert facts["value as player 1 against uniform"] == pytest.approx(facts["value to player 1"])
-    assert "value as player 2 against uniform" not in facts
-    assert facts["worst case"] == pytest.approx(-facts["best response of player 2"])
-    assert facts["exploitability, below the value of the game"] == pytest.approx(
-        -1 / 18 - facts["worst case"], abs=1e-6
-    )
+    assert "player 1's seat" in facts["meant_for"]
+    assert facts["value_as_player_1_against"] == pytest.approx(facts["value_to_player_1"])
+    assert "value_as_player_2_against" not in facts
+    assert facts["worst_case"] == pytest.approx(-facts["best_response_of_player_2"])
+    assert facts["exploitability"] == pytest.approx(-1 / 18 - facts["worst_case"], abs=1e-6)
     met = json.loads(typed(answers, "evaluate", "one", "--against", "two", "--json").stdout)
-    assert [name for name in met if "against" in name] == ["value as player 1 against two"]
+    assert [name for name in met if "against" in name] == ["value_as_player_1_against"]
     assert one_sentence(typed(answers, "evaluate", "one", "--against", "one"))
     assert "player 2's seat" in typed(answers, "show", "two").stdout
     assert "seat" not in typed(answers, "show", "both").stdout

@@ -23,7 +23,9 @@ from counterplay.arena.crew import (
     MOST_BLOCKS,
     Asked,
     Block,
+    Play,
     PlayRun,
+    Remake,
     Run,
     in_processes,
     in_threads,
@@ -37,6 +39,7 @@ from counterplay.arena.kernels import (
     play_table_blocks,
 )
 from counterplay.arena.log import new_log
+from counterplay.arena.recipes import Recipe, recipes
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.seats import check_betting, check_no_memory, only_seat
@@ -48,7 +51,7 @@ from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import check_same_game
-from counterplay.games.registry import load
+from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.holdem.table import Table
@@ -128,7 +131,7 @@ def play_match(
         raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
     check_seed(seed)
     target = new_log(log, observer)
-    game = game if isinstance(game, Game) else load(game)
+    game = as_game(game, a)
     if target is not None:
         if not game.abilities.hands:
             raise BadParameter("only hands of hold'em can be logged")
@@ -166,7 +169,13 @@ def play_match(
     with stop_signals() as stop:
         work, crew = plan.work, processes or cores()
         coming = (
-            in_processes(partial(_play_bots, _apart(players), plan), work, crew, stop)
+            in_processes(
+                partial(_play_bots, _apart(players), plan),
+                work,
+                crew,
+                stop,
+                partial(_anew, players, plan),
+            )
             if bots
             else in_threads(play, work, crew, 1 if plan.keeping else MOST_BLOCKS, stop)
         )
@@ -310,6 +319,16 @@ def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played
         for dealer in (0, 1)
         if not np.isnan(won[k, dealer])
     ]
+
+
+def _anew(players: tuple[Any, Any], plan: Plan) -> Remake[Part] | None:
+    """How another process plays, where both players can be made there."""
+    known = recipes(players)
+    return None if known is None else partial(_make_and_play, known, plan)
+
+
+def _make_and_play(known: tuple[Recipe, Recipe], plan: Plan) -> Play[Part]:
+    return partial(_play_bots, (known[0].made(), known[1].made()), plan)
 
 
 def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> Part:

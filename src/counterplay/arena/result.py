@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from counterplay.arena.tally import Tally, add_up
+from counterplay.base import html
+from counterplay.base.frames import Columns, Framed, one_row
 
 LEVEL = 0.95
 #: From so many sessions on, players who remember are judged by the spread of their sessions.
@@ -23,7 +26,7 @@ _TWICE, _ONCE = 0, 3  # rows of a tally
 
 
 @dataclass(frozen=True)
-class MatchResult:
+class MatchResult(Framed):
     """Result of `a` against `b`; in hold'em in small bets per hand (sb/h)."""
 
     game: str
@@ -47,6 +50,31 @@ class MatchResult:
         """95% of such intervals hold the true mean; infinite where a single deal leaves it open."""
         half = half_width(self.standard_error, self.degrees)
         return self.mean - half, self.mean + half
+
+    def columns(self) -> Columns:
+        """One row, the interval as `low` and `high`, seats as `as_player_1` and `as_player_2`."""
+        low, high = self.interval
+        facts = {name: getattr(self, name) for name in ("game", "a", "b", "hands", "duplicate")}
+        facts |= {"mean": self.mean, "standard_error": self.standard_error}
+        facts |= {"low": low, "high": high, "as_player_1": self.by_seat[0]}
+        return one_row(facts | {"as_player_2": self.by_seat[1], "seed": self.seed})
+
+    def _drawn(self) -> Any:
+        from counterplay.base.plotting import COLOURS, new_figure
+
+        figure, axes = new_figure(1, 1, 6.0, 1.8)
+        axis, half = axes[0, 0], (self.interval[1] - self.interval[0]) / 2
+        within = half if math.isfinite(half) else None
+        axis.axvline(0.0, color="black", linewidth=1)
+        axis.errorbar([self.mean], [2], xerr=within, fmt="o", color=COLOURS[0], capsize=4)
+        axis.plot(self.by_seat, [1, 0], "s", color=COLOURS[1])
+        names = ["as player 2", "as player 1", "mean, 95%"]
+        title = f"{self.a} against {self.b}"
+        axis.set(yticks=[0, 1, 2], yticklabels=names, xlabel="won per hand", title=title)
+        return figure
+
+    def _repr_html_(self) -> str:
+        return html.heading(str(self)) + html.picture(self._drawn(), "the mean and its interval")
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,33 @@ STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
 def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
     """A matplotlib figure and its grid of axes (always two-dimensional), drawn without a
     display."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = _figure_class()(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat:
         axis.grid(True, alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+@cache
+def _figure_class() -> type[Any]:
+    """A figure that notebooks show, whatever has been imported there."""
+    from matplotlib.figure import Figure
+
+    return type("Picture", (Figure,), {"_repr_png_": lambda figure: png(figure, 100)})
+
+
+def png(figure: Any, dpi: int = 150) -> bytes:
+    """A figure as the bytes of a picture."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()
+
+
+def curve(axis: Any, x: list[float], y: list[float], label: str, series: int) -> None:
+    """One line of a picture, in its own colour and style."""
+    colour, style = COLOURS[series % len(COLOURS)], STYLES[series % len(STYLES)]
+    axis.plot(x, y, color=colour, linestyle=style, label=label, marker=".")
 
 
 def band(axis: Any, x: np.ndarray, runs: np.ndarray, label: str, series: int) -> None:
@@ -37,6 +57,4 @@ def band(axis: Any, x: np.ndarray, runs: np.ndarray, label: str, series: int) ->
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
-    files.write_bytes(path, buffer.getvalue())
+    files.write_bytes(path, png(figure))

@@ -64,8 +64,9 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(list(iter(self)))
 
     def find(self, name: object, what: str | None = None, also: Iterable[str] = ()) -> T:
-        """What has that name, else an `UnknownName` that lists all names, and `also`."""
-        found = self.get(name) if isinstance(name, str) else None
+        """What has that name, in small letters or not, else an `UnknownName` that lists all names,
+        and `also`."""
+        found = (self.get(name) or self.get(name.lower())) if isinstance(name, str) else None
         if found is None:
             raise unknown(what or self._word, name, [*self, *also])
         return found

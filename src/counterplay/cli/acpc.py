@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.cli.display import err, out, print_facts, share_progress
+from counterplay.cli.display import share_progress
+from counterplay.cli.facts import err, out, print_facts, print_json
 from counterplay.cli.lists import Command
-from counterplay.cli.matches import finite
-from counterplay.cli.support import AsJson, refuse_given
+from counterplay.cli.support import AsJson, integer, refuse_given
 
 if TYPE_CHECKING:
     from counterplay.arena.acpc.client import PlayedForDealer
@@ -49,7 +48,8 @@ def play(
         str, typer.Option(help="Adaptive: hold'em with the buckets it learns in.")
     ] = "holdem(buckets=10)",
     iterations: Annotated[
-        int, typer.Option(help="Adaptive: iterations of the response per 1,000 hands.")
+        int,
+        typer.Option(help="Adaptive: iterations of the response per 1,000 hands.", parser=integer),
     ] = 6_000_000,
     thinking: Annotated[
         float, typer.Option(help="Adaptive: seconds it may think after 1,000 hands.")
@@ -91,10 +91,7 @@ def play(
         "seconds": result.seconds,
         "stopped": stopped,
     }
-    print_facts(
-        {name.replace(" ", "_"): value for name, value in facts.items()} if as_json else facts,
-        as_json,
-    )
+    print_facts(facts, as_json)
     if stopped:
         raise typer.Exit(130)
 
@@ -109,7 +106,9 @@ def deal(
         ),
     ],
     b: Annotated[str, typer.Argument(help="As the first.")],
-    hands: Annotated[int, typer.Option("-n", "--hands", help="Hands to deal.")] = 3_000,
+    hands: Annotated[
+        int, typer.Option("-n", "--hands", help="Hands to deal.", parser=integer)
+    ] = 3_000,
     seed: Annotated[int, typer.Option(help="Of the cards: those of the competition's dealer.")] = 0,
     player_seed: Annotated[
         int, typer.Option(help="Of our players' random numbers, as in `match`.")
@@ -218,7 +217,7 @@ def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
     if as_json:
         found = asdict(result) | {"interval": result.interval, "unit": "sb/h"}
         found["log"] = None if log is None else str(log)
-        print(json.dumps({name: finite(value) for name, value in found.items()}))
+        print_json(found)
         return
     low, high = result.interval
     won = f"{result.mean:+.4f} sb/h, 95% interval {low:+.4f} to {high:+.4f}"
@@ -265,7 +264,7 @@ def bots(
         _write_program(target, who.command)
         written[player] = str(target)
     if as_json:
-        print(json.dumps(written))
+        print_json(written)
         return
     for player, place in written.items():
         out.print(f"{player:<14} {place}")

@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | acpc | reproduce`, the first two of them here.
+show | holdem | acpc | reproduce`, `solve` of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -7,7 +7,6 @@ Errors of the user end with one sentence and exit code 2; no traceback reaches h
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 import warnings
@@ -16,35 +15,32 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.own import is_own, own_file_at_fault, own_reason
 from counterplay.base.registry import one_line, package_at_fault
 from counterplay.cli import (
     acpc,
     frontier,
+    games,
     holdem,
     matches,
     models,
     reproduce,
     responses,
+    show,
     strategies,
 )
-from counterplay.cli.display import (
-    err,
-    out,
-    print_facts,
-    progress,
-    report_run,
-    status,
-)
+from counterplay.cli.display import progress, report_run, status
+from counterplay.cli.facts import err, out
 from counterplay.cli.lists import Command
 from counterplay.cli.support import (
     LIMITS,
     AsJson,
     Commands,
     check_new_run,
+    integer,
     interruptible,
     new_folder,
     nothing_new,
@@ -73,7 +69,7 @@ LESSON = """Equilibria and robust counter-strategies in imperfect-information ga
 
   an equilibrium, and how good it is     counterplay solve kuhn
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
-  play bots at limit hold'em             counterplay match always-call always-raise
+  play bots at limit hold'em             counterplay match uniform always-call
   a model from a player's hands          counterplay model hands.parquet --player NAME
   the figures and tables of the paper    counterplay reproduce all
 
@@ -81,59 +77,22 @@ Type this first: counterplay solve kuhn      Every command: counterplay --help""
 
 
 @app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        from counterplay.base.version import version as installed
+
+        print(f"counterplay {installed()}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         print(LESSON)
 
 
-@app.command()
-def games(
-    game: Annotated[
-        str | None, typer.Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the games, or describe one: how many histories and information sets it has."""
-    from counterplay.games.registry import GAMES, load
-
-    if game is not None:
-        with status(f"building {game}"):
-            loaded = load(game)
-            facts = {
-                "game": loaded.name,
-                "players": loaded.n_players,
-                "histories": loaded.n_nodes,
-                "information sets": loaded.n_infosets,
-                "action slots": loaded.n_slots,
-                "longest history": loaded.depth,
-                "zero-sum": loaded.zero_sum,
-                "perfect recall": loaded.perfect_recall,
-            }
-        print_facts(facts, as_json)
-        return
-    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
-    rows.append(
-        (
-            "open_spiel",
-            "open_spiel:hex(board_size=2)",
-            "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
-        )
-    )
-    if as_json:
-        print(
-            json.dumps(
-                [
-                    {"name": name, "examples": examples, "summary": summary}
-                    for name, examples, summary in rows
-                ]
-            )
-        )
-        return
-    table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
-    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
+app.command()(games.games)
 
 
 @app.command(cls=Command)
@@ -146,7 +105,12 @@ def solve(
     algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     iterations: Annotated[
         int | None,
-        typer.Option("-n", "--iterations", help="Stop after so many iterations in total."),
+        typer.Option(
+            "-n",
+            "--iterations",
+            help="Stop after so many iterations in total.",
+            parser=integer,
+        ),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")
@@ -173,20 +137,21 @@ def solve(
     Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves
     before it stops.
     """
+    from counterplay.games.registry import load
     from counterplay.solvers import run as runs
-    from counterplay.solvers.algorithms import ALGORITHMS, default_solver
+    from counterplay.solvers.algorithms import ALGORITHMS, default_solver, find_solver
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
         refuse_others(
             context,
-            ("resume", *LIMITS, "as_json"),
+            ("resume", *LIMITS, "as_json", *(["game"] if is_own(game) else [])),
             "--resume takes everything but the limits from the run",
         )
-        folder = resume
+        folder, own = resume, load(game) if game is not None else None
         with status(f"loading {resume}"), progress(limits) as show:
             result = interruptible(
-                folder, "solve", lambda: runs.resume(resume, on_chunk=show, **limits)
+                folder, "solve", lambda: runs.resume(resume, on_chunk=show, game=own, **limits)
             )
         idle = nothing_new(folder, [result])
         if idle is not None and not as_json:
@@ -196,13 +161,13 @@ def solve(
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
         if algorithm is not None:
-            ALGORITHMS.find(algorithm, "algorithm")
+            import counterplay.responses.algorithms  # noqa: F401  for what it says of its own
+
+            algorithm = find_solver(algorithm).name
         options = read_options(option)
         if folder is not None:
             check_new_run(folder)
         with status(f"building {game}"):
-            from counterplay.games.registry import load
-
             loaded = load(game)
             loaded.form  # noqa: B018  built here, so that what follows is only solving
         chosen = algorithm or default_solver(loaded)
@@ -234,7 +199,7 @@ app.command()(strategies.evaluate)
 app.command()(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
-app.command()(strategies.show)
+app.command()(show.show)
 app.add_typer(holdem.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)
@@ -275,9 +240,11 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        package = package_at_fault(error)
-        if package is None:
+        package, file = package_at_fault(error), own_file_at_fault(error)
+        if package is None and file is None:
             raise
+        if file is not None:
+            return _complain(f"{file} failed: {own_reason(error)}")
         return _complain(f"the package {package} failed: {one_line(error)}")
 
 

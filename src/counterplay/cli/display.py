@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -10,10 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-out = Console(soft_wrap=True, highlight=False, markup=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+from counterplay.cli.facts import err, named, out, print_facts
 
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
 LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
@@ -22,11 +18,9 @@ SHOWN_INFOSETS = 24  # strategies up to this size are printed
 
 def exploitability_name(game: Any) -> str:
     """What `exploitability` measures in this game, in words."""
-    return (
-        "exploitability (b1 + b2)"
-        if game.n_players == 2 and game.zero_sum
-        else "sum of gains by deviating"
-    )
+    both = game.n_players == 2 and game.zero_sum
+    text = "exploitability (b1 + b2)" if both else "sum of gains by deviating"
+    return named(text, "exploitability")
 
 
 def unit_fact(game: Any) -> dict[str, str]:
@@ -39,22 +33,6 @@ def seat_text(game: Any, player: int) -> str:
     number = f"player {player + 1}"
     name = game.seats[player]
     return f"{number}'s seat" if name == number else f"{number}'s seat ({name})"
-
-
-def print_facts(facts: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(facts))
-        return
-    width = max(len(name) for name in facts)
-    for name, value in facts.items():
-        text = (
-            f"{value:.6g}"
-            if isinstance(value, float)
-            else f"{value:,}"
-            if type(value) is int
-            else str(value)
-        )
-        out.print(f"{name:<{width}}  {text}")
 
 
 @contextmanager
@@ -193,35 +171,34 @@ def print_campaign(campaign: Any) -> None:
 def report_run(result: Any, folder: Path, as_json: bool) -> None:
     from counterplay.evaluation.exact import expected_value
 
-    epsilon = result.exploitability
-    facts: dict[str, Any] = {
-        "game": result.game.name,
-        "algorithm": result.algorithm,
-        "options": result.parameters,
-        "seed": result.seed,
-        "iterations": result.iterations,
-        "new iterations": result.iterations - result.started_at,
-        "seconds": result.seconds,
-        "iterations per second": result.iterations / max(result.seconds, 1e-9),
-        "exploitability": None if math.isnan(epsilon) else epsilon,
-        "values": expected_value(result.game, result.strategy).tolist()
-        if result.game.abilities.exact
-        else None,
-        "stopped by": result.stopped_by,
-        "folder": str(folder),
-    }
+    exact = result.game.abilities.exact
+    values = expected_value(result.game, result.strategy).tolist() if exact else None
+    rate = result.iterations / max(result.seconds, 1e-9)
     if as_json:
-        print(json.dumps(facts))
+        facts: dict[str, Any] = {
+            "game": result.game.name,
+            "algorithm": result.algorithm,
+            "options": result.parameters,
+            "seed": result.seed,
+            "iterations": result.iterations,
+            "new_iterations": result.iterations - result.started_at,
+            "seconds": result.seconds,
+            "iterations_per_second": rate,
+            "exploitability": result.exploitability,
+            "values": values,
+            "stopped_by": result.stopped_by,
+            "folder": str(folder),
+        }
+        print_facts(facts, as_json)
         return
     out.print(
-        f"{facts['game']}, {facts['algorithm']}: {facts['iterations']:,} iterations in "
-        f"{facts['seconds']:.2f} s "
-        f"({facts['iterations per second']:,.0f} per second)",
+        f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
+        f"{result.seconds:.2f} s ({rate:,.0f} per second)",
     )
-    if result.game.abilities.exact:
+    if values is not None:
         out.print(
-            f"{exploitability_name(result.game)} = {epsilon:.3g}   "
-            f"value to {result.game.seats[0]} = {facts['values'][0]:+.6f}"
+            f"{exploitability_name(result.game)} = {result.exploitability:.3g}   "
+            f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
         if result.game.abilities.bots:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import err, out, share_progress
+from counterplay.cli.display import share_progress
+from counterplay.cli.facts import err, out, print_json
 from counterplay.cli.measured import MILLIBETS, Backend, Flops, walk_options
 from counterplay.cli.responses import (
     ALGORITHM_HELP,
@@ -21,7 +21,7 @@ from counterplay.cli.responses import (
     chosen_algorithm,
     seat_of,
 )
-from counterplay.cli.support import AsJson, check_can_write, read_strategy
+from counterplay.cli.support import AsJson, check_can_write, integer, read_strategy
 
 
 def frontier(
@@ -41,11 +41,12 @@ def frontier(
     algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
     iterations: Annotated[
-        int | None, typer.Option("-n", "--iterations", help="Iterations for each p and seat.")
+        int | None,
+        typer.Option("-n", "--iterations", help="Iterations for each p and seat.", parser=integer),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option("-s", "--seconds", help="Seconds of solving for each p and seat."),
+        typer.Option("-s", "--seconds", help="Seconds of solving for each p."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     folder: Annotated[
@@ -109,11 +110,8 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
     advice = None if limit is None or curve.least_risk > limit else curve.recommend(limit)
     if as_json:
         points = _points(curve)
-        print(
-            json.dumps(
-                {"game": curve.game.name, "points": points, "recommended p": advice and advice.p}
-            )
-        )
+        best = advice and advice.p
+        print_json({"game": curve.game.name, "points": points, "recommended_p": best})
         return
     out.print(curve.table())
     if curve.game.abilities.boards:
@@ -133,12 +131,12 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
 
 def _points(curve: Any) -> list[dict[str, float]]:
     """The curve for machines; of estimates with half their 95% intervals."""
-    names = ("p", "exploitation", "exploitability", "straight line", "seconds")
+    names = ("p", "exploitation", "exploitability", "straight_line", "seconds")
     points = [dict(zip(names, row, strict=True)) for row in curve.rows()]
     if curve.estimated:
         for point, (more, less) in zip(points, curve.intervals(), strict=True):
-            point["exploitation, 95% within"] = more
-            point["exploitability (b1 + b2), 95% within"] = less
+            point["exploitation_within"] = more
+            point["exploitability_within"] = less
     return points
 
 

@@ -6,7 +6,8 @@ import time
 
 import typer
 
-from counterplay.cli.display import print_facts, share_progress
+from counterplay.cli.display import share_progress
+from counterplay.cli.facts import print_facts
 from counterplay.cli.support import AsJson
 
 holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)

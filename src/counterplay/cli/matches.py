@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import asdict
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import err, out, print_facts, share_progress
-from counterplay.cli.support import AsJson, read_strategy
+from counterplay.cli.display import share_progress
+from counterplay.cli.facts import err, out, print_facts, print_json
+from counterplay.cli.support import AsJson, integer, read_strategy
 
 if TYPE_CHECKING:
     from counterplay.arena.result import MatchResult
@@ -28,7 +28,10 @@ def match(
     a: Annotated[str, typer.Argument(help=PLAYER_HELP)],
     b: Annotated[str | None, typer.Argument(help="As the first.")] = None,
     hands: Annotated[
-        int, typer.Option("-n", "--hands", help="Hands to play; a duplicate deal is two.")
+        int,
+        typer.Option(
+            "-n", "--hands", help="Hands to play; a duplicate deal is two.", parser=integer
+        ),
     ] = 100_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same cards.")] = 0,
     duplicate: Annotated[
@@ -54,14 +57,15 @@ def match(
         int | None,
         typer.Option(
             help=f"With --learn: iterations of the response per 1,000 hands (default: "
-            f"{THINKING:,})."
+            f"{THINKING:,}).",
+            parser=integer,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play two strategies or bots against each other and say who wins, and how sure that is.
 
-    For example: counterplay match always-call always-raise
+    For example: counterplay match uniform always-call
     Ctrl-C gives the result of the hands played so far, and logs these.
     """
     _check_options(a, b, hands, learn, duplicate, iterations)
@@ -141,7 +145,7 @@ def _match(
     if as_json:
         found = asdict(result) | {"a": a, "b": b, "interval": result.interval}
         found["unit"] = str(loaded.unit)
-        print(json.dumps({name: finite(value) for name, value in found.items()}))
+        print_json(found)
     else:
         _print_result(result, a, b, loaded, log)
     return result.stopped
@@ -172,13 +176,6 @@ def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | N
     facts |= {"hands written to": str(log)} if log is not None else {}
     facts |= {"stopped": "yes, before all hands were played"} if result.stopped else {}
     print_facts(facts, False)
-
-
-def finite(value: Any) -> Any:
-    """For JSON, which knows no infinity: None instead."""
-    if isinstance(value, tuple | list):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _learn(
@@ -214,9 +211,9 @@ def _learn(
                 rows.append(
                     {
                         "hands": block.hands,
-                        "last block": block.won,
+                        "last_block": block.won,
                         "mean": block.mean,
-                        "half interval": finite(half),
+                        "half_interval": half,
                     }
                 )
                 if not as_json:
@@ -228,7 +225,7 @@ def _learn(
             raise
         stopped = True
     if as_json:
-        print(json.dumps({"opponent": opponent, "unit": unit, "blocks": rows, "stopped": stopped}))
+        print_json({"opponent": opponent, "unit": unit, "blocks": rows, "stopped": stopped})
         return stopped
     if log is not None:
         out.print(f"hands written to {log}")
@@ -240,6 +237,7 @@ def _learn(
 def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     """The game and the two players: strategies, or in hold'em bots that carry the name they were
     called by."""
+    from counterplay.base.own import is_own
     from counterplay.games.registry import load
     from counterplay.opponents.bots.registry import BOTS, as_bot
     from counterplay.opponents.bots.table import strategy_bot
@@ -249,7 +247,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
         return loaded, read_strategy(a, game), read_strategy(b, game)
     players: list[Any] = []
     for name in (a, b):
-        if name in BOTS or not name or not os.path.exists(name):
+        if name in BOTS or not name or is_own(name) or not os.path.exists(name):
             players.append(as_bot(name))
             continue
         strategy = read_strategy(name, game)
@@ -260,5 +258,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
                 read_strategy(b, strategy.game.name),
             )
         loaded = loaded or strategy.game
-        players.append(strategy_bot(strategy, Path(name).name))
+        player = strategy_bot(strategy, Path(name).name)
+        player.made_from = name
+        players.append(player)
     return loaded or load("holdem(buckets=10)"), players[0], players[1]

@@ -10,6 +10,7 @@ import typer
 
 from counterplay.base.progress import TellShare
 from counterplay.cli.display import progress, share_progress
+from counterplay.cli.facts import key_of, named
 
 Backend = Annotated[
     str | None,
@@ -22,6 +23,7 @@ Flops = Annotated[
 #: From small bets, summed over both seats, to thousandths of one, averaged over them.
 MILLIBETS = 500.0
 IN_MILLIBETS = "in mb/g, averaged over the seats"
+MILLIBETS_KEY = "_mbg"  # behind a key
 
 
 def walk_options(backend: str | None, flops: int | None, seed: int | None = None) -> dict[str, Any]:
@@ -63,11 +65,12 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
     response's choice before the flop makes it."""
     from counterplay.evaluation.estimate import FlopEstimate
 
-    facts = {name: float(value)}
+    key, facts = key_of(name), {name: float(value)}
     if isinstance(value, FlopEstimate):
-        facts[f"{name}, 95% within"] = value.error
+        facts[named(f"{name}, 95% within", f"{key}_within")] = value.error
         if too:
-            facts[f"{name}, of that too {too} by about"] = abs(value.bias)
+            remark = f"{name}, of that too {too} by about"
+            facts[named(remark, f"{key}_too_{too}_by")] = abs(value.bias)
     return facts
 
 

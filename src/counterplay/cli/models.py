@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.display import err, out, print_facts
+from counterplay.cli.display import status
+from counterplay.cli.facts import Said, err, named, out, print_facts
 from counterplay.cli.support import AsJson
 
+if TYPE_CHECKING:
+    from counterplay.arena.result import MatchResult
+    from counterplay.opponents.models.model import OpponentModel
+
+VERDICTS = {
+    "better": "predicts better than plain frequencies",
+    "same": "as good as plain frequencies: his cards hardly matter, or more hands are needed to "
+    "see it; both leave a good model",
+    "worse": "WORSE than plain frequencies: a bad model; give more hands, or try another --kind",
+}
 NAME_BYTES = 150  # of a player's name in the name of a file
 
 
@@ -66,8 +79,9 @@ def model(
     from counterplay.games.registry import load
     from counterplay.opponents.hands.parquet import read_any
     from counterplay.opponents.models.file import save_model
-    from counterplay.opponents.models.model import assess, learn_model, split
+    from counterplay.opponents.models.model import learn_model
     from counterplay.opponents.models.observe import observe
+    from counterplay.opponents.models.quality import assess, split
 
     target = _model_file(hands, target, player, kind)
     if kind == "frequency" and not laplace:
@@ -92,13 +106,20 @@ def model(
             f"{player!r} decides in {len(set(seen.hand.tolist()))} of these hands, "
             "too few to learn from some and hold every fifth out; give more"
         )
-    quality = assess(
-        learn_model(known, loaded, player, kind, laplace=laplace, unseen=unseen), known, held_out
-    )
-    learnt = learn_model(seen, loaded, player, kind, laplace=laplace, unseen=unseen)
+    learn = partial(learn_model, game=loaded, player=player, kind=kind, laplace=laplace)
+    learnt = learn(seen, unseen=unseen)
     save_model(learnt, target)
+    try:
+        early = learn(known, unseen=unseen)
+        quality = assess(early, known, held_out)
+        with status("what a response would win"):
+            won = _estimate(early, lambda: learn(held_out, unseen=unseen))
+    except KeyboardInterrupt:
+        err.print(f"stopped; the model is saved in {target}, but nobody knows how good it is.")
+        raise typer.Exit(130) from None
     if text and not as_json:
         out.print(learnt.text())
+    shown = float((seen.cards[:, 0] >= 0).mean())
     print_facts(
         {
             "player": player,
@@ -106,18 +127,45 @@ def model(
             "hands without a decision": played - learnt.hands,
             "skipped": len(read.skipped),
             "decisions": learnt.decisions,
-            "his cards were seen in": f"{100 * float((seen.cards[:, 0] >= 0).mean()):.0f}% of them",
-            "held out": f"{quality.decisions:,} decisions, every fifth hand",
+            named("his cards were seen in", "cards_seen"): Said(
+                f"{100 * shown:.0f}% of them", shown
+            ),
+            named("held out", "held_out_decisions"): Said(
+                f"{quality.decisions:,} decisions, every fifth hand", quality.decisions
+            ),
             "log loss": quality.log_loss,
             "log loss of plain frequencies": quality.baseline,
-            "likeliest action taken": f"{100 * quality.accuracy:.0f}%",
-            "verdict": f"predicts {'better' if quality.gain > 0 else 'NO better'} than plain "
-            f"frequencies",
+            named("likeliest action taken", "accuracy"): Said(
+                f"{100 * quality.accuracy:.0f}%", quality.accuracy
+            ),
+            "verdict": Said(VERDICTS[quality.verdict], quality.verdict),
+            "a response would win": _would_win(won),
+            "advice": _advice(won),
             "saved in": str(target),
         }
         | ({"text": learnt.text()} if text and as_json else {}),
         as_json,
     )
+
+
+def _estimate(early: OpponentModel, late: Callable[[], OpponentModel]) -> MatchResult:
+    """What a response to a model of the other hands wins from one of the hands held out."""
+    from counterplay.arena.worth import worth
+
+    return worth(early, late())
+
+
+def _would_win(won: MatchResult) -> Said:
+    """About what a response wins, in words; both models were learnt from unlike hands."""
+    half = (won.interval[1] - won.interval[0]) / 2
+    text = f"about {won.mean:+.2f} ± {half:.2f} sb/h from the player of the hands held out"
+    return Said(text, won.mean)
+
+
+def _advice(won: MatchResult) -> Said:
+    if won.interval[0] > 0:
+        return Said("respond to it: counterplay respond", "respond")
+    return Said("do not bet on it before there are more hands", "more hands")
 
 
 def _model_file(hands: Path, target: Path | None, player: str, kind: str) -> Path:

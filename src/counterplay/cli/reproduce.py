@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from counterplay.base.errors import Interrupted
-from counterplay.cli.display import (
-    err,
-    out,
-    overall_progress,
-    print_campaign,
-    print_outcome,
-    share_progress,
-)
+from counterplay.cli.display import overall_progress, print_campaign, print_outcome, share_progress
+from counterplay.cli.facts import err, key_of, out, print_json
 from counterplay.cli.support import AsJson, refuse_others
+
+if TYPE_CHECKING:
+    from counterplay.experiments.harness.base import Outcome
 
 
 def reproduce(
@@ -54,14 +50,8 @@ def reproduce(
     if name is None:
         refuse_others(context, ["as_json"], "without a name it only lists what there is")
         if as_json:
-            print(
-                json.dumps(
-                    [
-                        {"name": experiment.name, "title": experiment.title}
-                        for experiment in experiments().values()
-                    ]
-                )
-            )
+            listed = experiments().values()
+            print_json([{"name": one.name, "title": one.title} for one in listed])
             return
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
@@ -77,16 +67,9 @@ def reproduce(
             err.print("stopped before anything was begun; the same command starts again.")
             raise typer.Exit(130) from None
         if as_json:
-            print(
-                json.dumps(
-                    {
-                        **asdict(campaign),
-                        "outcomes": [outcome.as_data() for outcome in campaign.outcomes],
-                        "report": str(campaign.report),
-                        "stopped": stopped,
-                    }
-                )
-            )
+            outcomes = [for_machines(outcome) for outcome in campaign.outcomes]
+            found = {**asdict(campaign), "outcomes": outcomes, "report": str(campaign.report)}
+            print_json({**found, "stopped": stopped})
         else:
             print_campaign(campaign)
         if stopped:
@@ -103,13 +86,19 @@ def reproduce(
             err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
             raise typer.Exit(130) from None
         if as_json:
-            print(json.dumps(outcome.as_data()))
+            print_json(for_machines(outcome))
         else:
             print_outcome(outcome)
             out.print(
                 "Files: "
                 + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
             )
+
+
+def for_machines(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as its file has it, the names of settings as keys."""
+    data = outcome.as_data()
+    return {**data, "setting": {key_of(name): value for name, value in data["setting"].items()}}
 
 
 def _go_on(folder: Path, again: bool) -> str:

@@ -10,16 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.display import (
-    err,
-    out,
-    print_facts,
-    status,
-    unit_fact,
-)
+from counterplay.base.own import is_own
+from counterplay.cli.display import status, unit_fact
+from counterplay.cli.facts import err, key_of, named, out, print_facts
 from counterplay.cli.measured import (
     IN_MILLIBETS,
     MILLIBETS,
+    MILLIBETS_KEY,
     Backend,
     Flops,
     flops_fact,
@@ -31,6 +28,7 @@ from counterplay.cli.support import (
     LIMITS,
     AsJson,
     check_new_run,
+    integer,
     interruptible,
     new_folder,
     nothing_new,
@@ -91,10 +89,12 @@ def respond(
     algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
     engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
     iterations: Annotated[
-        int | None, typer.Option("-n", "--iterations", help="Stop after so many iterations.")
+        int | None,
+        typer.Option("-n", "--iterations", help="Stop after so many iterations.", parser=integer),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")
+        float | None,
+        typer.Option("-s", "--seconds", help="Stop after so many seconds of solving in all."),
     ] = None,
     target: Annotated[
         float | None,
@@ -128,10 +128,10 @@ def respond(
     if resume is not None:
         refuse_others(
             context,
-            ("resume", *LIMITS, "backend", "flops", "as_json"),
+            ("resume", *LIMITS, "backend", "flops", "as_json", *(["game"] if is_own(game) else [])),
             "--resume takes everything but the limits from the folder",
         )
-        _resume(resume, limits, measure, as_json)
+        _resume(resume, game, limits, measure, as_json)
         return
     if model is None:
         raise BadParameter("respond to whom? For example: counterplay respond uniform --game kuhn")
@@ -197,7 +197,9 @@ def respond(
         _report(response, where, as_json)
 
 
-def _resume(folder: Path, limits: dict[str, Any], walk: dict[str, Any], as_json: bool) -> None:
+def _resume(
+    folder: Path, game: str | None, limits: dict[str, Any], walk: dict[str, Any], as_json: bool
+) -> None:
     """Go on with the response in a folder; where boards are to be walked and there is no limit,
     measure it as it is."""
     from counterplay.responses.resume import resume_response
@@ -206,7 +208,7 @@ def _resume(folder: Path, limits: dict[str, Any], walk: dict[str, Any], as_json:
         response = interruptible(
             folder,
             "respond",
-            lambda: resume_response(folder, on_chunk=show, measure=asked, **limits),
+            lambda: resume_response(folder, game=game, on_chunk=show, measure=asked, **limits),
         )
     idle = nothing_new(folder, response.runs)
     if idle is not None and not as_json and not walk:
@@ -275,10 +277,11 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     """What a response wins and risks. Numbers nobody measured are null in JSON, and left out
     otherwise."""
     both = response.player is None
-    risk = "exploitability" + (" (b1 + b2)" if both else ", below the value of the game")
-    gain = "exploitation, above the value of the game"
-    found = [
-        ("payoff against the model", response.payoff, ""),
+    where = " (b1 + b2)" if both else ", below the value of the game"
+    risk = named(f"exploitability{where}", "exploitability")
+    gain = named("exploitation, above the value of the game", "exploitation")
+    found: list[tuple[str, float, str]] = [
+        (named("payoff against the model", "payoff"), response.payoff, ""),
         ("worst case", response.worst_case, "low"),
         (gain, response.exploitation, ""),
         (risk, response.exploitability, "high"),
@@ -286,8 +289,9 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     boards = response.game.abilities.boards
     if boards and both:
         for name, value, too in found[2:]:
-            short = name.split(",")[0].removesuffix(" (b1 + b2)")
-            found.append((f"{short} {IN_MILLIBETS}", MILLIBETS * value, too))
+            key = key_of(name)
+            same = named(f"{key} {IN_MILLIBETS}", f"{key}{MILLIBETS_KEY}")
+            found.append((same, MILLIBETS * value, too))
     facts: dict[str, Any] = {}
     for name, value, too in found:
         if not math.isnan(value):

@@ -1,24 +1,18 @@
-"""The commands that look at a strategy: `evaluate`, `show`."""
+"""The command `evaluate`: how good a strategy is."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.display import (
-    exploitability_name,
-    out,
-    print_facts,
-    seat_text,
-    status,
-    unit_fact,
-)
+from counterplay.cli.display import exploitability_name, seat_text, status, unit_fact
+from counterplay.cli.facts import named, print_facts
 from counterplay.cli.measured import (
     IN_MILLIBETS,
     MILLIBETS,
+    MILLIBETS_KEY,
     Backend,
     Flops,
     flops_fact,
@@ -26,7 +20,7 @@ from counterplay.cli.measured import (
     walk_options,
     walk_progress,
 )
-from counterplay.cli.support import AsJson, read_strategy, refuse_given
+from counterplay.cli.support import AsJson, read_strategy
 
 
 def evaluate(
@@ -68,9 +62,11 @@ def evaluate(
             )
         facts: dict[str, Any] = {"game": loaded.name} | unit_fact(loaded)
         for player, value in enumerate(expected_value(loaded, profile)):
-            facts[f"value to {loaded.seats[player]}"] = float(value)
-        for player, seat in enumerate(loaded.seats):
-            facts[f"best response of {seat}"] = best_response(loaded, profile, player).value
+            facts[named(f"value to {loaded.seats[player]}", f"value_to_player_{player + 1}")] = (
+                float(value)
+            )
+        for player in range(loaded.n_players):
+            facts[_best_of(loaded, player)] = best_response(loaded, profile, player).value
         if profile.player is None:
             facts[exploitability_name(loaded)] = exploitability(loaded, profile)
         else:
@@ -86,7 +82,8 @@ def evaluate(
             other = read_strategy(against, loaded.name)
             for player in seats_between(profile, other):
                 value = float(expected_value(loaded, other.replace(profile, player))[player])
-                facts[f"value as {loaded.seats[player]} against {against}"] = value
+                text = f"value as {loaded.seats[player]} against {against}"
+                facts[named(text, f"value_as_player_{player + 1}_against")] = value
     print_facts(facts, as_json)
 
 
@@ -100,14 +97,19 @@ def _by_boards(profile: Any, options: dict[str, Any]) -> dict[str, Any]:
         found = best_values(game, profile, players, **options, tell=tell)
     facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
     for player, value in zip(players, found, strict=True):
-        facts |= measured_fact(f"best response of {game.seats[player]}", value, "high")
+        facts |= measured_fact(_best_of(game, player), value, "high")
     if profile.player is None:
         facts |= measured_fact(exploitability_name(game), sum(found), "high")
-        facts |= measured_fact(f"the same {IN_MILLIBETS}", MILLIBETS * sum(found), "high")
+        same = named(f"the same {IN_MILLIBETS}", f"exploitability{MILLIBETS_KEY}")
+        facts |= measured_fact(same, MILLIBETS * sum(found), "high")
     else:
         facts["meant for"] = seat_text(game, profile.player)
         facts |= measured_fact("worst case", -found[0], "low")
     return facts | flops_fact(found[0])
+
+
+def _best_of(game: Any, player: int) -> str:
+    return named(f"best response of {game.seats[player]}", f"best_response_of_player_{player + 1}")
 
 
 def _somebody(game: Any) -> str:
@@ -126,62 +128,7 @@ def _one_seat(response: Any) -> dict[str, Any]:
     return {
         "meant for": f"{seat_text(game, player)}; the other is the model it responds to",
         "worst case": worst,
-        "exploitability, below the value of the game": max(value - worst, 0.0),
-    }
-
-
-def show(
-    context: typer.Context,
-    strategy: Annotated[str, typer.Argument(help="A strategy file or a run folder.")],
-    betting: Annotated[
-        str, typer.Option(help="Hold'em: after these actions before the flop, such as r or cr.")
-    ] = "",
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Hold'em: where the picture goes (default: beside the strategy)."
+        named("exploitability, below the value of the game", "exploitability"): max(
+            value - worst, 0.0
         ),
-    ] = None,
-    game: Annotated[str | None, typer.Option(help="The game, where the file does not say.")] = None,
-) -> None:
-    """Show what a strategy does: its table, or in hold'em the grid of starting hands as a
-    picture."""
-    profile = read_strategy(strategy, game)
-    if profile.player is not None:
-        out.print(
-            f"Meant for {seat_text(profile.game, profile.player)}; "
-            "the other is the model it responds to."
-        )
-    if not profile.game.abilities.grid:
-        refuse_given(
-            context,
-            ["betting", "picture"],
-            f"the strategy is for {profile.game.name}, which has no picture",
-        )
-        for row in profile.table():
-            out.print(str(row))
-        return
-    from counterplay.holdem.grid import grid_label, plot_grid, preflop_grid
-
-    path = Path(strategy)
-    name = path.name if path.is_dir() else path.stem
-    picture = (
-        picture
-        or (path if path.is_dir() else path.parent)
-        / f"{name}-preflop{'-' + betting if betting else ''}.png"
-    )
-    plot_grid(profile, picture, betting, name)
-    grid = preflop_grid(profile, betting)
-    for row in range(13):
-        cells = [
-            f"{grid_label(row, column):>3} {_letter(grid[row, column])}" for column in range(13)
-        ]
-        out.print("  ".join(cells))
-    out.print("r raise, c call, f fold: what is played most; capitals above 90%")
-    out.print(f"Picture: {picture}")
-
-
-def _letter(shares: Any) -> str:
-    best = int(shares.argmax())
-    letter = "fcr"[best]
-    return letter.upper() if shares[best] > 0.9 else letter
+    }

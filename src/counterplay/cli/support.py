@@ -6,6 +6,7 @@ import ast
 import os
 import tempfile
 from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +14,24 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.display import err
+from counterplay.cli.facts import err
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 LIMITS = ("iterations", "seconds", "target")
+MOST = 10**18  # of anything that is counted
+
+
+def integer(text: Any) -> int:
+    """A whole number, also as 1e6, 1_000_000 or 1,000,000."""
+    try:
+        number = Decimal(str(text).replace("_", "").replace(",", ""))
+        if number != number.to_integral_value() or abs(number) > MOST:
+            raise InvalidOperation
+        return int(number)
+    except (InvalidOperation, ValueError, OverflowError):
+        raise typer.BadParameter(
+            f"{text!r} is not a whole number, such as 1000000 or 1e6"
+        ) from None
 
 
 class Commands(TyperGroup):

@@ -26,6 +26,7 @@ from counterplay.forms.sequence import (
 )
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.width import FullWidthForm, payoff_gradient
+from counterplay.games.registry import as_game
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class BestResponse:
     strategy: Strategy | None  # None in hold'em, where it is too large
 
 
-def expected_value(game: Game, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+def expected_value(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
     """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
-    strategy = _checked(game, strategy)
+    game, strategy = _checked(game, strategy)
     if _by_board(game, options):
         from counterplay.evaluation.boards import value_by_board
 
@@ -60,11 +61,11 @@ def expected_value(game: Game, strategy: Strategy | Mixture, **options: Any) -> 
 
 
 def best_response(
-    game: Game, strategy: Strategy | Mixture, player: int, **options: Any
+    game: Game | str, strategy: Strategy | Mixture, player: int, **options: Any
 ) -> BestResponse:
     """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
     recall; in hold'em he sees his cards and remembers."""
-    strategy = _checked(game, strategy)
+    game, strategy = _checked(game, strategy)
     game.check_player(player)
     if _by_board(game, options):
         from counterplay.evaluation.boards import best_values
@@ -76,14 +77,14 @@ def best_response(
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
-def exploitability(game: Game, strategy: Strategy | Mixture, **options: Any) -> float:
+def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
     mb/g.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
     """
-    strategy = _checked(game, strategy)
+    game, strategy = _checked(game, strategy)
     if _by_board(game, options):
         from counterplay.evaluation.boards import best_values
 
@@ -91,10 +92,12 @@ def exploitability(game: Game, strategy: Strategy | Mixture, **options: Any) -> 
     return policy_exploitability(game, _one_strategy(strategy).probabilities)
 
 
-def _checked(game: Game, strategy: Strategy | Mixture) -> Strategy | Mixture:
-    """As it is, where it belongs to the game."""
-    check_same_game(game, strategy.one if isinstance(strategy, Mixture) else strategy)
-    return strategy
+def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Strategy | Mixture]:
+    """The game, by name or not, and the strategy as it is, where it belongs to it."""
+    one = strategy.one if isinstance(strategy, Mixture) else strategy
+    game = as_game(game, one)
+    check_same_game(game, one)
+    return game, strategy
 
 
 def _one_strategy(strategy: Strategy | Mixture) -> Strategy:

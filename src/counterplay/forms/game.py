@@ -52,6 +52,11 @@ class Game:
     def __repr__(self) -> str:
         return f"Game({self.name!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was built, which another process builds again."""
+        kept = ("name", "rules", "_abilities", "_unit", "_seats")
+        return {name: vars(self)[name] for name in kept}
+
     @cached_property
     def _built(self) -> tuple[HistoryTree, Labels | None]:
         if isinstance(self.rules, LevelRules):

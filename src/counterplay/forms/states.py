@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import islice
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
 from counterplay.base import memory
 from counterplay.base.counting import Count
-from counterplay.base.errors import BadGame
+from counterplay.base.errors import BadGame, CounterplayError, shown
+from counterplay.base.own import own_reason
 from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.forms.tree import NO_ACTION, HistoryTree
@@ -105,6 +107,38 @@ class _Walk:
         return found
 
 
+NEEDED = ("player", "actions", "child", "infoset", "chance", "payoffs")
+
+
+def _children(walk: _Walk, state: State, name: str) -> list[State]:
+    """What follows a state. A mistake in the rules is said with the state, and the method."""
+    try:
+        return walk.visit(state)
+    except BadGame as error:
+        text = str(error)
+        raise BadGame(
+            text if str(state) in text else f"{text}, in the state {shown(state)}"
+        ) from None
+    except (CounterplayError, MemoryError):
+        raise
+    except Exception as error:
+        raise BadGame(f"{name}: {_mistake(state, error)}") from error
+
+
+def _mistake(state: Any, error: Exception) -> str:
+    """Which method of a state is missing or fails, and how."""
+    missing = [method for method in NEEDED if not callable(getattr(state, method, None))]
+    if isinstance(error, AttributeError) and error.obj is state and error.name in missing:
+        return (
+            f"the state {shown(state)} has no method {error.name}(); a state needs "
+            f"{', '.join(NEEDED)}"
+        )
+    names = [step.name for step in extract_tb(error.__traceback__)]
+    method = next((name for name in names if name in NEEDED), None)
+    what = f"{method}() failed" if method else "a mistake"
+    return f"{what} in the state {shown(state)}: {own_reason(error)}"
+
+
 def _visit_all(walk: _Walk, root: State, name: str) -> None:
     """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a
     level too."""
@@ -118,7 +152,7 @@ def _visit_all(walk: _Walk, root: State, name: str) -> None:
             )
         below: list[State] = []
         for state in level:
-            children = walk.visit(state)
+            children = _children(walk, state, name)
             below += children
             seen += len(children)
             if seen - checked >= CHECK_EVERY:

@@ -12,12 +12,15 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
+from counterplay.base.own import check_not_own
+from counterplay.forms.abilities import numbered
+from counterplay.forms.display import StrategyShown
+from counterplay.forms.exchange import Exchanged
 from counterplay.forms.game import Game
+from counterplay.forms.probabilities import checked, numbers, where
 from counterplay.forms.sequence import plan_from_policy
 from counterplay.kernels.policy import normalise
 
-#: How far a sum of probabilities may be from one.
-TOLERANCE = 1e-9
 #: Strategies with so many slots are compressed on disk.
 COMPRESSED_FROM = 100_000
 
@@ -30,20 +33,28 @@ def set_game_finder(finder: Callable[[str], Game]) -> None:
     _find_game = finder
 
 
+def _as_game(game: Game | str) -> Game:
+    if isinstance(game, str) and _find_game is not None:
+        return _find_game(game)
+    if not isinstance(game, Game):
+        raise BadStrategy(f"a strategy is for a game, not for {game!r}")
+    return game
+
+
 class Row(NamedTuple):
     """One information set of a strategy, readable."""
 
-    player: int  # 1, 2, ... as in the paper
+    player: int  # 0, 1, ..., as everywhere in code; as text player 1, player 2, ...
     infoset: str
     probabilities: dict[str, float]
 
     def __str__(self) -> str:
         shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
-        player = f"player {self.player}"
+        player = numbered(self.player)
         return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
 
 
-class Strategy:
+class Strategy(Exchanged, StrategyShown):
     """A strategy profile: behaviour of all players. Immutable.
 
     `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:
@@ -55,39 +66,43 @@ class Strategy:
 
     def __init__(self, game: Game, probabilities: np.ndarray) -> None:
         self.game = game
-        self.probabilities = _checked(game, probabilities)
+        self.probabilities = checked(game, probabilities)
 
     def __repr__(self) -> str:
         seat = "" if self.player is None else f", for player {self.player + 1}"
         return f"Strategy({self.game.name!r}, {self.game.n_infosets} information sets{seat})"
 
     @classmethod
-    def uniform(cls, game: Game) -> Strategy:
+    def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
+        game = _as_game(game)
         counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
 
     @classmethod
-    def random(cls, game: Game, seed: int = 0) -> Strategy:
+    def random(cls, game: Game | str, seed: int = 0) -> Strategy:
         """Probabilities drawn uniformly from each simplex."""
+        game = _as_game(game)
         return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
 
     @classmethod
-    def from_weights(cls, game: Game, weights: np.ndarray) -> Strategy:
+    def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
-        values = _numbers(game, weights)
+        game = _as_game(game)
+        values = numbers(game, weights)
         if np.any(values < 0):
             raise BadStrategy(
-                f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
+                f"negative weight {values[values < 0][0]:.6g} at {where(game, values < 0)}"
             )
         probabilities = np.empty(game.n_slots)
         normalise(values, game.form.first, probabilities)
         return cls(game, probabilities)
 
     @classmethod
-    def from_table(cls, game: Game, table: Mapping[str, Mapping[str, float]]) -> Strategy:
+    def from_table(cls, game: Game | str, table: Mapping[str, Mapping[str, float]]) -> Strategy:
         """From `{information set: {action: probability}}`, labels as in `table()`. What is not
         named is played uniformly."""
+        game = _as_game(game)
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
@@ -110,19 +125,20 @@ class Strategy:
 
     def at(self, infoset: str) -> dict[str, float]:
         """Probabilities at one information set, by its label."""
-        return self._row(_infoset(self.game, infoset)).probabilities
+        return self.row(_infoset(self.game, infoset)).probabilities
 
     def table(self) -> list[Row]:
         """One readable row per information set."""
-        return [self._row(i) for i in range(self.game.n_infosets)]
+        return [self.row(i) for i in range(self.game.n_infosets)]
 
-    def _row(self, i: int) -> Row:
+    def row(self, i: int) -> Row:
+        """The row of an information set, by its number."""
         low, high = self.game.form.first[i], self.game.form.first[i + 1]
         labels = self.game.labels
         shares = dict(
             zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True)
         )
-        return Row(int(self.game.form.owner[i]) + 1, self.game.infoset_names[i], shares)
+        return Row(int(self.game.form.owner[i]), self.game.infoset_names[i], shares)
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -188,6 +204,10 @@ class Strategy:
         """Read what `save` wrote. `game` is needed only for a game of your own."""
         path = Path(path)
         if os.path.isdir(path):  # unlike Path.is_dir, says no to a name that is too long
+            if not os.path.exists(path / "strategy.npz"):
+                raise BadFile(
+                    f"{path}: a folder without a strategy; that of a run has strategy.npz in it"
+                )
             path = path / "strategy.npz"
         name = files.read_header(path, "strategy").get("game")
         if not isinstance(name, str):
@@ -195,6 +215,7 @@ class Strategy:
         if game is None:
             if _find_game is None:
                 raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
+            check_not_own(name, path, "give the game: --game, in Python game=")
             try:
                 game = _find_game(name)
             except CounterplayError as error:
@@ -253,50 +274,3 @@ def _infoset(game: Game, label: str) -> int:
         raise BadStrategy(
             f"no information set {label!r} in {game.name}; there are {some}"
         ) from None
-
-
-def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
-    """A float64 copy with one finite number per slot, or `BadStrategy`."""
-    try:
-        values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadStrategy("a strategy is an array of numbers") from None
-    if values.shape != (game.n_slots,):
-        raise BadStrategy(
-            f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}"
-        )
-    if not np.all(np.isfinite(values)):
-        raise BadStrategy(
-            f"{values[~np.isfinite(values)][0]} is no probability, at "
-            f"{_where(game, ~np.isfinite(values))}"
-        )
-    return values
-
-
-def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
-    """A read-only float64 copy, or `BadStrategy`."""
-    values = _numbers(game, probabilities)
-    if np.any(values < 0):
-        raise BadStrategy(
-            f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
-        )
-    sums = np.add.reduceat(values, game.form.first[:-1])
-    wrong = np.abs(sums - 1.0) > TOLERANCE
-    if np.any(wrong):
-        i = int(np.flatnonzero(wrong)[0])
-        raise BadStrategy(f"probabilities at {_name(game, i)} sum to {sums[i]:.9g}, not 1")
-    values.setflags(write=False)
-    return values
-
-
-def _where(game: Game, bad: np.ndarray) -> str:
-    slot = int(np.flatnonzero(bad)[0])
-    return _name(game, int(np.searchsorted(game.form.first, slot, side="right")) - 1)
-
-
-def _name(game: Game, infoset: int) -> str:
-    if game.n_infosets > 100_000:
-        return f"information set {infoset}"
-    return (
-        f"information set {game.labels.infoset[infoset]!r} of player {game.form.owner[infoset] + 1}"
-    )

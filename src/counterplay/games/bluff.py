@@ -38,6 +38,11 @@ class Bluff:
                 f"bluff has at most {MAX_LADDER} bids (dice times faces), not {self.ladder}"
             )
 
+    def openspiel(self) -> str | None:
+        """The same game there: with one die each, since several are rolled one by one there."""
+        one = self.dice == (1, 1)
+        return f"liars_dice(numdice=1,dice_sides={self.faces})" if one else None
+
     def count_nodes(self) -> int:
         rolls, histories = self.faces ** sum(self.dice), 2 ** (self.ladder + 1) - 1
         return int(1 + rolls * histories)

@@ -28,6 +28,13 @@ class Goofspiel:
     def __init__(self, cards: int) -> None:
         self.cards = whole_number(cards, 1, 12, "the number of cards of goofspiel")
 
+    def openspiel(self) -> str:
+        """The same game there."""
+        return (
+            f"goofspiel(imp_info=True,num_cards={self.cards},players=2,"
+            "points_order=descending,returns_type=win_loss)"
+        )
+
     def count_nodes(self) -> int:
         rounds = (perm(self.cards, k) ** 2 * (1 + self.cards - k) for k in range(self.cards))
         return sum(rounds) + perm(self.cards) ** 2

@@ -69,6 +69,10 @@ class Kuhn:
     def __init__(self, players: int = 2) -> None:
         self.n_players = whole_number(players, 2, 6, "players")
 
+    def openspiel(self) -> str:
+        """The same game there."""
+        return f"kuhn_poker(players={self.n_players})"
+
     def root(self) -> KuhnState:
         return KuhnState(self.n_players)
 

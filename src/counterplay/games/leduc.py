@@ -102,6 +102,10 @@ class Leduc:
     def root(self) -> LeducState:
         return LeducState(self.suits)
 
+    def openspiel(self) -> str | None:
+        """The same game there."""
+        return "leduc_poker" if self.suits else None
+
 
 GAME = GameSpec(
     "leduc", Leduc, "Leduc hold'em: six cards, two rounds", ("leduc", "leduc(suits=False)")

@@ -91,8 +91,8 @@ class OpenSpielRules:
                 f"open_spiel:{word} does not say what its players know (no information state "
                 f"string)"
             )
-        self._game = game
+        self.spiel = game
         self.n_players = int(game.num_players())
 
     def root(self) -> OpenSpielState:
-        return OpenSpielState(self._game.new_initial_state(), self._perfect)
+        return OpenSpielState(self.spiel.new_initial_state(), self._perfect)

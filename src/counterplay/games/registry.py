@@ -4,16 +4,21 @@ and its test."""
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter
+from counterplay.base.own import call_own, check_not_own, is_own, own_thing, split_own
 from counterplay.base.registry import Registry
+from counterplay.forms.exchange import Exchange, set_openspiel
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import set_game_finder
 from counterplay.games.spec import GameSpec
 
+ENDINGS = (".efg", ".nfg")  # of Gambit's files
 OPEN_SPIEL = "open_spiel:"
 ELSEWHERE = ("counterplay.holdem.game",)  # more than a file; it stands in a higher layer
+ALSO = (OPEN_SPIEL + "NAME", "game.efg", "game.nfg", "my_game.py:MyGame")  # ways to write one
 LARGEST_NUMBER = 10**9
 
 GAMES: Registry[GameSpec] = Registry(
@@ -23,16 +28,48 @@ GAMES: Registry[GameSpec] = Registry(
 
 def load(name: str) -> Game:
     """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`,
-    `open_spiel:hex(board_size=2)`."""
+    `open_spiel:hex(board_size=2)`, a file of Gambit (`game.efg`, `game.nfg`), a class of your own
+    as `my_game.py:MyGame` (which runs that file)."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
     if name.startswith(OPEN_SPIEL):
         from counterplay.games.openspiel import OpenSpielRules
 
         return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
+    if is_own(name):
+        return Game(name, _own_rules(name))
+    if name.endswith(ENDINGS):
+        from counterplay.games.gambit import read_gambit
+
+        return Game(name, read_gambit(Path(name)))
     word, args, kwargs = _parse(name)
-    canonical, rules = GAMES.find(word, also=[OPEN_SPIEL + "NAME"]).bind(args, kwargs)
+    canonical, rules = GAMES.find(word, also=ALSO).bind(args, kwargs)
     return Game(canonical, rules)
+
+
+def _own_rules(name: str) -> Any:
+    """Rules of the user's own: a class, a function that makes them, a spec, or the rules."""
+    found, (_, word, rest) = own_thing(name, "game"), split_own(name)
+    _, args, kwargs = _parse(f"{word}{rest}")
+    if isinstance(found, GameSpec):
+        return found.bind(args, kwargs)[1]
+    if isinstance(found, Game):
+        return found.rules
+    return call_own(found, name, *args, **kwargs) if callable(found) else found
+
+
+def recorded_game(name: str, where: object) -> Game:
+    """The game that a file names; one of the user's own is not run for that."""
+    check_not_own(name, where, "give the game: --game, in Python game=")
+    return load(name)
+
+
+def as_game(game: Game | str, strategy: Any = None) -> Game:
+    """A game as it is, or by name; where that is the name of the strategy's own game, that one."""
+    if isinstance(game, Game):
+        return game
+    own = getattr(strategy, "game", None)
+    return own if isinstance(own, Game) and own.name == game else load(game)
 
 
 def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
@@ -66,4 +103,11 @@ def _literal(node: ast.expr) -> Any:
     return value
 
 
+def _policies() -> Exchange:
+    from counterplay.games.spiel_policies import EXCHANGE
+
+    return EXCHANGE
+
+
 set_game_finder(load)
+set_openspiel(_policies)

@@ -79,6 +79,18 @@ class HoldemRules:
             slots += tree.actions[node] * n
         return infosets, slots
 
+    def draw_grid(self, strategy: Any) -> Any:
+        """The starting hands of a strategy as a figure."""
+        from counterplay.holdem.grid import draw_grid
+
+        return draw_grid(strategy)
+
+    def grid_html(self, strategy: Any) -> str:
+        """The same for a notebook."""
+        from counterplay.holdem.grid import grid_html
+
+        return grid_html(strategy)
+
     def key(self) -> bytes:
         betting = "" if self.betting == LIMIT else f" {self.betting}"
         return f"holdem {self.view.key} ehs {tables.VERSION}{betting}".encode()

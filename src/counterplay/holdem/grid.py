@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter
+from counterplay.base.html import mixed_cell
 from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS
@@ -54,7 +55,31 @@ def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
 
 
 def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: str = "") -> None:
-    """Save the grid as a picture; each cell is filled from the left by fold, call and raise."""
+    """Save the grid as a picture."""
+    save_figure(draw_grid(strategy, betting, title), Path(path))
+
+
+def grid_html(strategy: Strategy, betting: str = "") -> str:
+    """The grid as a table of a page."""
+    grid = preflop_grid(strategy, betting)
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            mixed_cell(grid_label(row, column), grid[row, column].tolist(), SHADES)
+            for column in range(13)
+        )
+        + "</tr>"
+        for row in range(13)
+    )
+    key = "".join(
+        mixed_cell(name, [1.0], [shade]) for name, shade in zip(ACTIONS, SHADES, strict=True)
+    )
+    what = f"after {betting}" if betting else "first action"
+    return f"<table>{rows}</table><table><tr><td>{what}:</td>{key}</tr></table>"
+
+
+def draw_grid(strategy: Strategy, betting: str = "", title: str = "") -> Any:
+    """The grid as a figure; each cell is filled from the left by fold, call and raise."""
     grid = preflop_grid(strategy, betting)
     seat = "dealer" if len(betting) % 2 == 0 else "big blind"
     figure, axes = new_figure(1, 1, 7.2, 7.8)
@@ -87,7 +112,7 @@ def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: st
     )
     after = f"after {betting}" if betting else "first action"
     axis.set_title(f"{title or strategy.game.name}: {seat}, {after}", fontsize=11)
-    save_figure(figure, Path(path))
+    return figure
 
 
 def _box(left: float, bottom: float, width: float, shade: str) -> Any:

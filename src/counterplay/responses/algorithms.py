@@ -8,7 +8,7 @@ from typing import Any
 
 from counterplay.base.errors import unknown
 from counterplay.forms.game import SAMPLERS, Game
-from counterplay.solvers.algorithms import default_sampler
+from counterplay.solvers.algorithms import ELSEWHERE, default_sampler
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,20 @@ def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:
     """The algorithm called `name`, or a sentence with those there are."""
-    if not isinstance(name, str) or name not in RESPONSES:
+    found = RESPONSES.get(name.lower()) if isinstance(name, str) else None
+    if found is None:
         raise unknown("response algorithm", name, RESPONSES)
-    return RESPONSES[name]
+    return found
 
 
+def _is_a_response(name: str) -> str | None:
+    if name not in RESPONSES:
+        return None
+    return (
+        f"{name} responds to a model of an opponent and solves no game; "
+        f"counterplay respond MODEL -a {name}, in Python cp.respond"
+    )
+
+
+ELSEWHERE.append(_is_a_response)
 SAMPLERS.append(lambda: [name for name, spec in RESPONSES.items() if spec.sampled])

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import files
+from counterplay.base import files, html
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.base.frames import Columns, Framed
 from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
-from counterplay.responses.algorithms import default_response
+from counterplay.games.registry import as_game
+from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
@@ -47,7 +48,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(Framed):
     """The curve, p rising."""
 
     game: Game
@@ -114,22 +115,35 @@ class Frontier:
 
     def save_csv(self, path: str | Path) -> None:
         """The rows as a CSV file, of estimates with half their 95% intervals."""
-        out = io.StringIO()
+        out, columns = io.StringIO(), self.columns()
         writer = csv.writer(out, lineterminator="\n")
-        more = ["exploitation_within", "exploitability_within"] if self.estimated else []
-        writer.writerow(["p", "exploitation", "exploitability", "straight_line", "seconds", *more])
-        for row, within in zip(self.rows(), self.intervals(), strict=True):
-            writer.writerow([*row, *(within if more else ())])
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
         files.write_text(Path(path), out.getvalue())
 
-    def plot(self, path: str | Path) -> None:
-        """The curve and the straight line as a picture."""
-        from counterplay.base.plotting import new_figure, save_figure
+    def columns(self) -> Columns:
+        """A row for each p; of estimates with half their 95% intervals."""
+        names = ("p", "exploitation", "exploitability", "straight_line", "seconds")
+        found = {name: list(column) for name, *column in zip(names, *self.rows(), strict=True)}
+        if self.estimated:
+            more, less = zip(*self.intervals(), strict=True)
+            found |= {"exploitation_within": list(more), "exploitability_within": list(less)}
+        return found
+
+    def _drawn(self) -> Any:
+        from counterplay.base.plotting import new_figure
 
         figure, axes = new_figure(1, 1, 6.5, 4.5)
         draw(axes[0, 0], self, "the model", 0)
         axes[0, 0].set_title(f"{self.game.name}: what trusting the model wins, and what it risks")
-        save_figure(figure, Path(path))
+        return figure
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        rows = zip(*columns.values(), strict=True)
+        body = html.table([name.replace("_", " ") for name in columns], rows)
+        head = html.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
+        return head + body + html.picture(self._drawn(), "exploitation against exploitability")
 
 
 def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
@@ -200,7 +214,7 @@ def frontier(
     Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or
     None.
     """
-    game = game if isinstance(game, Game) else load(game)
+    game = as_game(game, model)
     for name in NOT_HERE:
         if arguments.pop(name, None) is not None:
             raise BadParameter(
@@ -208,7 +222,7 @@ def frontier(
             )
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
-    algorithm = algorithm or default_response(game)
+    algorithm = response_algorithm(algorithm or default_response(game)).name
     question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)

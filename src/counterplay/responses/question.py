@@ -19,6 +19,7 @@ from counterplay.solvers.limits import DEFAULT_SECONDS, Limits
 from counterplay.solvers.run import Run, run_solver
 
 DEFAULT_TARGET = 2e-5  # of the payoff range
+LEAST_SECONDS = 1e-12  # of a piece of work, where an earlier one took too long
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,36 @@ class Question:
 
 
 def answer(question: Question, limits: Limits, folder: Path | None = None) -> Response:
-    """Each seat until the limits; without any, those of `default_limits`."""
+    """Each seat until the limits, the seconds being those of all seats together; without any
+    limits, those of `default_limits`."""
     limits = limits if limits.bounded else default_limits(question.game, limits)
     if folder is not None:
         check_free(folder)
 
-    def work(seat: int) -> Run:
+    def work(seat: int, until: Limits) -> Run:
         where = None if folder is None else seat_folder(folder, seat, question.player)
-        return run_solver(question.solver(seat).engine, limits, where)
+        return run_solver(question.solver(seat).engine, until, where)
 
-    return in_seats(question, work, folder)
+    return in_seats(question, work, folder, limits)
+
+
+class Budget:
+    """Seconds for several pieces of work: each gets its share of what is left."""
+
+    def __init__(self, limits: Limits, pieces: int) -> None:
+        self._limits, self._left, self._pieces = limits, limits.seconds, pieces
+
+    def next(self) -> Limits:
+        """The limits of the next piece."""
+        if self._left is None:
+            return self._limits
+        share = self._left / max(self._pieces, 1)
+        return replace(self._limits, seconds=max(share, LEAST_SECONDS))
+
+    def spend(self, seconds: float) -> None:
+        self._pieces -= 1
+        if self._left is not None:
+            self._left -= seconds
 
 
 def measured(response: Response, measure: Mapping[str, Any] | None) -> Response:
@@ -94,14 +115,21 @@ def measured(response: Response, measure: Mapping[str, Any] | None) -> Response:
         raise Interrupted(response) from None
 
 
-def in_seats(question: Question, work: Callable[[int], Run], folder: Path | None) -> Response:
-    """`work` for each seat, put together; both seats have their profile in `folder`.
-    `Interrupted` has what there is."""
+def in_seats(
+    question: Question,
+    work: Callable[[int, Limits], Run],
+    folder: Path | None,
+    limits: Limits,
+) -> Response:
+    """`work` for each seat, which share the seconds of `limits`, put together; both seats have
+    their profile in `folder`. `Interrupted` has what there is."""
     runs: list[Run] = []
+    budget = Budget(limits, len(question.seats))
     stopped = False
     for seat in question.seats:
         try:
-            runs.append(work(seat))
+            runs.append(work(seat, budget.next()))
+            budget.spend(runs[-1].seconds)
         except KeyboardInterrupt as stop:
             if isinstance(stop, Interrupted) and isinstance(stop.result, Run):
                 runs.append(stop.result)

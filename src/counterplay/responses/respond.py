@@ -29,8 +29,8 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
-from counterplay.responses.algorithms import default_response
+from counterplay.games.registry import as_game
+from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response, check_measure
 from counterplay.responses.within import safest_best, safest_by_board
@@ -65,10 +65,11 @@ def respond(
     `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per
     information set (see `confidence`). With `max_exploitability` p is searched instead: win the
     most while risking at most that much per game (below the value of the game; for both seats b1 +
-    b2). `target` is the exploitability of the restricted game at which to stop. The other arguments
-    are as in `solve`. A `folder` can be gone on with by `resume_response`. Ctrl-C raises
-    `Interrupted`, whose `result` is the response so far (of the first seat alone where the second
-    was not begun), with `max_exploitability` the best one found within the limit, or None.
+    b2). `target` is the exploitability of the restricted game at which to stop, `seconds` are those
+    of all seats, and of all p tried, together. The other arguments are as in `solve`. A `folder`
+    can be gone on with by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
+    response so far (of the first seat alone where the second was not begun), with
+    `max_exploitability` the best one found within the limit, or None.
 
     In hold'em payoffs are measured by walking boards, and only when asked for: `measure` has the
     options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
@@ -77,8 +78,8 @@ def respond(
     players forget), and an estimate is safe when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    game = game if isinstance(game, Game) else load(game)
-    algorithm = algorithm or default_response(game)
+    game = as_game(game, model)
+    algorithm = response_algorithm(algorithm or default_response(game)).name
     question = Question(game, model, player, p, algorithm, engine, seed, options)
     check_target(game, target)
     place = None if folder is None else Path(folder)

@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base import html
 from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.frames import Columns, Framed, one_row
 from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.evaluation.exact import best_response, expected_value
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.solvers.display import draw_runs
 from counterplay.solvers.run import Run
 from counterplay.solvers.value import game_value
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Framed):
     """A counter-strategy and what it is worth on the original game. In hold'em the numbers are NaN
     until they are asked for: `measured`, or `measure` of `respond`."""
 
@@ -37,6 +40,32 @@ class Response:
     worst_case: float
     runs: tuple[Run, ...] = field(repr=False)
     model: Strategy = field(repr=False)  # whom it responds to
+
+    def columns(self) -> Columns:
+        """One row: what it is, what it wins and what it risks."""
+        return one_row(
+            {
+                "game": self.game.name,
+                "algorithm": self.algorithm,
+                "engine": self.engine,
+                "player": self.player,
+                "p": self.p,
+                "payoff": float(self.payoff),
+                "worst_case": float(self.worst_case),
+                "exploitation": float(self.exploitation),
+                "exploitability": float(self.exploitability),
+                "iterations": self.iterations,
+                "seconds": self.seconds,
+            }
+        )
+
+    def _drawn(self) -> Any:
+        """Of each seat the gap of the restricted game."""
+        return draw_runs(list(self.runs), f"{self.game.name}, {self.algorithm}", "restricted gap")
+
+    def _repr_html_(self) -> str:
+        facts = {name.replace("_", " "): values[0] for name, values in self.columns().items()}
+        return html.facts(facts) + self.strategy._repr_html_()
 
     @property
     def exploitation(self) -> float:

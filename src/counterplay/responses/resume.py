@@ -51,7 +51,7 @@ def resume_response(
     if as_it_is:
         until = Limits(iterations=1)  # which every run that was begun has
 
-    def work(seat: int) -> Run:
+    def work(seat: int, until: Limits) -> Run:
         where = run_folder.seat_folder(path, seat, question.player)
         solver = question.solver(seat).engine
         if run_folder.has_checkpoint(where):
@@ -63,4 +63,4 @@ def resume_response(
         run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
         return run_solver(solver, until, where)
 
-    return measured(in_seats(question, work, path), measure)
+    return measured(in_seats(question, work, path, until), measure)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.restricted import (
@@ -43,9 +43,7 @@ def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
 
 def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
     """The name of the engine: as asked for, or the one there is for this game."""
-    name = engine or default_engine(game, algorithm)
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise unknown("engine", name, ALGORITHMS)
+    name = str(ALGORITHMS.find(engine or default_engine(game, algorithm), "engine").name)
     if name not in engines_of(algorithm):
         fitting = ", ".join(engines_of(algorithm))
         raise BadParameter(f"{algorithm.name} needs one of the engines {fitting}, not {name}")

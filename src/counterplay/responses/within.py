@@ -10,6 +10,7 @@ from typing import Any
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.evaluation.estimate import upper_end
 from counterplay.responses.question import (
+    Budget,
     Question,
     answer,
     default_limits,
@@ -18,7 +19,7 @@ from counterplay.responses.question import (
 )
 from counterplay.responses.result import Response
 from counterplay.solvers.base import real
-from counterplay.solvers.limits import Limits
+from counterplay.solvers.limits import DEFAULT_SECONDS, Limits
 
 SEARCH_STEPS = 12
 STEPS_BY_BOARD = 4  # where each is a walk over boards
@@ -36,7 +37,8 @@ def safest_best(question: Question, limit: float, limits: Limits) -> Response:
     if not limits.bounded:
         close = min(default_target(question.game), limit / 4.0)
         limits = default_limits(question.game, limits, close)
-    search = _Search(limit, lambda p: answer(question.at(p), limits))
+        limits = replace(limits, seconds=(SEARCH_STEPS + 2) * DEFAULT_SECONDS)
+    search = _Search(limit, _asking(question, Budget(limits, SEARCH_STEPS + 2)))
     try:
         safe, risky = search.run(SEARCH_STEPS)
         return safe if risky is None else _mix_to(question, limit, safe, risky)
@@ -53,12 +55,24 @@ def safest_by_board(
     Nothing is mixed: where players forget, no strategy of the game plays a mixture.
     """
     _check_limit(limit)
-    search = _Search(limit, lambda p: answer(question.at(p), limits).with_worst_case(**measure))
+    ask = _asking(question, Budget(limits, STEPS_BY_BOARD + 2))
+    search = _Search(limit, lambda p: ask(p).with_worst_case(**measure))
     try:
         safe, _ = search.run(STEPS_BY_BOARD)
         return safe.with_payoff(**measure)
     except KeyboardInterrupt:
         raise Interrupted(search.safe) from None
+
+
+def _asking(question: Question, budget: Budget) -> Callable[[float], Response]:
+    """The response at a p, within its share of the seconds."""
+
+    def ask(p: float) -> Response:
+        response = answer(question.at(p), budget.next())
+        budget.spend(response.seconds)
+        return response
+
+    return ask
 
 
 def _check_limit(limit: float) -> None:

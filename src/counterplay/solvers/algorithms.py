@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, UnknownName
 from counterplay.base.registry import Registry
 from counterplay.forms.game import SAMPLERS, Game
 from counterplay.solvers.base import Solver
@@ -49,9 +50,23 @@ def default_sampler(game: Game) -> str:
     return "mccfr-external"
 
 
+#: Names of algorithms that are no solvers: what to say of them. Layers above add theirs.
+ELSEWHERE: list[Callable[[str], str | None]] = []
+
+
+def find_solver(name: Any) -> type[Any]:
+    """The solver called `name`, in small letters or not; where that is something else, the error
+    says what."""
+    try:
+        return ALGORITHMS.find(name, "algorithm")
+    except UnknownName as error:
+        hints = [hint(str(name).lower()) for hint in ELSEWHERE]
+        raise UnknownName(next((hint for hint in hints if hint), str(error))) from None
+
+
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
-    signature = inspect.signature(ALGORITHMS.find(algorithm, "algorithm"))
+    signature = inspect.signature(find_solver(algorithm))
     parameters = list(signature.parameters.values())[3:]  # after game, seed and form
     return {
         parameter.name: parameter.default
@@ -70,7 +85,7 @@ def new_solver(
     if strange:
         takes = f"its options are {', '.join(known)}" if known else "it has no options"
         raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
-    solver: Solver = ALGORITHMS[algorithm](game, seed, form, **options)
+    solver: Solver = find_solver(algorithm)(game, seed, form, **options)
     return solver
 
 

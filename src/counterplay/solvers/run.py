@@ -5,21 +5,22 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
 from counterplay.base.stopping import Stop, stop_signals
+from counterplay.base.version import version as version
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
+from counterplay.games.registry import as_game, recorded_game
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.algorithms import default_solver, new_solver
 from counterplay.solvers.base import Solver
+from counterplay.solvers.display import RunShown
 from counterplay.solvers.folder import Measurement
 from counterplay.solvers.limits import Limits as Limits
 from counterplay.solvers.limits import Progress as Progress
@@ -35,16 +36,8 @@ MEASURE_FACTOR = 1.25
 MEASURE_SHARE = 0.1
 
 
-def version() -> str:
-    """The installed version of Counterplay."""
-    try:
-        return installed_version("counterplay")
-    except PackageNotFoundError:
-        return "unknown"
-
-
 @dataclass(frozen=True)
-class Run:
+class Run(RunShown):
     """What `solve` gives back."""
 
     game: Game
@@ -98,10 +91,26 @@ def solve(
     `Interrupted`, whose `result` is the run so far.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
-    game = game if isinstance(game, Game) else load(game)
+    game = as_game(game)
+    _warn_of_no_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
+
+
+def _warn_of_no_guarantee(game: Game) -> None:
+    """Regret matching and its kin converge to equilibria in two-player zero-sum games."""
+    if game.n_players > 2:
+        why = f"has {game.n_players} players"
+    elif game.n_players == 2 and game.abilities.listed and not game.zero_sum:
+        why = "is not zero-sum"
+    else:
+        return
+    warnings.warn(
+        f"{game.name} {why}: convergence to an equilibrium is not guaranteed, only that of each "
+        f"player's regret; look at the exploitability, the sum of gains by deviating",
+        stacklevel=3,
+    )
 
 
 def run_solver(solver: Solver, limits: Limits, folder: str | Path | None = None) -> Run:
@@ -135,7 +144,10 @@ def resume(
     if "response" in config:
         raise BadParameter(f"{path} holds a response; go on with resume_response")
     solver = new_solver(
-        game or load(config["game"]), config["algorithm"], config["seed"], config["options"]
+        game or recorded_game(config["game"], path),
+        config["algorithm"],
+        config["seed"],
+        config["options"],
     )
     check_target(solver.game, target)
     return resume_solver(path, solver, limits)

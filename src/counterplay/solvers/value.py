@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterplay.evaluation.exact import best_response
 from counterplay.forms.game import Game
+from counterplay.games.registry import as_game
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.lp import LinearProgram
 from counterplay.solvers.run import solve
@@ -15,9 +16,10 @@ TOLERANCE = 1e-5
 _values: dict[str, float] = {}
 
 
-def game_value(game: Game) -> float:
+def game_value(game: Game | str) -> float:
     """What player 1 gets in equilibrium; exact for small games, otherwise to 1e-5 of the payoff
     range."""
+    game = as_game(game)
     if game.fingerprint not in _values:
         if game.n_slots <= EXACT_SLOTS:
             solver = new_solver(game, "lp", 0, {})

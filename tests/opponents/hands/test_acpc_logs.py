@@ -238,6 +238,6 @@ def test_hands_without_a_decision_are_counted(tmp_path: Path, inside: Inside) ->
     facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "Recorded", *options))
     idle = sum(hand.betting == "f" and hand.big_blind == "Recorded" for hand in hands)
     assert (facts["hands"], facts["skipped"]) == (54, 0)
-    assert facts["hands without a decision"] == idle >= 4
+    assert facts["hands_without_a_decision"] == idle >= 4
     seen = inside(tmp_path, "model", "h.parquet", "--player", "Recorded", *options[:-1]).stdout
     assert "54" in seen.splitlines()[1]

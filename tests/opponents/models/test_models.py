@@ -23,16 +23,13 @@ from counterplay.holdem.cards import cards
 from counterplay.opponents.hands.records import HandRecord, parse_holding
 from counterplay.opponents.models.model import (
     KINDS,
-    LEAST_SHARE,
     OpponentModel,
-    assess,
     learn_model,
     model_strategy,
-    predict,
     slots_of,
-    split,
 )
 from counterplay.opponents.models.observe import ACTIONS, UNSEEN, buckets_of, observe
+from counterplay.opponents.models.quality import LEAST_SHARE, assess, predict, split
 
 BOARD = tuple(cards("2c7d9hJsQc"))
 ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")

@@ -16,6 +16,7 @@ from typing import IO
 
 from counterplay.base.disk import reason
 from counterplay.base.errors import BadParameter, CounterplayError, unknown
+from counterplay.base.own import is_own, split_own
 from counterplay.opponents.bots.registry import BOTS
 
 WAIT = "wait"  # for somebody to connect
@@ -37,6 +38,8 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
     if text == WAIT:
         return Sitter(f"player{number}", None)
     path = Path(text)
+    if is_own(text):
+        return Sitter(_clean(split_own(text)[1]), our_command(text, seed))
     if text in BOTS or text == ADAPTIVE or (os.path.exists(text) and not _runs(path)):
         return Sitter(_clean(path.stem if path.suffix else path.name), our_command(text, seed))
     try:

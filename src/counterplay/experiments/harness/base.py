@@ -13,10 +13,11 @@ from typing import Any
 
 from counterplay.base import files
 from counterplay.base.progress import Tell
+from counterplay.base.version import version
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import UNDECIDED, Verdict, counted, word
+from counterplay.experiments.harness.machine import machine, today
 from counterplay.experiments.harness.store import Store
-from counterplay.solvers.run import version
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, NO_CLAIMS = (
     "reproduced",
@@ -88,6 +89,8 @@ class Outcome:
     sums: dict[str, str] = field(
         default_factory=dict
     )  # SHA-256 of each of `files`; `seal` fills it in
+    date: str = ""  # the day it was made; `seal` fills it in
+    machine: str = ""  # on what; `seal` fills it in
 
     @property
     def verdict(self) -> str:
@@ -113,10 +116,12 @@ class Outcome:
         return {**data, "verdict": self.verdict}
 
     def seal(self, folder: Path, code: str = "") -> Outcome:
-        """The same with the version of Counterplay, that of its code, and the checksums of its
-        files."""
+        """The same with the version of Counterplay, that of its code, the checksums of its files,
+        the day and the machine."""
         sums = {file: checksum(folder / file) for file in self.files}
-        return replace(self, version=version(), code=code, sums=sums)
+        return replace(
+            self, version=version(), code=code, sums=sums, date=today(), machine=machine()
+        )
 
     def save(self, folder: Path) -> None:
         """Write it as <name>.json, with a checksum over all of it."""

@@ -13,6 +13,7 @@ from threading import Lock
 
 from counterplay.base.errors import Interrupted
 from counterplay.base.progress import Tell, untold
+from counterplay.base.version import version
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Failure, Outcome, duration
 from counterplay.experiments.harness.outcomes import earlier, finished
@@ -20,7 +21,6 @@ from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.side_by_side import Makers
 from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
-from counterplay.solvers.run import version
 
 PRIOR_SECONDS = 20.0  # so long the expected pace counts as much as the measured one
 SHOWN_CALLS = 4  # of a failure

@@ -17,6 +17,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
+from counterplay.arena.crew import FORK, start_method
 from counterplay.base.progress import Tell
 
 GRACE = 25.0  # seconds for a job that is told to stop: it writes a draft
@@ -39,7 +40,8 @@ def one_each(jobs: Iterable[Job]) -> list[Job]:
 
 
 def can_fork() -> bool:
-    return "fork" in multiprocessing.get_all_start_methods()
+    """Whether processes start by fork here; elsewhere one process does all jobs."""
+    return start_method() == FORK
 
 
 class Crew:

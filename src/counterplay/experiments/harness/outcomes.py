@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile
+from counterplay.base.version import version
 from counterplay.experiments.harness.base import (
     Claim,
     Failure,
@@ -19,7 +20,6 @@ from counterplay.experiments.harness.base import (
     failure_path,
 )
 from counterplay.experiments.harness.judge import Verdict
-from counterplay.solvers.run import version
 
 T = TypeVar("T")
 _DAMAGE = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
@@ -45,6 +45,8 @@ def read_outcome(path: Path) -> Outcome:
                 _a(str, key): _a(str, value)
                 for key, value in _a(dict, data.get("sums", {})).items()
             },
+            date=_a(str, data.get("date", "")),
+            machine=_a(str, data.get("machine", "")),
         )
     except _DAMAGE:
         raise BadFile(f"{path.name}: damaged, or not a result of an experiment") from None

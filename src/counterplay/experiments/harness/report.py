@@ -16,6 +16,7 @@ from typing import Any
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile
+from counterplay.base.version import version
 from counterplay.experiments.harness.base import (
     NO_CLAIMS,
     NOT_REPRODUCED,
@@ -27,11 +28,11 @@ from counterplay.experiments.harness.base import (
     Outcome,
     duration,
 )
-from counterplay.experiments.harness.judge import FAILS, HOLDS, UNDECIDED
+from counterplay.experiments.harness.judge import FAILS, HOLDS, UNDECIDED, counted
 from counterplay.experiments.harness.outcomes import changed_files, read_failure, read_outcome
 from counterplay.experiments.harness.report_pictures import Picture, picture
+from counterplay.experiments.harness.settings import meaning
 from counterplay.experiments.harness.sources import result_version
-from counterplay.solvers.run import version
 
 PAGE = "report.html"
 FAILED, NOT_RUN = "failed", "not run"
@@ -151,6 +152,7 @@ def _render(items: list[Item], problems: list[str]) -> str:
     environment.filters |= {
         "value": _value,
         "duration": duration,
+        "meaning": meaning,
         "label": lambda text: str(text).replace("_", " "),
     }
     template = environment.from_string(
@@ -159,17 +161,30 @@ def _render(items: list[Item], problems: list[str]) -> str:
         )
     )
     counts = Counter(item.verdict for item in items)
+    claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
     page = template.render(
         items=items,
         problems=problems,
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
+        claims=counted([claim.holds for claim in claims]) or "none yet",
+        n_claims=len(claims),
+        notes=_shared_notes(items),
         version=version(),
         signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
     return (
         page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     )  # a hostile text may hold what no file can
+
+
+def _shared_notes(items: list[Item]) -> list[str]:
+    """Notes of several items, which are said once, at the top; they are taken out of the items."""
+    count = Counter(note for item in items for note in dict.fromkeys(item.notes))
+    shared = [note for note, times in count.items() if times > 1]
+    for item in items:
+        item.notes = [note for note in dict.fromkeys(item.notes) if note not in shared]
+    return shared
 
 
 def _value(value: Any, depth: int = 0) -> str:

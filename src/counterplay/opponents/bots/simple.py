@@ -13,9 +13,8 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE
 from counterplay.holdem.rows import nodes_and_buckets
-from counterplay.holdem.table import strategy_table
 from counterplay.opponents.bots.spec import BotSpec
-from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.bots.table import TableBot, strategy_bot
 
 Shares = Callable[[list[str]], dict[str, float]]
 
@@ -66,7 +65,7 @@ def simple_strategy(name: str, game: Game) -> Strategy:
 
 def simple_bot(name: str) -> TableBot:
     """One of `SIMPLE` as a bot."""
-    return TableBot(name, strategy_table(simple_strategy(name, _blind_game())))
+    return strategy_bot(simple_strategy(name, _blind_game()), name)
 
 
 BOT = tuple(

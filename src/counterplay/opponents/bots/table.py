@@ -7,6 +7,9 @@ one kernel.
 
 from __future__ import annotations
 
+import copyreg
+from typing import Any
+
 import numpy as np
 
 from counterplay.forms.strategy import Strategy
@@ -45,12 +48,20 @@ class TableBot(Bot):
 
     player: int | None = None
     betting: BettingRules = LIMIT  # whose nodes the rows are for
+    strategy: Strategy | None = None  # that it plays, where it was made from one
+    made_from: str  # name or path, where it was made from one; set by whoever did
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
         self.table = table
         self._chance = new_deal()
         self._rng = new_state(0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes its own from the strategy, without the tables."""
+        if self.strategy is not None:
+            return strategy_bot, (self.strategy, self.name)
+        return copyreg.__newobj__, (type(self),), vars(self)  # type: ignore[attr-defined]
 
     def start(self, seed: int) -> None:
         self.seed(seed)
@@ -59,16 +70,24 @@ class TableBot(Bot):
         seed_state(check_seed(seed), ZERO, self._rng)
 
     def act(self, view: View) -> str:
+        return ACTIONS[_draw(self.table.policy, self._row(view), self._rng)]
+
+    def shares(self, view: View) -> dict[str, float]:
+        """The probability of each legal action."""
+        row = self.table.policy[self._row(view)].tolist()
+        shares = dict(zip(ACTIONS, row, strict=True))
+        return {action: shares[action] for action in view.betting.actions()}
+
+    def _row(self, view: View) -> int:
         deck = self._chance.deck
         deck[:2] = view.cards
         deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(view.board)] = view.board
-        row = _find_row(self.table, self._chance, view.betting.round, view.node)
-        return ACTIONS[_draw(self.table.policy, row, self._rng)]
+        return _find_row(self.table, self._chance, view.betting.round, view.node)
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
     """A strategy as a bot."""
     bot = TableBot(name or strategy.game.name, strategy_table(strategy))
-    bot.player = strategy.player
+    bot.player, bot.strategy = strategy.player, strategy
     bot.betting = rules_of(strategy).betting
     return bot

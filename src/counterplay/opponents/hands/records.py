@@ -16,7 +16,7 @@ from typing import Any
 
 from counterplay.base.disk import read_bytes
 from counterplay.base.errors import BadFile, BadParameter
-from counterplay.holdem.betting import LIMIT, NO_FOLD, Betting, betting_tree
+from counterplay.holdem.betting import LIMIT, NO_FOLD, RAISE, Betting, betting_tree
 from counterplay.holdem.cards import N_CARDS, card_text, cards
 from counterplay.holdem.evaluator import strength
 from counterplay.opponents.hands.packed import unpacked
@@ -138,10 +138,22 @@ def what_is_wrong(betting: str) -> str:
             if letter not in named:
                 legal = ", ".join(f"{short} ({action})" for short, action in named.items())
                 after = f"legal after {state.history!r}: {legal}"
+                if letter == RAISE[0] and state.capped:
+                    return (
+                        f"betting {shown}: letter {k + 1} is {letter!r}, {_beyond(state)}; {after}"
+                    )
                 return f"betting {shown}: letter {k + 1} is {letter!r}; {after}"
             state = state.child(named[letter])
     who = "dealer" if state.player() == DEALER else "big blind"
     return f"betting {shown} is not a whole hand: the {who} has to act"
+
+
+def _beyond(state: Betting) -> str:
+    most = state.rules.most_bets[state.round]
+    return (
+        f"a bet beyond the cap of {most} on a street (before the flop the big blind is one); "
+        f"--on-error skip, in Python on_error='skip', leaves such hands out"
+    )
 
 
 def _check_names(hand: HandRecord) -> None:

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base import html
 from counterplay.base.errors import BadParameter
+from counterplay.base.frames import Columns, Framed
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, STREETS, BettingTree
@@ -41,11 +43,10 @@ LEAST_SEEN = 0.5  # observations under which counts say nothing
 PRIOR = 2.0  # observations that the pooled frequencies are worth
 LEAST_WEIGHT = 1e-4  # observations below which a row is left out of a tree
 CALL = ACTIONS.index("call")
-LEAST_SHARE = 1e-3  # under which no predicted probability counts in a log loss
 
 
 @dataclass(frozen=True)
-class OpponentModel:
+class OpponentModel(Framed):
     """What was learnt of `player`."""
 
     kind: str
@@ -64,6 +65,17 @@ class OpponentModel:
         """float64[information sets]: n_I, for `cp.confidence`."""
         n: np.ndarray = np.add.reduceat(self.counts, self.game.form.first[:-1])
         return n
+
+    def columns(self) -> Columns:
+        """A row for each action of each information set, with how often it was observed."""
+        return {**self.strategy.columns(), "observed": self.counts.tolist()}
+
+    def _drawn(self) -> Any:
+        return self.strategy._drawn()
+
+    def _repr_html_(self) -> str:
+        note = f"{self.kind} model from {self.hands:,} hands, {self.decisions:,} decisions"
+        return html.heading(self.player, note) + self.strategy._repr_html_()
 
     def text(self) -> str:
         """Readable trees."""
@@ -91,7 +103,7 @@ def learn_model(
         raise BadParameter(f"unseen cards are one of {', '.join(UNSEEN_WAYS)}, not {unseen!r}")
     if not len(seen.node):
         raise BadParameter(f"no decision of {player!r} to learn from")
-    buckets, tree = buckets_of(seen, game), _rules(game).tree
+    buckets, tree = buckets_of(seen, game), rules_of(game).tree
     counts = _counts(seen, buckets, game)
     trees: tuple[Tree, ...] = ()
     if kind == "tree" and unseen == "fractional":
@@ -121,7 +133,7 @@ def learn_model(
 def model_strategy(trees: tuple[Tree, ...], counts: np.ndarray, game: Game) -> Strategy:
     """What the trees, or without any the counts, say the player does; he never does what is
     illegal."""
-    return _strategy(_tree_shares(trees, game) if trees else _count_shares(counts, game), game)
+    return _strategy(_tree_shares(trees, game) if trees else count_shares(counts, game), game)
 
 
 def _grow(
@@ -156,7 +168,7 @@ def _trees_of_counts(counts: np.ndarray, game: Game, laplace: bool) -> tuple[Tre
     weight = counts[slot_of[infoset, action]]
     kept = weight > LEAST_WEIGHT
     node, bucket = _rows(game)
-    tree, node = _rules(game).tree, node[infoset[kept]]
+    tree, node = rules_of(game).tree, node[infoset[kept]]
     x = _matrix(tree, node, bucket[infoset[kept]])
     return _grow(tree, x, node, action[kept], weight[kept], laplace)
 
@@ -166,7 +178,7 @@ def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
     table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
-    group = _kind(_rules(game).tree, node) * max(_rules(game).view.counts) + bucket
+    group = kind_of(rules_of(game).tree, node) * max(rules_of(game).view.counts) + bucket
     pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
@@ -182,7 +194,7 @@ def _matrix(tree: BettingTree, node: np.ndarray, buckets: np.ndarray) -> np.ndar
     return np.column_stack([node_features(tree)[node], seen])
 
 
-def _rules(game: Game) -> HoldemRules:
+def rules_of(game: Game) -> HoldemRules:
     assert game.abilities.hands
     rules: HoldemRules = game.rules
     return rules
@@ -190,15 +202,15 @@ def _rules(game: Game) -> HoldemRules:
 
 def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Node and bucket of every information set."""
-    return nodes_and_buckets(_rules(game).tree, _rules(game).view.counts)
+    return nodes_and_buckets(rules_of(game).tree, rules_of(game).view.counts)
 
 
 def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:
     """float64[information sets, 3]."""
-    return _predicted(trees, _rules(game).tree, *_rows(game))
+    return predicted(trees, rules_of(game).tree, *_rows(game))
 
 
-def _predicted(
+def predicted(
     trees: tuple[Tree, ...], public: BettingTree, node: np.ndarray, bucket: np.ndarray
 ) -> np.ndarray:
     """float64[n, 3]: what the tree of each phase says at these nodes."""
@@ -211,7 +223,7 @@ def _predicted(
 
 def slots_of(game: Game) -> np.ndarray:
     """int64[information sets, 3]: slot of each action, -1 where it is illegal."""
-    return _rules(game).slots()
+    return rules_of(game).slots()
 
 
 def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
@@ -222,7 +234,7 @@ def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     known = buckets != UNSEEN
     rows = row_of(form.first_row, seen.node[known], buckets[known])
     np.add.at(counts, slot_of[rows, seen.action[known]], 1.0)
-    dealt = _rules(game).bucket_shares()
+    dealt = rules_of(game).bucket_shares()
     unseen, times = np.unique(
         np.column_stack([seen.node[~known], seen.action[~known]]), axis=0, return_counts=True
     )
@@ -233,7 +245,7 @@ def _counts(seen: Observations, buckets: np.ndarray, game: Game) -> np.ndarray:
     return counts
 
 
-def _count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
+def count_shares(counts: np.ndarray, game: Game) -> np.ndarray:
     """Relative frequencies; a call where nothing was seen."""
     slot_of = slots_of(game)
     shares = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
@@ -252,71 +264,7 @@ def _strategy(shares: np.ndarray, game: Game) -> Strategy:
     return Strategy.from_weights(game, weights)
 
 
-@dataclass(frozen=True)
-class Quality:
-    """How well a model predicts decisions it has not seen, in nats per decision."""
-
-    decisions: int
-    log_loss: float
-    baseline: float  # of the shares of actions by phase and legal actions
-    accuracy: float  # how often the likeliest action is taken
-
-    @property
-    def gain(self) -> float:
-        """What the model is better by."""
-        return self.baseline - self.log_loss
-
-
-def predict(model: OpponentModel, seen: Observations) -> np.ndarray:
-    """float64[n, 3]: the model's shares at observed decisions, bucket unseen or not; illegal
-    actions taken out."""
-    buckets, tree = buckets_of(seen, model.game), _rules(model.game).tree
-    if model.trees:
-        shares = _predicted(model.trees, tree, seen.node, buckets)
-    else:
-        form, table = model.game.form, _count_shares(model.counts, model.game)
-        shares = table[row_of(form.first_row, seen.node, np.maximum(buckets, 0))]
-        dealt = _rules(model.game).bucket_shares()
-        for k in np.flatnonzero(buckets == UNSEEN):
-            often = dealt[tree.nodes.street[seen.node[k]]]
-            shares[k] = often @ table[row_of(form.first_row, seen.node[k], np.arange(len(often)))]
-    return _clean(tree, shares, seen.node)
-
-
-def _clean(tree: BettingTree, shares: np.ndarray, node: np.ndarray) -> np.ndarray:
-    allowed = tree.legal[node]
-    shares = np.where(allowed, np.maximum(shares, LEAST_SHARE), 0.0)
-    cleaned: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
-    return cleaned
-
-
-def assess(model: OpponentModel, trained_on: Observations, held_out: Observations) -> Quality:
-    """Log loss on held-out decisions beside that of plain shares of actions by phase and legal
-    actions."""
-    if not len(trained_on.node) or not len(held_out.node):
-        raise BadParameter(
-            "too few decisions to learn from some and hold some out; give more hands"
-        )
-    rows, tree = np.arange(len(held_out.node)), _rules(model.game).tree
-    shares = predict(model, held_out)
-    loss = -np.log(shares[rows, held_out.action]).mean()
-    kinds = _kind(tree, trained_on.node), _kind(tree, held_out.node)
-    plain = np.zeros((int(max(kinds[0].max(), kinds[1].max())) + 1, len(ACTIONS)))
-    np.add.at(plain, (kinds[0], trained_on.action), 1.0)
-    plain /= np.maximum(plain.sum(axis=1, keepdims=True), 1.0)
-    base = _clean(tree, plain[kinds[1]], held_out.node)
-    baseline = -np.log(base[rows, held_out.action]).mean()
-    accuracy = float((shares.argmax(axis=1) == held_out.action).mean())
-    return Quality(len(rows), float(loss), float(baseline), accuracy)
-
-
-def _kind(tree: BettingTree, node: np.ndarray) -> Any:
+def kind_of(tree: BettingTree, node: np.ndarray) -> Any:
     """Phase and legal actions as one number."""
     allowed = tree.legal[node]
     return tree.nodes.street[node].astype(np.int64) * 4 + allowed[:, 0] * 2 + allowed[:, 2]
-
-
-def split(seen: Observations, every: int = 5) -> tuple[Observations, Observations]:
-    """Every fifth hand held out."""
-    held = seen.hand % every == every - 1
-    return seen.part(~held), seen.part(held)

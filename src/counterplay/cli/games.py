@@ -1,0 +1,57 @@
+"""The command `games`: which there are, and how large they are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from counterplay.cli.display import status
+from counterplay.cli.facts import out, print_facts, print_json
+from counterplay.cli.support import AsJson
+
+
+def games(
+    game: Annotated[
+        str | None, typer.Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the games, or describe one: how many histories and information sets it has."""
+    from counterplay.games.registry import GAMES, load
+
+    if game is not None:
+        with status(f"building {game}"):
+            loaded = load(game)
+            facts = {
+                "game": loaded.name,
+                "players": loaded.n_players,
+                "histories": loaded.n_nodes,
+                "information sets": loaded.n_infosets,
+                "action slots": loaded.n_slots,
+                "longest history": loaded.depth,
+                "zero-sum": loaded.zero_sum,
+                "perfect recall": loaded.perfect_recall,
+            }
+        print_facts(facts, as_json)
+        return
+    rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
+    rows.append(
+        (
+            "open_spiel",
+            "open_spiel:hex(board_size=2)",
+            "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
+        )
+    )
+    rows.append(("a file", "game.efg, game.nfg", "a game of Gambit"))
+    rows.append(("your own", "my_game.py:MyGame", "a class with six methods, in a file of yours"))
+    if as_json:
+        names = ("name", "examples", "summary")
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")

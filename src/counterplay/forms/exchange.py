@@ -1,0 +1,46 @@
+"""Strategies to and from other libraries. The layer of the games says how (`set_openspiel`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from counterplay.forms.game import Game
+
+if TYPE_CHECKING:
+    from counterplay.forms.strategy import Strategy
+
+
+class Exchange(NamedTuple):
+    """How strategies come from a library and go there."""
+
+    read: Callable[[Any, Any], Strategy]
+    write: Callable[[Any, str], Any]
+
+
+_openspiel: Callable[[], Exchange] | None = None
+
+
+def set_openspiel(found: Callable[[], Exchange]) -> None:
+    """Tell strategies how (done by the package itself)."""
+    global _openspiel
+    _openspiel = found
+
+
+class Exchanged:
+    """What a strategy can do with other libraries."""
+
+    @classmethod
+    def from_openspiel(cls, game: Game | str | Any, policy: Any) -> Strategy:
+        """A policy of OpenSpiel as a strategy. `game`: one of `open_spiel:`, by name or not, an
+        OpenSpiel game, or our twin of one of theirs, such as `leduc`. `policy`: whatever has
+        `action_probabilities(state)`, in Python or C++, or a mapping from information states to
+        probabilities of actions."""
+        assert _openspiel is not None
+        return _openspiel().read(game, policy)
+
+    def to_openspiel(self, kind: str = "python") -> Any:
+        """The same as a `TabularPolicy` of OpenSpiel: `python`, or `cpp` for their solvers and
+        measures in C++."""
+        assert _openspiel is not None
+        return _openspiel().write(self, kind)
