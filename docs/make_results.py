@@ -21,6 +21,7 @@ from number_tables import DOCS, SCALES, table
 from counterplay.experiments.harness.base import Claim, Outcome
 from counterplay.experiments.harness.outcomes import changed_files, read_outcome
 from counterplay.experiments.harness.registry import experiments
+from counterplay.experiments.harness.report import write_report
 
 RESULTS = DOCS / "results"
 BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -90,7 +91,8 @@ def summary_table() -> str:
 INTRODUCTION = """\
 What `counterplay reproduce all` (quick scale) and `counterplay reproduce all --scale paper` found. Every
 number here comes from the JSON and CSV files in `quick/` and `paper/`, which these commands write; this page
-is written by `python docs/make_results.py`. [How claims are judged](../explanation/verdicts.md).
+is written by `python docs/make_results.py`. [How claims are judged](../explanation/verdicts.md). With all pictures on one page:
+`paper/report.html`.
 """  # noqa: E501
 
 
@@ -174,6 +176,8 @@ def main() -> None:
     if len(sys.argv) == 3:
         take(sys.argv[1], Path(sys.argv[2]))
     RESULTS.mkdir(exist_ok=True)
+    if outcomes("paper"):
+        write_report(RESULTS / "paper", list(experiments().values()), compare=False)
     (RESULTS / "README.md").write_text(results_page(), encoding="utf-8")
     for page in pages():
         text = page.read_text(encoding="utf-8")

@@ -169,6 +169,43 @@ def buckets_table() -> str:
     return table(header, lines)
 
 
+def averaging_table() -> str:
+    """Exploitability by game, averaging and iterations: median and range over seeds."""
+    found: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for row in rows("../benchmarks/averaging.csv"):
+        mine = found.setdefault((row["game"], row["averaging"]), {})
+        mine.setdefault(int(row["iterations"]), []).append(float(row["exploitability"]))
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(
+                f"{statistics.median(mine[n]):.2g} ({min(mine[n]):.2g}-{max(mine[n]):.2g})"
+                for n in points
+            ),
+        ]
+        for key, mine in found.items()
+    ]
+    return table(["game", "averaging", *(f"{n:,} iterations" for n in points)], lines)
+
+
+def egt_table() -> str:
+    """Exploitability by game, method and iterations; seconds of all."""
+    found: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in rows("../benchmarks/egt.csv"):
+        found.setdefault((row["game"], row["method"]), {})[int(row["iterations"])] = row
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(f"{float(mine[n]['exploitability']):.2g}" for n in points),
+            f"{float(mine[points[-1]]['seconds']):.2g}",
+        ]
+        for key, mine in found.items()
+    ]
+    return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "bands": bands_table,
     "models": models_table,
@@ -178,4 +215,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "family": family_table,
     "weak": weak_table,
     "buckets": buckets_table,
+    "averaging": averaging_table,
+    "egt": egt_table,
 }

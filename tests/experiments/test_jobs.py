@@ -8,13 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.locks import alone
 from counterplay.base.progress import Tell, untold
+from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
+from counterplay.experiments.harness.campaign import reproduce_all
 from counterplay.experiments.harness.jobs import Job, one_each, run_jobs
 from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.store import Store
@@ -169,3 +173,36 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     holder.wait()
     with alone(tmp_path / "x"):
         pass
+
+
+def test_a_campaign_in_slices_gives_what_is_complete_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The short experiment is assembled though the long one lacks pieces; no job is done twice."""
+    short, long = _experiment(tmp_path, "ab", 0.0), _experiment(tmp_path, "xyz", 0.6)
+    known = {name: replace(e, name=name) for name, e in (("short", short), ("long", long))}
+    monkeypatch.setattr(registry, "experiments", lambda: known)
+    for name, one in known.items():
+        run = one.run
+        known[name] = replace(
+            one,
+            run=lambda scale, store, tell, n=name, r=run: replace(r(scale, store, tell), name=n),
+        )
+    with pytest.raises(Interrupted) as stop:
+        reproduce_all("quick", tmp_path / "s", seconds=0.4, processes=1)
+    assert [one.name for one in stop.value.result.outcomes] == ["short"]
+    shares: list[float] = []
+    done = reproduce_all(
+        "quick", tmp_path / "s", lambda share, what: shares.append(share), processes=3
+    )
+    assert [one.name for one in done.outcomes] == ["short", "long"]
+    assert done.skipped == ["short"]
+    assert shares == sorted(shares)
+    order = (tmp_path / "order").read_text().split()
+    assert sorted(order) == list("abxyz")
+
+
+@pytest.mark.parametrize("options", [{"seconds": 0.0}, {"seconds": float("nan")}, {"processes": 0}])
+def test_nonsense_is_refused(options: dict[str, float], tmp_path: Path) -> None:
+    with pytest.raises(BadParameter, match="must be a"):
+        reproduce_all("quick", tmp_path, **options)
