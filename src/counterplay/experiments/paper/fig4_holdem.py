@@ -57,7 +57,7 @@ class Scale(NamedTuple):
 SCALES = {
     "quick": Scale(8_000_000, 500_000, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000),
     "paper": Scale(
-        250_000_000, 6_000_000, 5 * EVERY, 50_000_000, SIZES["paper"].external[0], 3, 3, 400_000
+        200_000_000, 4_000_000, 5 * EVERY, 50_000_000, SIZES["paper"].external[0], 3, 3, 400_000
     ),
 }
 
