@@ -57,6 +57,8 @@ def test_committed_results_are_whole(path: Path) -> None:
     """The verdicts belong to the very CSV beside them, and to the pictures at paper scale."""
     outcome = read_outcome(path)
     assert outcome.scale == path.parent.name
+    texts = [claim.text for claim in outcome.claims]
+    assert len(texts) == len(set(texts))  # a sentence is judged once
     changed = changed_files(outcome, path.parent)
     assert [file for file in changed if outcome.scale == "paper" or file.endswith(".csv")] == []
 
