@@ -1,15 +1,17 @@
 """How much the bias of optimistic averaging matters: exploitability with both kinds of averaging,
 several seeds.
 
-python -m benchmarks.averaging
+python -m benchmarks.averaging; writes benchmarks/averaging.csv
 """
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+from typing import Any
 
 from counterplay import load
 from counterplay.evaluation.exact import policy_exploitability
+from counterplay.experiments.harness.base import write_csv
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)")
@@ -29,13 +31,15 @@ def curve(name: str, averaging: str, seed: int) -> list[float]:
 
 
 def main() -> None:
-    print("| game | averaging | " + " | ".join(f"{n:.0e}" for n in CHECKPOINTS) + " |")
-    print("|---|---|" + "---|" * len(CHECKPOINTS))
+    rows: list[tuple[Any, ...]] = []
     for name in GAMES:
         for averaging in ("optimistic", "stochastic"):
-            values = np.array([curve(name, averaging, seed) for seed in range(SEEDS)])
-            cells = [f"{np.median(v):.2g} ({v.min():.2g}-{v.max():.2g})" for v in values.T]
-            print(f"| {name} | {averaging} | " + " | ".join(cells) + " |", flush=True)
+            for seed in range(SEEDS):
+                for n, value in zip(CHECKPOINTS, curve(name, averaging, seed), strict=True):
+                    rows.append((name, averaging, seed, n, f"{value:.3g}"))
+                print(*rows[-1], flush=True)
+    header = ("game", "averaging", "seed", "iterations", "exploitability")
+    write_csv(Path(__file__).with_suffix(".csv"), header, rows)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """The excessive gap technique against CFR+: exploitability and seconds after 10 to 10,000
 iterations.
 
-python -m benchmarks.egt
+python -m benchmarks.egt; writes benchmarks/egt.csv
 """
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from counterplay import load
 from counterplay.evaluation.exact import policy_exploitability
+from counterplay.experiments.harness.base import write_csv
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,4)", "goofspiel(4)")
@@ -39,16 +41,17 @@ def curve(name: str, method: str, options: dict[str, Any]) -> list[tuple[float, 
 
 
 def main() -> None:
-    print("| game | method | " + " | ".join(f"T = {n:,}" for n in CHECKPOINTS) + " |")
-    print("|---|---|" + "---|" * len(CHECKPOINTS))
+    rows: list[tuple[Any, ...]] = []
     for name in GAMES:
         for method, options in METHODS:
-            label = " ".join([method, *options.values()])
-            cells = [
-                f"{epsilon:.2g} ({seconds:.2g} s)"
-                for epsilon, seconds in curve(name, method, options)
-            ]
-            print(f"| {name} | {label} | " + " | ".join(cells) + " |", flush=True)
+            label = ", ".join([method, *options.values()])
+            for n, (epsilon, seconds) in zip(
+                CHECKPOINTS, curve(name, method, options), strict=True
+            ):
+                rows.append((name, label, n, f"{epsilon:.3g}", f"{seconds:.3g}"))
+                print(*rows[-1], flush=True)
+    header = ("game", "method", "iterations", "exploitability", "seconds")
+    write_csv(Path(__file__).with_suffix(".csv"), header, rows)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
     python -m benchmarks.sparbot_search [candidates] [finalists]
 
-Candidates are drawn from a fixed seed, the bot as it is first, and built with fewer deals and a
-wider solution than the bot itself. Three published results are fitted: what it wins from
-always-call, always-raise and Poki. Two are kept out of the search for judging: CFR with 5 and with
-10 buckets wins 36 and 55 mb/h from it, and a frequentist best response 137 (175 by another source).
-For the finalists, those who miss the bands by least, what Tables 1 and 2 conclude about Sparbot is
-looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv, a row for
-each candidate as soon as it is there; rows that are there are not made again.
+Candidates come from a fixed list and then a fixed seed, and are built with fewer deals and a wider
+solution than the bot itself; each is played with every answer to the fourth bet. Three published
+results are fitted: what it wins from always-call, always-raise and Poki. Others are kept out of the
+search for judging: CFR with 5 and with 10 buckets wins 36 and 55 mb/h from it, and a frequentist
+best response 137 (175 by another source). For the finalists, those who miss the bands by least,
+what Tables 1 and 2 conclude about Sparbot is looked at again: MCCFR10, MCCFR100 and MCRNR10 against
+each. Writes docs/data/sparbot.csv as it goes; rows that are there are not made again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ from counterplay.games.registry import load
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
 from counterplay.opponents.bots.registry import bot
-from counterplay.opponents.bots.sparbot.build import AS_THIRD, CALLED, MADE, Choices, chosen_table
+from counterplay.opponents.bots.sparbot.build import (
+    AS_THIRD,
+    CALLED,
+    MADE,
+    MADE_BY_TWO,
+    Choices,
+    chosen_policies,
+    chosen_table,
+)
 from counterplay.opponents.bots.table import TableBot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
@@ -45,12 +53,13 @@ PATH = Path(__file__).parent.parent / "docs" / "data" / "sparbot.csv"
 BANDS = {"always-call": (0.474, 0.474), "always-raise": (1.354, 1.354), "poki": (0.045, 0.093)}
 NOISE = 0.03
 JUDGED = {"cfr5": (0.036, 0.036), "cfr10": (0.055, 0.055)}  # what they win from it
-HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 40_000}
+HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 30_000}
 DEALS, TARGET = 2_000_000, 1e-3
 #: Buckets and iterations of external sampling of the equilibria that play it.
 EQUILIBRIA = {"cfr5": (5, 1_500_000), "cfr10": (10, 2_000_000), "cfr100": (100, 3_000_000)}
 OBSERVED, MANY, RESPONSE = 20_000, 100_000, 500_000
 SEED = 13
+FOURTH = (MADE, MADE_BY_TWO, CALLED, AS_THIRD)
 CHOSEN = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
 FITTED = (*BANDS, "misses")
 OTHERS = (*EQUILIBRIA, "mcrnr10", "best_response")
@@ -62,33 +71,29 @@ def shares(n: int, ratio: float) -> tuple[float, ...]:
     return tuple(float(x) for x in np.round(found / found.sum(), 4))
 
 
-def candidates() -> Iterator[tuple[dict[str, Any], Choices]]:
-    """The bot as it is, one change at a time, then draws of all choices together."""
-    usual = {
-        "buckets": 6, "ratio": "as it is", "weak": 2, "outs": 7,
-        "tremble": 0.25, "leaf_bets": 0.0, "fourth": CALLED,
-    }  # fmt: skip
-    space: dict[str, tuple[Any, ...]] = {
-        "buckets": (6, 7),
-        "ratio": (1.0, 0.92, 0.8, 0.65),
-        "weak": (1, 2, 3),
-        "outs": (5, 7, 9),
-        "tremble": (0.0, 0.25, 0.5, 1.0),
-        "leaf_bets": (0.0, 0.5, 1.0),
-        "fourth": (CALLED, AS_THIRD, MADE),
-    }
-    yield usual, _choices(usual)
-    for name in ("tremble", "fourth", "ratio", "buckets", "leaf_bets"):
-        for value in space[name]:
-            one = {**usual, name: value}
-            if name == "buckets":
-                one["ratio"] = 0.92
-            if one != usual:
-                yield one, _choices(one)
+USUAL = {
+    "buckets": 6, "ratio": "as it is", "weak": 2, "outs": 7, "tremble": 0.25, "leaf_bets": 0.0,
+}  # fmt: skip
+SPACE: dict[str, tuple[Any, ...]] = {
+    "buckets": (6, 7),
+    "ratio": (1.0, 0.92, 0.8, 0.65),
+    "weak": (1, 2, 3),
+    "outs": (5, 7, 9),
+    "tremble": (0.0, 0.25, 0.5, 1.0),
+    "leaf_bets": (0.0, 0.5, 1.0),
+}
+
+
+def candidates() -> Iterator[dict[str, Any]]:
+    """What is solved: the bot as it is, one change at a time, then draws of all together."""
+    yield USUAL
+    for name, values in (("buckets", (7,)), ("tremble", (0.5, 1.0, 0.0)), ("ratio", (0.65, 0.8))):
+        for value in values:
+            one = {**USUAL, name: value}
+            yield {**one, "ratio": 0.92} if name == "buckets" else one
     rng = np.random.default_rng(SEED)
     while True:
-        drawn = {name: values[rng.integers(len(values))] for name, values in space.items()}
-        yield drawn, _choices(drawn)
+        yield {name: values[rng.integers(len(values))] for name, values in SPACE.items()}
 
 
 def _choices(one: dict[str, Any]) -> Choices:
@@ -96,7 +101,7 @@ def _choices(one: dict[str, Any]) -> Choices:
     if one["ratio"] != "as it is":
         n, ratio = one["buckets"], one["ratio"]
         borders = replace(borders, shares_six=shares(n, ratio), shares_five=shares(n - 1, ratio))
-    return Choices(borders, one["tremble"], one["leaf_bets"], one["fourth"], DEALS, TARGET)
+    return Choices(borders, one["tremble"], one["leaf_bets"], deals=DEALS, target=TARGET)
 
 
 @cache
@@ -119,9 +124,13 @@ def misses(found: dict[str, float]) -> float:
     return math.sqrt(sum((x / NOISE) ** 2 for x in off) / len(off))
 
 
-def built(choices: Choices) -> TableBot:
+def built(one: dict[str, Any]) -> dict[str, TableBot]:
+    """The bots of these choices, by what becomes of the fourth bet."""
+    choices = _choices(one)
     buckets = sparbot_buckets(strengths(), borders=choices.borders, outs=_outs())
-    return TableBot("sparbot", chosen_table(buckets, choices))
+    policies = chosen_policies(buckets, choices)
+    tables = {how: chosen_table(buckets, policies, replace(choices, fourth=how)) for how in FOURTH}
+    return {how: TableBot("sparbot", table) for how, table in tables.items()}
 
 
 def against_bands(player: TableBot) -> dict[str, float]:
@@ -180,29 +189,33 @@ def _write(rows: dict[tuple[str, ...], dict[str, str]]) -> None:
 
 
 def main() -> None:
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     finalists = int(sys.argv[2]) if len(sys.argv) > 2 else 6
-    known = _read()
-    plan = []
-    for one, choices in candidates():
-        key = tuple(str(one[name]) for name in CHOSEN)
-        if key not in dict(plan):
-            plan.append((key, choices))
+    known, plan = _read(), list[dict[str, Any]]()
+    for one in candidates():
+        if one not in plan:
+            plan.append(one)
         if len(plan) == wanted:
             break
-    for k, (key, choices) in enumerate(plan):
-        if key not in known:
-            found = against_bands(built(choices))
-            known[key] = dict(zip(CHOSEN, key, strict=True)) | _text(found)
+    for k, one in enumerate(plan):
+        if any(_key(one, how) not in known for how in FOURTH):
+            for how, player in built(one).items():
+                key = _key(one, how)
+                known[key] = dict(zip(CHOSEN, key, strict=True)) | _text(against_bands(player))
+                print(f"{k + 1} of {wanted}: {', '.join(key)}: {known[key]['misses']}", flush=True)
             _write(known)
-            print(f"{k + 1} of {wanted}: {', '.join(key)}: {known[key]['misses']}", flush=True)
-    choices_of = dict(plan)
-    best = sorted(choices_of, key=lambda key: float(known[key]["misses"]))[:finalists]
-    for key in dict.fromkeys([plan[0][0], *best]):
+    of = {_key(one, how): (one, how) for one in plan for how in FOURTH}
+    best = sorted(of, key=lambda key: float(known[key]["misses"]))[:finalists]
+    for key in dict.fromkeys([*best, _key(USUAL, CALLED)]):
         if not known[key].get("mcrnr10"):
-            known[key] |= _text(against_others(built(choices_of[key])))
+            one, how = of[key]
+            known[key] |= _text(against_others(built(one)[how]))
             _write(known)
             print(f"judged: {', '.join(key)}: {known[key]}", flush=True)
+
+
+def _key(one: dict[str, Any], how: str) -> tuple[str, ...]:
+    return tuple(str({**one, "fourth": how}[name]) for name in CHOSEN)
 
 
 def _text(found: dict[str, float]) -> dict[str, str]:

@@ -1,55 +1,101 @@
-"""Numbers in the docs are those of committed CSVs, each written by the command that the page names.
-
-A table after `<!-- data/FILE.csv OPPONENT -->` has a row for each of some rows of that file:
-player, engine, observed games, and sb/h with its 95% interval.
-"""
+"""Numbers in README and docs are those of committed files, each written by a command that the page
+names: `docs/make_results.py` makes the tables, and what it would make is what is there."""
 
 from __future__ import annotations
 
-import csv
+import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
-MARK = re.compile(r"<!-- (data/[\w.-]+\.csv) (\w+) -->\n((?:\|.*\n)+)")
-FOUND = [
-    (page.relative_to(DOCS).as_posix(), *match)
-    for page in sorted(DOCS.rglob("*.md"))
-    for match in MARK.findall(page.read_text())
-]
+from counterplay.experiments.harness.outcomes import changed_files, read_outcome
+from counterplay.experiments.harness.registry import experiments
+
+ROOT = Path(__file__).parent.parent.parent
+SCRIPT = ROOT / "docs" / "make_results.py"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
+OTHERS = re.compile(r"<!-- benchmarks/[\w.]+ -->\n(?:\|.*\n)+")  # test_benchmark_numbers.py
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+@pytest.fixture(scope="module")
+def script() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(SCRIPT.parent))
+        yield importlib.import_module("make_results")
 
 
-def _rows(file: str, opponent: str) -> dict[tuple[str, str, str], str]:
-    """Cells as the docs have them, by player, engine and observed games."""
-    found = {}
-    for row in csv.DictReader((DOCS / file).read_text().splitlines()):
-        if row["opponent"] == opponent:
-            half = 1.96 * float(row["standard_error"])
-            key = row["player"], row["engine"], f"{int(row['observed_games']):,}"
-            found[key] = f"{float(row['sb_per_hand']):+.3f} ± {half:.3f}"
-    return found
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize(("page", "file", "opponent", "table"), FOUND)
-def test_a_table_has_the_numbers_of_its_file(
-    page: str, file: str, opponent: str, table: str
-) -> None:
-    known = _rows(file, opponent)
-    lines = table.splitlines()[2:]
-    assert lines, page
-    for line in lines:
-        player, engine, games, cell = _cells(line)
-        assert known[player, engine, games] == cell, f"{page}: {line}"
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_tables_have_the_numbers_of_their_files(page: Path, script: Any) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == script.filled(text), "out of date: run python docs/make_results.py"
 
 
-def test_every_file_of_numbers_is_used_and_its_command_named() -> None:
-    used = {file: page for page, file, _, _ in FOUND}
-    assert {f"data/{path.name}" for path in (DOCS / "data").glob("*.csv")} == set(used)
-    for file, page in used.items():
-        assert f"counterplay reproduce {Path(file).stem}" in (DOCS / page).read_text()
+def test_the_page_of_results_is_up_to_date(script: Any) -> None:
+    page = ROOT / "docs" / "results" / "README.md"
+    assert page.read_text(encoding="utf-8") == script.results_page()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_no_table_has_intervals_that_come_from_nowhere(page: Path, script: Any) -> None:
+    """A row of a table with ± or a signed number of three places is one that a script writes."""
+    text = OTHERS.sub("", script.BLOCK.sub("", page.read_text(encoding="utf-8")))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    measured = re.compile(r"[+-]?\d\.\d+ ± \d|\| [+-]\d\.\d{3} ")
+    assert [row for row in rows if measured.search(row)] == []
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=_name)
+def test_committed_results_are_whole(path: Path) -> None:
+    """The verdicts belong to the very CSV beside them, and to the pictures at paper scale."""
+    outcome = read_outcome(path)
+    assert outcome.scale == path.parent.name
+    texts = [claim.text for claim in outcome.claims]
+    assert len(texts) == len(set(texts))  # a sentence is judged once
+    changed = changed_files(outcome, path.parent)
+    assert [file for file in changed if outcome.scale == "paper" or file.endswith(".csv")] == []
+
+
+def test_readme_has_every_claim_and_names_what_is_not_finished(script: Any) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = [read_outcome(path) for path in RESULTS]
+    assert {one.name for one in found if one.scale == "quick"} == set(experiments())
+    for outcome in found:
+        for claim in outcome.claims:
+            assert f"| {claim.text} |" in readme
+    done = {one.name for one in found if one.scale == "paper"}
+    lacking = [name for name in experiments() if name not in done]
+    said = re.search(r"Not finished at paper scale: ([\w, -]+)\.", readme)
+    assert (said[1].split(", ") if said else []) == lacking
+
+
+def test_every_file_of_numbers_is_used_and_its_command_named(script: Any) -> None:
+    source = SCRIPT.with_name("number_tables.py").read_text(encoding="utf-8")
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for path in (ROOT / "docs" / "data").glob("*.csv"):
+        assert f'"data/{path.name}"' in source
+        assert f"docs/data/{path.name}" in pages  # beside the command that writes it
+    for name in script.TABLES:
+        assert f"<!-- numbers {name} -->" in pages
+
+
+def test_a_table_follows_its_file(script: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """A changed number is noticed."""
+    tables = script.number_tables
+    monkeypatch.setattr(tables, "DOCS", tmp_path)
+    (tmp_path / "data").mkdir()
+    header = ",".join((*tables.CHOICES, "always-call", "always-raise", "poki", "misses", "mcrnr10"))
+    row = "6,as it is,2,7,0.25,0.0,called,0.5,{},0.1,9.0,"
+    made = []
+    for number in ("0.9", "1.1"):
+        (tmp_path / "data" / "sparbot.csv").write_text(f"{header}\n{row.format(number)}\n")
+        made.append(script.filled("<!-- numbers search -->\nold\n<!-- end -->"))
+    assert "+0.900" in made[0]
+    assert "+1.100" in made[1]

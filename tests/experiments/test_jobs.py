@@ -3,18 +3,23 @@ what a limit of time or a kill leaves is gone on with."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.locks import alone
 from counterplay.base.progress import Tell, untold
+from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
+from counterplay.experiments.harness.campaign import reproduce_all
 from counterplay.experiments.harness.jobs import Job, one_each, run_jobs
 from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.store import Store
@@ -90,10 +95,13 @@ def test_time_is_kept_and_who_is_told_to_stop_may_still_write(tmp_path: Path) ->
             (tmp_path / "draft").write_text("so far")
             raise
 
-    before = time.monotonic()
-    lacking = run_jobs([Job("long", endless)], 1, untold, before + 0.3)
-    assert lacking == {"long": ""}
-    assert time.monotonic() - before < 20
+    for seconds in _limits():
+        before = time.monotonic()
+        lacking = run_jobs([Job("long", endless)], 1, untold, before + seconds)
+        assert lacking == {"long": ""}
+        assert time.monotonic() - before < seconds + 20
+        if (tmp_path / "draft").exists():
+            break
     assert (tmp_path / "draft").read_text() == "so far"
 
 
@@ -104,11 +112,18 @@ def test_with_little_time_left_shorter_jobs_come_first(tmp_path: Path) -> None:
     assert (tmp_path / "order").read_text().split() == ["s", "l"]
 
 
-def _experiment(folder: Path, names: str, seconds: float) -> Experiment:
-    """Its pieces are kept; what it finds is how many there are."""
+def _experiment(folder: Path, names: str, ready: str = "") -> Experiment:
+    """Its pieces are kept. Those of `names` that are not `ready` are never finished while there
+    is no file "go"."""
+
+    def make(name: str, tell: Tell) -> None:
+        while name not in ready and not (folder / "go").exists():
+            tell(0.5, name)
+            time.sleep(0.01)
+        _note(folder, name, tell)
 
     def piece(name: str, store: Store, tell: Tell) -> None:
-        store.value("thing", {"name": name}, lambda: _note(folder, name, tell, seconds))
+        store.value("thing", {"name": name}, lambda: make(name, tell))
 
     def jobs(scale: str, store: Store) -> list[Job]:
         return [Job(n, lambda tell, n=n: piece(n, store, tell)) for n in names]
@@ -116,23 +131,35 @@ def _experiment(folder: Path, names: str, seconds: float) -> Experiment:
     def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for name in names:
             piece(name, store, tell)
-        return Outcome("x", "X", scale, [], {}, 1.0)
+        return Outcome(names, "X", scale, [], {}, 1.0)
 
-    return Experiment("x", "X", run, {"quick": 1.0}, jobs)
+    return Experiment(names, "X", run, {"quick": 1.0}, jobs)
+
+
+def _limits() -> Iterator[float]:
+    """Ever longer, so that a busy machine only makes it slower."""
+    return itertools.takewhile(lambda x: x < 60, (0.2 * 2**k for k in itertools.count()))
+
+
+def _order(folder: Path) -> list[str]:
+    file = folder / "order"
+    return file.read_text().split() if file.exists() else []
 
 
 def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: Path) -> None:
-    experiment = _experiment(tmp_path, "abcdef", 0.25)
-    calls = 0
-    while Makers.of(0.4, 1).make([experiment], "quick", Store(tmp_path / "s"), untold):
-        calls += 1
-        assert calls < 20
-    assert calls  # the limit was felt
-    assert sorted((tmp_path / "order").read_text().split()) == list("abcdef")
+    experiment = _experiment(tmp_path, "abcd", "ac")
+    for seconds in _limits():
+        lacking = Makers.of(seconds, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
+        assert lacking == {"abcd"}
+        if sorted(_order(tmp_path)) == ["a", "c"]:
+            break
+    assert sorted(_order(tmp_path)) == ["a", "c"]
+    (tmp_path / "go").touch()
     store = Store(tmp_path / "s")
+    assert Makers.of(None, 3).make([experiment], "quick", store, untold) == set()
     experiment.run("quick", store, untold)
-    assert sorted((tmp_path / "order").read_text().split()) == list("abcdef")
-    assert 0.5 < spent(experiment, "quick", store) < 30  # six quarters of a second, on two
+    assert sorted(_order(tmp_path)) == list("abcd")
+    assert spent(experiment, "quick", store) > 0.0
 
 
 def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
@@ -146,7 +173,7 @@ def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
 
 
 def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> None:
-    experiment = _experiment(tmp_path, "ab", 0.0)
+    experiment = _experiment(tmp_path, "ab", "ab")
     Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
     time.sleep(0.05)
     store = Store(tmp_path / "s", again=True)
@@ -169,3 +196,32 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     holder.wait()
     with alone(tmp_path / "x"):
         pass
+
+
+def test_a_campaign_in_slices_gives_what_is_complete_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One experiment is assembled though the other lacks pieces; no job is done twice."""
+    known = {one.name: one for one in (_experiment(tmp_path, n, "ab") for n in ("ab", "xyz"))}
+    monkeypatch.setattr(registry, "experiments", lambda: known)
+    for seconds in _limits():
+        with pytest.raises(Interrupted) as stop:
+            reproduce_all("quick", tmp_path / "s", seconds=seconds, processes=2)
+        if stop.value.result.outcomes:
+            break
+    assert [one.name for one in stop.value.result.outcomes] == ["ab"]
+    (tmp_path / "go").touch()
+    shares: list[float] = []
+    done = reproduce_all(
+        "quick", tmp_path / "s", lambda share, what: shares.append(share), processes=3
+    )
+    assert [one.name for one in done.outcomes] == ["ab", "xyz"]
+    assert done.skipped == ["ab"]
+    assert shares == sorted(shares)
+    assert sorted(_order(tmp_path)) == list("abxyz")
+
+
+@pytest.mark.parametrize("options", [{"seconds": 0.0}, {"seconds": float("nan")}, {"processes": 0}])
+def test_nonsense_is_refused(options: dict[str, float], tmp_path: Path) -> None:
+    with pytest.raises(BadParameter, match="must be a"):
+        reproduce_all("quick", tmp_path, **options)

@@ -18,6 +18,7 @@ from counterplay.holdem.strength import TURN_TOTAL
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views.sparbot import (
     POTENTIAL,
+    Borders,
     _borders,
     _by_strength,
     _count_outs,
@@ -202,6 +203,19 @@ def test_borders_and_potential():
     assert _with_potential(
         np.array([0, 1, 2, 0], dtype=np.uint16), np.array([7, 20, 20, 6])
     ).tolist() == [5, 5, 2, 0]
+    seven = Borders(shares_six=(1 / 7,) * 7, shares_five=(1 / 6,) * 6, weak_classes=1)
+    assert seven.n_buckets == 7
+    found = _with_potential(np.array([0, 1], dtype=np.uint16), np.array([7, 20]), seven)
+    assert found.tolist() == [6, 1]  # the last bucket; one weak class only
+
+
+def test_the_bot_is_built_by_the_usual_choices():
+    usual = build.Choices()
+    said = build.parameters()
+    assert (said["tremble"], said["leaf_bets"]) == (usual.tremble, usual.leaf_bets)
+    assert said["shares_six"] == list(usual.borders.shares_six)
+    assert (said["deals"], said["target"]) == (usual.deals, usual.target)
+    assert usual.fourth == build.CALLED
 
 
 def two_buckets():
@@ -243,6 +257,39 @@ def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)
     check_rows(*build.real_rows(policies, 2), 2)
+
+
+@pytest.mark.parametrize("fourth", [build.AS_THIRD, build.MADE, build.MADE_BY_TWO])
+def test_other_answers_to_the_fourth_bet_are_legal_and_change_nothing_else(fourth):
+    n = 4
+    rng = np.random.default_rng(1)
+    policies = {}
+    for state in TREE.states:
+        if not state.over and "rrrr" not in state.history.replace("/", ""):
+            paths = n if state.round == 0 else n**state.round
+            legal = [action in model_actions(state) for action in ("fold", "call", "raise")]
+            rows = rng.random((paths, 3)) * np.array(legal)
+            policies[state.history] = rows / rows.sum(axis=1, keepdims=True)
+    usual, other = (build.real_rows(policies, n, how) for how in (build.CALLED, fourth))
+    changed = set()
+    for node, (state, actions) in enumerate(zip(TREE.states, TREE.actions, strict=True)):
+        if TREE.nodes.decision[node] < 0 or "rrrr" in state.history[:-1]:
+            continue
+        paths = n if state.round == 0 else n**state.round
+        before, after = (
+            policy[first[node] : first[node] + paths] for first, policy in (usual, other)
+        )
+        np.testing.assert_allclose(after.sum(axis=1), 1.0)
+        illegal = [k for k, name in enumerate(("fold", "call", "raise")) if name not in actions]
+        assert not after[:, illegal].any(), state.history
+        if not np.array_equal(before, after):
+            changed.add((state.round > 0, int(state.bets)))
+            if fourth in build.CAPPING:  # as often folded, and raised by the strongest alone
+                np.testing.assert_array_equal(before[:, 0], after[:, 0])
+                best = n - 1 if state.round == 3 else n - 2
+                raising = set((np.flatnonzero(after[:, 2]) % n).tolist())
+                assert raising == set(range(best, best - build.CAPPING[fourth], -1))
+    assert changed == {(True, 4 if fourth == build.AS_THIRD else 3)}
 
 
 def check_rows(first_row, policy, n):

@@ -73,16 +73,18 @@ class Item:
         return (self.outcome.counts if self.outcome else "") or "–"
 
 
-def write_report(folder: Path, known: Sequence[Experiment]) -> Path:
+def write_report(folder: Path, known: Sequence[Experiment], compare: bool = True) -> Path:
     """Write `report.html` from the results in `folder`; `known` experiments come first, in their
-    order. Returns its path."""
-    items, problems = _collect(folder, known)
+    order. `compare`: say which results are of other code than this. Returns its path."""
+    items, problems = _collect(folder, known, compare)
     path = folder / PAGE
     files.write_text(path, _render(items, problems))
     return path
 
 
-def _collect(folder: Path, known: Sequence[Experiment]) -> tuple[list[Item], list[str]]:
+def _collect(
+    folder: Path, known: Sequence[Experiment], compare: bool
+) -> tuple[list[Item], list[str]]:
     outcomes: dict[str, Outcome] = {}
     failures: dict[str, Failure] = {}
     problems = []
@@ -97,7 +99,7 @@ def _collect(folder: Path, known: Sequence[Experiment]) -> tuple[list[Item], lis
         except BadFile as error:
             problems.append(str(error))
     titles = {experiment.name: experiment.title for experiment in known}
-    codes = {experiment.name: result_version(experiment.run) for experiment in known}
+    codes = {e.name: result_version(e.run) for e in known} if compare else {}
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
     items = [

@@ -47,7 +47,7 @@ class Scale(NamedTuple):
 
 SCALES = {
     "quick": Scale("external", (200_000, 160_000, 110_000, 70_000, 50_000), 1, 200_000, 0),
-    "paper": Scale("public", (6_400, 4_800, 2_900, 1_900, 1_360), 3, 2_000_000, 40_000),
+    "paper": Scale("public", (4_800, 3_600, 2_200, 1_450, 1_000), 3, 2_000_000, 30_000),
 }
 VALUES = ("visits", "sparbot", "mccfr10", "poki")
 

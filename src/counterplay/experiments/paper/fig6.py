@@ -57,7 +57,7 @@ class Scale(NamedTuple):
 
 SCALES = {
     "quick": Scale(1e-2, 4_000, 0.8, 0, 0.0),
-    "paper": Scale(5e-3, 20_000, 40.0, 20_000_000, 20.0),
+    "paper": Scale(5e-3, 20_000, 40.0, 20_000_000, 10.0),
 }
 
 

@@ -157,35 +157,23 @@ def _claims(traces: list[Trace]) -> list[Claim]:
         _runs(traces, f"MCRNR ({how} sampling)") for how in ("outcome", "external")
     )
     sooner = "MCRNR produces a better approximation in less time"
+    early, late, axis = "above all early", "in the end too", "on the caption's axis"
+    ours = "The same early with external sampling"
     plan = [
-        (outcome, "gap", "nodes", f"{sooner}, above all early: nodes.", rules.EARLY, 0.01),
-        (outcome, "exploitability", "nodes", "The same on the caption's axis.", rules.EARLY, None),
-        (outcome, "gap", "seconds", f"{sooner}, above all early: seconds.", rules.EARLY, None),
-        (
-            outcome,
-            "exploitability",
-            "seconds",
-            "The same on the caption's axis.",
-            rules.EARLY,
-            None,
-        ),
-        (outcome, "gap", "nodes", f"{sooner}, in the end too: nodes.", rules.LATE, None),
-        (outcome, "gap", "seconds", f"{sooner}, in the end too: seconds.", rules.LATE, 1.0),
-        (
-            external,
-            "gap",
-            "nodes",
-            "The same early with external sampling: nodes.",
-            rules.EARLY,
-            0.01,
-        ),
-        (external, "gap", "seconds", "And in seconds.", rules.EARLY, None),
+        (outcome, "gap", "nodes", f"{sooner}, {early}: nodes.", rules.EARLY, 0.01),
+        (outcome, "exploitability", "nodes", f"The same {axis}: nodes.", rules.EARLY, None),
+        (outcome, "gap", "seconds", f"{sooner}, {early}: seconds.", rules.EARLY, None),
+        (outcome, "exploitability", "seconds", f"The same {axis}: seconds.", rules.EARLY, None),
+        (outcome, "gap", "nodes", f"{sooner}, {late}: nodes.", rules.LATE, None),
+        (outcome, "gap", "seconds", f"{sooner}, {late}: seconds.", rules.LATE, 1.0),
+        (external, "gap", "nodes", f"{ours}: nodes.", rules.EARLY, 0.01),
+        (external, "gap", "seconds", f"{ours}: seconds.", rules.EARLY, None),
     ]
     return [
         rules.ahead(
-            runs, axis, cost, text, left, rules.at_budget(runs, cost, share) if share else None
+            runs, which, cost, text, left, rules.at_budget(runs, cost, share) if share else None
         )
-        for runs, axis, cost, text, left, share in plan
+        for runs, which, cost, text, left, share in plan
     ]
 
 

@@ -50,7 +50,7 @@ class Scale(NamedTuple):
     measured: int  # duplicate hands for each frozen policy
 
 
-SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(20_000, 60_000)}
+SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(20_000, 40_000)}
 MCCFR10 = Wanted("MCCFR10", "outcome", 10, "poki")
 MODES = ("model learnt before", "model learnt while playing")
 

@@ -60,8 +60,10 @@ CARRY = (
 )  # the bucket before the flop is forgotten, the later ones are remembered
 
 #: The fourth bet of a round, which the models do not know: called always; answered as the third;
-#: or also made, with the strongest class of hands.
-CALLED, AS_THIRD, MADE = "called", "answered as the third", "made with the strongest"
+#: or called, and also made with the strongest class of hands, or with the two strongest.
+CALLED, AS_THIRD = "called", "answered as the third"
+MADE, MADE_BY_TWO = "made with the strongest", "made with the two strongest"
+CAPPING = {MADE: 1, MADE_BY_TWO: 2}  # classes of hands
 
 
 @dataclass(frozen=True)
@@ -147,11 +149,16 @@ def build_sparbot(
     return real_rows(policies, N_BUCKETS), buckets, records
 
 
-def chosen_table(buckets: Buckets, choices: Choices, tell: Tell = untold) -> Table:
-    """A bot of other choices over these buckets, which are its own."""
+def chosen_policies(buckets: Buckets, choices: Choices) -> Policies:
+    """Strategies of the models of other choices over these buckets, which are its own."""
     n = choices.borders.n_buckets
     chance = sparbot_chance(buckets, n_buckets=n, deals=choices.deals)
-    policies, _ = solve_models(chance, tell, choices)
+    return solve_models(chance, choices=choices)[0]
+
+
+def chosen_table(buckets: Buckets, policies: Policies, choices: Choices) -> Table:
+    """A bot of other choices."""
+    n = choices.borders.n_buckets
     first_row, policy = real_rows(policies, n, choices.fourth)
     return new_table(buckets, first_row, np.array([0, 0, n, n]), policy)
 
@@ -219,8 +226,8 @@ def real_rows(
     always_call = np.zeros((n_buckets**3, len(COLUMN)))
     always_call[:, COLUMN["call"]] = 1.0
     known = {"": policies[""], **policies, "fourth bet": always_call}
-    if fourth == MADE:
-        known = {h: _cap(block, n_buckets) if _third(h) else block for h, block in known.items()}
+    if classes := CAPPING.get(fourth, 0):
+        known = {h: _cap(b, n_buckets, classes) if _third(h) else b for h, b in known.items()}
     filled = 0
     for history, block in known.items():
         starts[history] = filled
@@ -241,14 +248,14 @@ def _third(history: str) -> bool:
     return "/" in history and history.endswith("rrr")
 
 
-def _cap(rows: np.ndarray, n_buckets: int) -> np.ndarray:
-    """What would be called with the strongest class is raised. On the river that is the last
-    bucket, before it the last but one."""
+def _cap(rows: np.ndarray, n_buckets: int, classes: int) -> np.ndarray:
+    """What would be called with the strongest classes is raised. On the river the strongest is
+    the last bucket, before it the last but one."""
     kept = rows.copy()
     paths = np.arange(len(kept))
     street = round(np.log(len(kept)) / np.log(n_buckets))
     best = n_buckets - 1 if street == 3 else n_buckets - 2
-    strong = paths % n_buckets == best
+    strong = (paths % n_buckets <= best) & (paths % n_buckets > best - classes)
     kept[strong, COLUMN["raise"]] += kept[strong, COLUMN["call"]]
     kept[strong, COLUMN["call"]] = 0.0
     return kept

@@ -1,0 +1,59 @@
+"""Does it always pay to have a model? Responses to a quickly trained strategy that was observed for
+20,000 hands: python -m benchmarks.weak_opponent. Writes docs/data/weak.csv."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from counterplay.arena.match import play_match
+from counterplay.experiments.harness.base import write_csv
+from counterplay.games.registry import load
+from counterplay.opponents.bots.table import strategy_bot
+from counterplay.opponents.hands.parquet import read_hands
+from counterplay.opponents.models.model import learn_model
+from counterplay.opponents.models.observe import observe
+from counterplay.responses.confidence import confidence
+from counterplay.responses.respond import respond
+from counterplay.solvers.run import solve
+
+PATH = Path(__file__).parent.parent / "docs" / "data" / "weak.csv"
+WEAK, OBSERVED, ITERATIONS, HANDS = 20_000, 20_000, 50_000, 400_000
+SEED, P = 1, 0.75
+HEADER = ("model", "unseen", "trust", "sb_per_hand", "standard_error", "hands")
+
+
+def main() -> None:
+    game = load("holdem(buckets=10)")
+    weak = solve(game, "mccfr-external", iterations=WEAK, seed=SEED).strategy
+    opponent = strategy_bot(weak, "weak")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hands.parquet"
+        settings = {"duplicate": False, "log": path, "observer": "a"}
+        play_match(game, "probe", opponent, OBSERVED, SEED, **settings)
+        seen = observe(read_hands(path), "weak")
+    rows = []
+    for kind in ("tree", "frequency"):
+        for unseen in ("inferred", "fractional"):
+            model = learn_model(seen, game, "weak", kind, unseen=unseen)
+            trusts = {"constant": P, "0-10-linear": confidence(model.observed, "0-10-linear", P)}
+            for name, trust in trusts.items():
+                answer = respond(
+                    game,
+                    model.strategy,
+                    p=trust,
+                    algorithm="mcdbr",
+                    engine="mccfr-external",
+                    iterations=ITERATIONS,
+                    seed=SEED,
+                )
+                result = play_match(game, answer.strategy, opponent, HANDS, SEED)
+                rows.append((kind, unseen, name, result.mean, result.standard_error, HANDS))
+    same = solve(game, "mccfr-external", iterations=ITERATIONS, seed=SEED + 1).strategy
+    result = play_match(game, same, opponent, HANDS, SEED)
+    rows.append(("none", "", "", result.mean, result.standard_error, HANDS))
+    write_csv(PATH, HEADER, rows)
+
+
+if __name__ == "__main__":
+    main()

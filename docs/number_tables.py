@@ -1,0 +1,220 @@
+"""Tables of the docs' pages, each from a committed CSV. `make_results.py` puts them there."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+SCALES = ("quick", "paper")
+Row = dict[str, str]
+
+
+def rows(file: str) -> list[Row]:
+    """Of a CSV below docs/; none where it is not there."""
+    path = DOCS / file
+    return list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
+
+
+def best(name: str) -> tuple[str, list[Row]]:
+    """The CSV of an experiment at the larger scale there is, and which that is."""
+    for scale in reversed(SCALES):
+        if found := rows(f"results/{scale}/{name}.csv"):
+            return scale, found
+    return SCALES[0], []
+
+
+def table(header: list[str], lines: list[list[str]]) -> str:
+    made = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    made += ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join(made) + "\n"
+
+
+def won(row: Row, places: int = 3) -> str:
+    """sb/h with the 95% interval."""
+    half = 1.96 * float(row["standard_error"])
+    return f"{float(row['sb_per_hand']):+.{places}f} ± {half:.{places}f}"
+
+
+def bands_table() -> str:
+    scale, found = best("bots")
+    lines = []
+    for row in found:
+        low, high = float(row["low"]), float(row["high"])
+        band = f"{low:+.3f}" if low == high else f"{low:+.3f} to {high:+.3f}"
+        fitted = " (fitted)" if row["fitted"] == "True" else ""
+        off = float(row["difference"])
+        hands = f"{int(row['hands']):,}"
+        lines.append(
+            [row["player"], row["opponent"], band + fitted, won(row), hands, f"{off:+.3f}"]
+        )
+    header = ["player", "opponent", "published", f"here ({scale} scale)", "hands", "off by"]
+    return table(header, lines)
+
+
+def models_table() -> str:
+    """MCRNR10 against Poki with three models."""
+    _, found = best("table2")
+    lines = [
+        [row["player"], row["engine"], f"{int(row['iterations']):,}", won(row)]
+        for row in found
+        if row["part"] == "table" and row["opponent"] == "poki" and "10" in row["player"]
+        if row["engine"] == "outcome"
+    ]
+    return table(["player", "engine", "iterations a seat", "sb/h"], lines)
+
+
+def games_table() -> str:
+    """MCRNR10 against Poki by observed games."""
+    _, found = best("table2")
+    some = [row for row in found if row["part"] == "games"]
+    games = sorted({int(row["observed_games"]) for row in some})
+    cells = {(row["player"], int(row["observed_games"])): won(row) for row in some}
+    players = dict.fromkeys(row["player"] for row in some)
+    lines = [[player, *(cells[player, n] for n in games)] for player in players]
+    return table(["player", *(f"{n:,} games" for n in games)], lines)
+
+
+def race_table() -> str:
+    """MCCFR and MCTS in hold'em by iterations, medians over seeds."""
+    _, found = best("fig4-holdem")
+    by: dict[tuple[str, float], list[float]] = {}
+    for row in found:
+        if row["algorithm"] == "mccfr" or (row["algorithm"], row["c"]) == ("mcts", "17.0"):
+            key = row["algorithm"], float(row["iterations"])
+            by.setdefault(key, []).append(float(row["sb_per_hand"]))
+    points = sorted({t for name, t in by if name == "mccfr"})
+    shown = [points[min(len(points) - 1, k)] for k in (0, 1, 3, 9, 19, 49) if k < len(points)]
+    lines = [
+        [f"{t / 1e6:,.0f} million", *(_spread(by.get((name, t), [])) for name in ("mccfr", "mcts"))]
+        for t in dict.fromkeys([*shown, *points[-1:]])
+    ]
+    return table(["iterations", "MCCFR (outcome sampling, ε = 0.6)", "MCTS (C = 17)"], lines)
+
+
+def _spread(values: list[float]) -> str:
+    if not values:
+        return "–"
+    return f"{statistics.median(values):+.3f} ({min(values):+.3f} to {max(values):+.3f})"
+
+
+CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
+
+
+def search_table() -> str:
+    """The bot as it is, and the candidates nearest to the published bands."""
+    found = rows("data/sparbot.csv")
+    here = [row for row in found if row["ratio"] == "as it is" and row["tremble"] == "0.25"]
+    here = [r for r in here if (r["fourth"], r["leaf_bets"]) == ("called", "0.0")]
+    nearest = sorted(found, key=lambda row: float(row["misses"]))[:6]
+    header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet"]
+    header += ["always-call", "always-raise", "Poki", "off by (s.d.)"]
+    numbers = ("always-call", "always-raise", "poki")
+    lines = [
+        [
+            *(row[name] for name in CHOICES),
+            *(f"{float(row[foe]):+.3f}" for foe in numbers),
+            f"{float(row['misses']):.1f}",
+        ]
+        for row in [*here, *(row for row in nearest if row not in here)]
+    ]
+    return table(header, lines)
+
+
+def family_table() -> str:
+    """What is kept for judging, and what Tables 1 and 2 say, over the candidates that were
+    judged."""
+    found = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
+    columns = ("cfr5", "cfr10", "cfr100", "mcrnr10", "best_response")
+    header = ["candidate", "CFR5", "CFR10", "CFR100", "MCRNR10", "best response, 5 buckets"]
+    lines = [
+        [
+            ", ".join(row[name] for name in CHOICES),
+            *(f"{float(row[name]):+.3f}" for name in columns),
+        ]
+        for row in found
+    ]
+    return table(header, lines)
+
+
+def weak_table() -> str:
+    """Responses to a weak strategy."""
+    lines = [
+        [row["model"], row["unseen"] or "–", row["trust"] or "–", won(row)]
+        for row in rows("data/weak.csv")
+    ]
+    return table(["model", "unseen cards", "Pconf (0.75 at most)", "sb/h"], lines)
+
+
+def buckets_table() -> str:
+    """Medians over seeds at the end of training."""
+    scale, found = best("buckets")
+    ends: dict[tuple[str, str], Row] = {}
+    for row in found:
+        key = row["buckets"], row["seed"]
+        if key not in ends or float(row["iterations"]) > float(ends[key]["iterations"]):
+            ends[key] = row
+    lines = []
+    for n in dict.fromkeys(row["buckets"] for row in found):
+        mine = [row for (buckets, _), row in ends.items() if buckets == n]
+        cells = [n, f"{statistics.median(float(row['seconds']) for row in mine):.0f} s"]
+        for column in ("sparbot", "mccfr10", "poki_at_the_end"):
+            values = [row[f"sb_per_hand_{column}"] for row in mine]
+            known = [float(value) for value in values if value]
+            cells.append(_spread(known))
+        lines.append(cells)
+    header = ["buckets", f"training ({scale} scale)", "Sparbot", "MCCFR10", "Poki"]
+    return table(header, lines)
+
+
+def averaging_table() -> str:
+    """Exploitability by game, averaging and iterations: median and range over seeds."""
+    found: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for row in rows("../benchmarks/averaging.csv"):
+        mine = found.setdefault((row["game"], row["averaging"]), {})
+        mine.setdefault(int(row["iterations"]), []).append(float(row["exploitability"]))
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(
+                f"{statistics.median(mine[n]):.2g} ({min(mine[n]):.2g}-{max(mine[n]):.2g})"
+                for n in points
+            ),
+        ]
+        for key, mine in found.items()
+    ]
+    return table(["game", "averaging", *(f"{n:,} iterations" for n in points)], lines)
+
+
+def egt_table() -> str:
+    """Exploitability by game, method and iterations; seconds of all."""
+    found: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in rows("../benchmarks/egt.csv"):
+        found.setdefault((row["game"], row["method"]), {})[int(row["iterations"])] = row
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(f"{float(mine[n]['exploitability']):.2g}" for n in points),
+            f"{float(mine[points[-1]]['seconds']):.2g}",
+        ]
+        for key, mine in found.items()
+    ]
+    return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "bands": bands_table,
+    "models": models_table,
+    "games": games_table,
+    "race": race_table,
+    "search": search_table,
+    "family": family_table,
+    "weak": weak_table,
+    "buckets": buckets_table,
+    "averaging": averaging_table,
+    "egt": egt_table,
+}
