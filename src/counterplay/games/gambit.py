@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 28
 MOST_PROFILES = 10_000_000
 
 
-class Node(NamedTuple):
+class GambitNode(NamedTuple):
     """A node of an extensive game; `below`: the numbers of its children."""
 
     player: int  # as in a tree
@@ -42,7 +42,7 @@ class GambitState:
     paid: tuple[float, ...] = field(repr=False)
 
     @property
-    def _here(self) -> Node:
+    def _here(self) -> GambitNode:
         return self.rules.nodes[self.node]
 
     def player(self) -> int:
@@ -81,7 +81,7 @@ class Label(NamedTuple):
 class GambitRules:
     """An extensive game as its file has it; the root is the first node."""
 
-    def __init__(self, title: str, players: list[str], nodes: list[Node]) -> None:
+    def __init__(self, title: str, players: list[str], nodes: list[GambitNode]) -> None:
         self.title, self.nodes = title, nodes
         self.n_players = len(players)
         if len(set(players)) == len(players) and all(players):
@@ -110,7 +110,7 @@ class _Extensive:
 
     def __init__(self, words: Words, title: str) -> None:
         self.words, self.title = words, title
-        self.nodes: list[Node] = []
+        self.nodes: list[GambitNode] = []
         self.open: list[tuple[int, list[int]]] = []  # nodes whose children are not all read
         self.sets: dict[tuple[int, int], tuple[str, tuple[str, ...], tuple[float, ...]]] = {}
         self.outcomes: dict[int, tuple[float, ...] | None] = {0: None}
@@ -140,11 +140,11 @@ class _Extensive:
         if self.open:
             self.open[-1][1].append(number)
         if kind == "t":
-            self.nodes.append(Node(TERMINAL, None, (), (), self._outcome(), ()))
+            self.nodes.append(GambitNode(TERMINAL, None, (), (), self._outcome(), ()))
         else:
             player = CHANCE if kind == "c" else self._player()
             label, actions, chance = self._set(player)
-            self.nodes.append(Node(player, label, actions, chance, self._outcome(), ()))
+            self.nodes.append(GambitNode(player, label, actions, chance, self._outcome(), ()))
             self.open.append((number, []))
         while self.open and len(self.open[-1][1]) == len(self.nodes[self.open[-1][0]].actions):
             done, below = self.open.pop()
@@ -251,10 +251,10 @@ class _Table:
 
 def _one_after_the_other(
     strategies: list[list[str]], payoffs: list[tuple[float, ...]]
-) -> list[Node]:
+) -> list[GambitNode]:
     """A tree in which nobody sees what was chosen before him."""
     counts = [len(some) for some in strategies]
-    nodes: list[Node] = []
+    nodes: list[GambitNode] = []
     first = 0
     for player, some in enumerate(strategies):
         width = 1
@@ -264,14 +264,14 @@ def _one_after_the_other(
         below = first + width
         for k in range(width):
             children = tuple(range(below + k * len(some), below + (k + 1) * len(some)))
-            nodes.append(Node(player, label, _apart(some), (), None, children))
+            nodes.append(GambitNode(player, label, _apart(some), (), None, children))
         first = below
     step = [1]
     for n in counts[:-1]:
         step.append(step[-1] * n)
     for choice in product(*(range(n) for n in counts)):
         number = sum(k * s for k, s in zip(choice, step, strict=True))
-        nodes.append(Node(TERMINAL, None, (), (), payoffs[number], ()))
+        nodes.append(GambitNode(TERMINAL, None, (), (), payoffs[number], ()))
     return nodes
 
 

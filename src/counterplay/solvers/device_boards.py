@@ -35,7 +35,7 @@ class DealtBoards(NamedTuple):
     buckets: np.ndarray  # int32[b, 4]: how many occur
 
 
-class Dealer(NamedTuple):
+class BoardDealer(NamedTuple):
     """What one thread deals with."""
 
     board: Board
@@ -48,11 +48,11 @@ class Dealer(NamedTuple):
     at: np.ndarray  # int64[...]: where the next one goes
 
 
-def new_dealer(counts: tuple[int, ...], deck: np.ndarray) -> Dealer:
+def new_dealer(counts: tuple[int, ...], deck: np.ndarray) -> BoardDealer:
     def longs(size: int) -> np.ndarray:
         return np.zeros(size, dtype=np.int64)
 
-    return Dealer(
+    return BoardDealer(
         board=new_board(counts),
         chance=deal_on(longs(len(deck) + LOOKED_UP), deck),
         deck=deck.astype(np.int64),
@@ -91,7 +91,7 @@ def chosen(boards: DealtBoards, which: np.ndarray) -> DealtBoards:
 
 
 @jit(inner=True)
-def _find_classes(dealer: Dealer) -> int:
+def _find_classes(dealer: BoardDealer) -> int:
     """Number the classes of a board in `of`; how many there are. A large one is cut into several,
     so that no two of them meet more often than a half can say."""
     board, of, key, number = dealer.board, dealer.of, dealer.key, dealer.number
@@ -128,7 +128,7 @@ def _find_classes(dealer: Dealer) -> int:
 
 
 @jit(inner=True)
-def _write_words(dealer: Dealer, count: int, row: int, out: DealtBoards) -> None:
+def _write_words(dealer: BoardDealer, count: int, row: int, out: DealtBoards) -> None:
     board, of, at, r = dealer.board, dealer.of, dealer.at, index(row)
     n, classes = index(board.size[0]), index(count)
     for c in range(classes + ONE):
@@ -154,7 +154,7 @@ def _write_words(dealer: Dealer, count: int, row: int, out: DealtBoards) -> None
 
 
 @jit(inner=True)
-def _sort_classes(dealer: Dealer, most: int, row: int, out: DealtBoards) -> None:
+def _sort_classes(dealer: BoardDealer, most: int, row: int, out: DealtBoards) -> None:
     """Classes by their bucket, on each street."""
     at, r, classes = dealer.at, index(row), index(out.classes[index(row)])
     for street in range(index(4)):
@@ -175,7 +175,7 @@ def _sort_classes(dealer: Dealer, most: int, row: int, out: DealtBoards) -> None
 
 @jit
 def deal_boards(
-    cards: Any, seed: int, number: int, low: int, high: int, dealer: Dealer, out: DealtBoards
+    cards: Any, seed: int, number: int, low: int, high: int, dealer: BoardDealer, out: DealtBoards
 ) -> None:
     """Boards number + low to number + high - 1 of a seed, to the places low to high - 1."""
     most = out.part.shape[2] - 1

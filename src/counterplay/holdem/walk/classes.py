@@ -18,7 +18,7 @@ ROOM = 1_184  # more than there are holdings on a flop: classes of a board, and 
 NONE = 65_535
 
 
-class Classes(NamedTuple):
+class BoardClasses(NamedTuple):
     """b boards: so many turns, or rivers."""
 
     word: np.ndarray  # uint32[b, n]: holdings, class by class
@@ -40,11 +40,11 @@ class Finder(NamedTuple):
     high: np.ndarray  # int64[n]
 
 
-def new_classes(boards: int, n: int) -> Classes:
+def new_classes(boards: int, n: int) -> BoardClasses:
     def shorts(*shape: int) -> np.ndarray:
         return np.zeros(shape, dtype=np.uint16)
 
-    return Classes(
+    return BoardClasses(
         word=np.zeros((boards, n), dtype=np.uint32),
         first=shorts(boards, ROOM),
         holding=shorts(boards, ROOM),
@@ -54,12 +54,12 @@ def new_classes(boards: int, n: int) -> Classes:
     )
 
 
-def turn_classes() -> Classes:
+def turn_classes() -> BoardClasses:
     """Room for the turns of a flop."""
     return new_classes(MOST_TURNS, ON_TURN)
 
 
-def river_classes(n: int) -> Classes:
+def river_classes(n: int) -> BoardClasses:
     return new_classes(MOST_RIVERS, n)
 
 
@@ -100,7 +100,7 @@ def refine(before: Any, code: Any, pair: Any, n: int, codes: int, of: Any, finde
 
 @jit(inner=True)
 def write_classes(
-    pair: Any, n: int, count: int, of: Any, b: int, finder: Finder, out: Classes
+    pair: Any, n: int, count: int, of: Any, b: int, finder: Finder, out: BoardClasses
 ) -> None:
     """Words of a board in the order of their classes. `pair`: its holdings, weakest first, with
     LAST behind equals."""
@@ -130,9 +130,9 @@ def write_classes(
 
 @jit
 def list_classes(
-    listing: Listing, codes: int, finder: Finder, turns: Classes, rivers: Classes
+    listing: Listing, codes: int, finder: Finder, turns: BoardClasses, rivers: BoardClasses
 ) -> None:
-    """Classes of the opponent's holdings on all turns and rivers of a flop."""
+    """BoardClasses of the opponent's holdings on all turns and rivers of a flop."""
     of = finder.of
     for h in range(index(N_HOLDINGS)):
         of[2, h] = listing.start_code[0, h]
@@ -160,7 +160,7 @@ def _holding(word: Any) -> Any:
 
 @jit(inner=True)
 def _list_river(
-    listing: Listing, river: int, n: int, codes: int, finder: Finder, out: Classes
+    listing: Listing, river: int, n: int, codes: int, finder: Finder, out: BoardClasses
 ) -> None:
     r, of = index(river), finder.of
     pairs, key, number = listing.river_pair[r], finder.key, finder.number

@@ -17,7 +17,7 @@ import numpy as np
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.walk.classes import (
     NONE,
-    Classes,
+    BoardClasses,
     Finder,
     list_classes,
     new_finder,
@@ -133,7 +133,7 @@ extern "C" __global__ void even_out(const float* __restrict__ values, const int*
 """
 
 
-class Asked(NamedTuple):
+class SeatAsked(NamedTuple):
     """What a walk is for: `player` in the seat `own`, or at best, against the other's `seat`."""
 
     player: int
@@ -169,7 +169,7 @@ class _Betting:
     """A street on the device: s starts, without those that the opponent never reaches."""
 
     def __init__(
-        self, device: Device, street: Street, asked: Asked, k: int, reached: np.ndarray
+        self, device: Device, street: Street, asked: SeatAsked, k: int, reached: np.ndarray
     ) -> None:
         player, seat = asked.player, asked.seat
         other, self.device = 1 - player, device
@@ -282,7 +282,7 @@ def _by_start(path: np.ndarray, real: np.ndarray) -> np.ndarray:
 class SeatWalk:
     """One question's streets on the device."""
 
-    def __init__(self, device: Device, streets: tuple[Street, ...], asked: Asked) -> None:
+    def __init__(self, device: Device, streets: tuple[Street, ...], asked: SeatAsked) -> None:
         other, turn, river = 1 - asked.player, streets[2], streets[3]
         reached = _reached(streets, asked.seat, other)
         self.turn = _Betting(device, turn, asked, 2, reached[2])
@@ -313,7 +313,7 @@ class DeviceWalk:
         self,
         device: Device,
         streets: tuple[Street, ...],
-        questions: Sequence[Asked],
+        questions: Sequence[SeatAsked],
         renamed: np.ndarray,
         cards: int,
     ) -> None:
@@ -325,11 +325,13 @@ class DeviceWalk:
         self._nothing = device.zeros((1,))
         self._nowhere = device.zeros((1,), np.int32)
 
-    def room(self) -> tuple[Finder, Classes, Classes]:
+    def room(self) -> tuple[Finder, BoardClasses, BoardClasses]:
         """For the classes of a flop."""
         return new_finder(self.codes), turn_classes(), river_classes(ON_RIVER)
 
-    def list_classes(self, listing: Listing, room: tuple[Finder, Classes, Classes]) -> Listed:
+    def list_classes(
+        self, listing: Listing, room: tuple[Finder, BoardClasses, BoardClasses]
+    ) -> Listed:
         finder, turns, rivers = room
         list_classes(listing, self.codes, finder, turns, rivers)
         t, r = (int(k) for k in listing.size)
@@ -415,7 +417,9 @@ def _turn_of(listing: Listing, turns: int) -> np.ndarray:
     return np.repeat(np.arange(turns), np.diff(listing.first_river[: turns + 1]))
 
 
-def _gathered(found: Classes, order: np.ndarray, n: int, times: np.ndarray) -> list[np.ndarray]:
+def _gathered(
+    found: BoardClasses, order: np.ndarray, n: int, times: np.ndarray
+) -> list[np.ndarray]:
     """Arrays for `_Boards`, no wider than they need be."""
     wide = padded(int(found.classes[order].max()), 4) + 1
     by_class = (array[order, :wide] for array in (found.first, found.holding, found.code))

@@ -267,11 +267,11 @@ def on_device(
 ) -> Iterator[tuple[int, list[Values]]]:
     """The same on a device, for questions whose tables see the cards alike and mix nothing:
     processors list the boards of coming flops meanwhile."""
-    from counterplay.holdem.walk.cuda import Asked, DeviceWalk, Listed
+    from counterplay.holdem.walk.cuda import DeviceWalk, Listed, SeatAsked
     from counterplay.holdem.walk.device import Device
 
     one = questions[0]
-    asked = [Asked(q.player, q.best, q.seat, q.own) for q in questions]
+    asked = [SeatAsked(q.player, q.best, q.seat, q.own) for q in questions]
     walk = DeviceWalk(device or Device(), one.streets, asked, one.names.pair, len(one.deck))
     workers = threads or max(1, cores() - 1)  # one feeds the device
     spare = deque((new_listing(), walk.room()) for _ in range(workers + 4))
