@@ -62,3 +62,15 @@ def test_what_responses_win_and_risk() -> None:
         wanted = [known.get((opponent, p, buckets), ["", ""]) for buckets in ("10", "100")]
         assert cells == [*wanted[0], *wanted[1]], (opponent, p)
     assert len(lines) == len({key[:2] for key in known})
+
+
+def test_by_boards_or_by_hands() -> None:
+    ((_, _, *lines),) = _tables("by_board.csv")
+    for line, row in zip(lines, _rows("by_board.csv"), strict=True):
+        assert line == [
+            row["by"],
+            f"{int(row['number']):,}",
+            f"{float(row['sb_per_hand']):+.4f}",
+            f"{float(row['standard_error']):.4f}",
+            f"{float(row['seconds_of_a_processor']):.1f}",
+        ]

@@ -19,7 +19,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.evaluation.boards import _estimate, draw_flops
 from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
-from counterplay.holdem.table import strategy_table
+from counterplay.holdem.table import codes_of, strategy_table
 from counterplay.holdem.walk import flops, suits
 from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
@@ -99,6 +99,19 @@ def test_a_mixed_pair_of_tables() -> None:
     tree = tree_game(RIVER_BETS)
     wanted = cp.expected_value(tree, twins[1].replace(twins[0], 0))[0]
     assert _value(question) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_decisions_may_share_their_rows() -> None:
+    """Sparbot's do: he forgets some of the betting."""
+    game = walked_game(RIVER_BETS, True)
+    table = strategy_table(random_strategy(game, 1))
+    nodes = game.rules.tree.nodes
+    counts = codes_of(table, game.rules.tree)
+    river = nodes.node[nodes.street[nodes.node] == 3]
+    one, other = river[nodes.player[river] == 0][:2]
+    first = table.first_row.copy()
+    first[other] = first[one]
+    assert codes_of(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
 
 
 # --- boards

@@ -52,12 +52,11 @@ def see_alike(one: Table, other: Table) -> bool:
 
 
 def codes_of(table: Table, tree: BettingTree) -> tuple[int, ...]:
-    """How many codes a table tells apart on each street: rows of its decisions there."""
+    """How many codes a table tells apart on each street: rows of its decisions there. Decisions
+    may share their rows."""
     nodes = tree.nodes
-    first = table.first_row[nodes.node].astype(np.int64)
-    order = np.argsort(first, kind="stable")
-    rows = np.empty_like(first)
-    rows[order] = np.diff(np.append(first[order], len(table.policy)))
+    starts, number = np.unique(table.first_row[nodes.node], return_inverse=True)
+    rows = np.diff(np.append(starts, len(table.policy)))[number]
     streets = nodes.street[nodes.node]
     return tuple(int(rows[streets == s].min()) for s in range(tree.rules.n_streets))
 
