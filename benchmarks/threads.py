@@ -1,7 +1,9 @@
 """Several threads: what they cost in convergence and what they bring in speed. Writes
 benchmarks/threads.csv.
 
-    python -m benchmarks.threads [--no-convergence] [--threads 1,2,4,8,16]
+    python -m benchmarks.threads [--no-convergence] [--no-speed] [--threads 1,2,4,8,16]
+
+What is not measured stays in the file as it was.
 
 Convergence: exploitability after as many iterations, the mean over seeds, over that of one thread.
 In hold'em: sb/h against one reference strategy, 1,000,000 duplicate hands. Speed: iterations per
@@ -51,8 +53,10 @@ Row = tuple[
 ]  # kind, game, algorithm, threads, median, least, most
 
 
-def convergence(counts: list[int]) -> Iterator[Row]:
+def convergence(counts: list[int], chosen: list[str]) -> Iterator[Row]:
     for name, algorithm, iterations, options in CONVERGENCE:
+        if algorithm not in chosen:
+            continue
         game = cp.load(name)
         one = np.nan
         for threads in counts:
@@ -76,13 +80,13 @@ def convergence(counts: list[int]) -> Iterator[Row]:
             )
 
 
-def holdem_strength(counts: list[int]) -> Iterator[Row]:
+def holdem_strength(counts: list[int], chosen: list[str]) -> Iterator[Row]:
     game = cp.load("holdem(buckets=10)")
     reference = new_solver(game, "mccfr-external", 99, {"threads": min(cores(), 8)})
     reference.step(1_000_000)
     opponent = reference.strategy()
     for algorithm, iterations, options in HOLDEM:
-        for threads in counts:
+        for threads in counts if algorithm in chosen else ():
             found = []
             for seed in range(SEEDS):
                 solver = new_solver(game, algorithm, seed, {**options, "threads": threads})
@@ -178,19 +182,22 @@ def matches(counts: list[int]) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-convergence", action="store_true")
+    parser.add_argument("--no-speed", action="store_true")
+    parser.add_argument("--converging", default="mcts,mccfr,mccfr-external")
     parser.add_argument(
         "--threads", default=",".join(str(t) for t in (1, 2, 4, 8, 16) if t <= cores())
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "threads.csv")
     given = parser.parse_args()
     counts = [int(text) for text in given.threads.split(",")]
-    parts = [speed(counts), matches(counts)]
+    parts = [] if given.no_speed else [speed(counts), matches(counts)]
     if not given.no_convergence:
-        parts += [convergence(counts), holdem_strength(counts)]
-    rows: list[Row] = []
+        chosen = given.converging.split(",")
+        parts += [convergence(counts, chosen), holdem_strength(counts, chosen)]
+    rows = _read(given.out)
     for part in parts:
         for row in part:
-            rows.append(row)
+            rows = [old for old in rows if old[:4] != row[:4]] + [(*row, cores())]
             print(
                 f"{row[0]:34}  {row[1]:20}  {row[2]:15}  {row[3]:3}  {row[4]:10.4g}  "
                 f"({row[5]:.4g} to {row[6]:.4g})",
@@ -210,7 +217,14 @@ def main() -> None:
                         "processors",
                     ]
                 )
-                writer.writerows([(*row, cores()) for row in rows])
+                writer.writerows(rows)
+
+
+def _read(path: Path) -> list[tuple[Any, ...]]:
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return [(*row[:3], int(row[3]), *row[4:]) for row in list(csv.reader(file))[1:]]
 
 
 if __name__ == "__main__":
