@@ -17,6 +17,7 @@ MEANING = {
     "epsilon": "the share of random exploration in outcome sampling",
     "every": "iterations from one measurement to the next",
     "external": "iterations of external sampling; two numbers: with 10 and with 100 buckets",
+    "finer": "effort of one MCRNR that responds to a finer model, in units; 0: none does",
     "full": "iterations of one exact response (RNR) at most",
     "games": "what is played; as a number: how many hands",
     "gap": "of the restricted game, as a share of what can be won, at which RNR stops",
