@@ -70,8 +70,8 @@ def respond(folder: Path, seconds: float) -> None:
             for p in PS[buckets]:
                 before = time.perf_counter()
                 found = cp.respond(
-                    game, model, None, p, "mcrnr", engine="mccfr-public", seconds=seconds, seed=1,
-                    backend="cuda", batch=BATCH,
+                    game, model, None, p, "mcrnr", engine="mccfr-public", seconds=2 * seconds,
+                    seed=1, backend="cuda", batch=BATCH,
                 )  # fmt: skip
                 won = cp.play_match(game, found.strategy, model, HANDS, 3)
                 risk, off = beside.exploitability(found.strategy)

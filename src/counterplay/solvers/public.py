@@ -30,7 +30,7 @@ from counterplay.solvers.public_device import OnDevice, check_batch
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import BoardWork, Rows, Ties, new_work
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Team, Worker
+from counterplay.solvers.teams import PATIENT, Team, Worker
 
 AVERAGING = ("linear", "uniform")
 BACKENDS = ("cpu", "cuda")
@@ -73,6 +73,7 @@ class PublicSampling(SamplingSolver):
     boards."""
 
     name = "mccfr-public"
+    early = PATIENT
     summary = "public chance sampling: hold'em by the board, all holdings at once"
 
     @classmethod

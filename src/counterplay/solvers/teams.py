@@ -12,8 +12,9 @@ however a run is cut. Up to `ALONE` visits per information set the first thread 
 little the others would only repeat its mistakes. Then the copies meet ever more seldom: after 3% of
 all iterations so far until that is `EACH` visits per information set by every thread, and again
 from there on when 0.5% of them is more. (With 10% external sampling learns less: what is found
-early weighs on the average for long; MCTS does not mind.) Where a game has few information sets for
-its threads, all they find is much alike and worth one of them, and they are refused.
+early weighs on the average for long; MCTS and public chance sampling do not mind.) Where a game has
+few information sets for its threads, all they find is much alike and worth one of them, and they
+are refused.
 
 At a meeting each thread works out a part of the mean, for all to copy. So it writes to no table but
 its own, and what it goes on with is near it.

@@ -131,6 +131,7 @@ class WalkDesk(NamedTuple):
     even: np.ndarray  # float64[n, LANES]: scratch
     low: np.ndarray  # int64[n]
     high: np.ndarray  # int64[n]
+    stop: np.ndarray  # int64[1]: not 0 when nobody waits for the answer any more
 
 
 def new_desk(streets: tuple[Street, ...], dtype: Any, parts: int = 1) -> WalkDesk:
@@ -162,6 +163,7 @@ def new_desk(streets: tuple[Street, ...], dtype: Any, parts: int = 1) -> WalkDes
         even=numbers(n, LANES, dtype=np.float64),
         low=HOLDING_CARDS[:, 0].astype(np.int64),
         high=HOLDING_CARDS[:, 1].astype(np.int64),
+        stop=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -412,6 +414,8 @@ def value_flop(
     flop_ends = len(streets[1].onward)
     _zero(desk.turn, flop_ends)
     for t in range(listing.size[0]):
+        if desk.stop[0] != 0:
+            return
         _value_turn(streets, listing, t, renamed, cards, g, player, best, seat, own, desk)
     for e in range(flop_ends):
         even_out(renamed, listing.flop_kept[1:], listing.flop_kept[0], desk.turn[e], desk.even)

@@ -225,6 +225,7 @@ def on_processors(
         (new_desk(one.streets, one.dtype, parts), new_scratch(), new_listing())
         for _ in range(workers)
     )
+    stops = [desk.stop for desk, _, _ in rooms]
 
     def work(flop: int) -> list[Values]:
         room = rooms.pop()
@@ -237,11 +238,14 @@ def on_processors(
         rooms.append(room)
         return found
 
-    yield from _in_order(work, flops, workers)
+    yield from _in_order(work, flops, workers, stops)
 
 
-def _in_order(work: Any, flops: Sequence[int], workers: int) -> Iterator[tuple[int, Any]]:
-    """Work on so many at once, and hand them over in order."""
+def _in_order(
+    work: Any, flops: Sequence[int], workers: int, stops: Sequence[np.ndarray] = ()
+) -> Iterator[tuple[int, Any]]:
+    """Work on so many at once, and hand them over in order. When nobody asks for more, the flags
+    `stops` are set, so that nobody waits for what is under way."""
     with ThreadPoolExecutor(workers) as pool:
         jobs: deque[tuple[int, Future[Any]]] = deque()
         left = iter(flops)
@@ -255,6 +259,8 @@ def _in_order(work: Any, flops: Sequence[int], workers: int) -> Iterator[tuple[i
                 done, job = jobs.popleft()
                 yield done, job.result()
         finally:
+            for stop in stops:
+                stop[0] = 1
             for _, job in jobs:
                 job.cancel()
 
