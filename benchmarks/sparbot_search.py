@@ -8,7 +8,8 @@ results are fitted: what it wins from always-call, always-raise and Poki. Others
 search for judging: CFR with 5 and with 10 buckets wins 36 and 55 mb/h from it, and a frequentist
 best response 137 (175 by another source). For the finalists (those who miss the bands by least, the
 best of each number of buckets, the bot as it is), what Tables 1 and 2 conclude about Sparbot is
-looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv as it goes; rows that are there are not made again.
+looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv as it
+goes; rows that are there are not made again.
 """
 
 from __future__ import annotations
