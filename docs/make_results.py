@@ -118,8 +118,9 @@ def _made_by(name: str) -> str:
     for scale in SCALES:
         one = outcomes(scale).get(name)
         if one is not None:
-            files = ", ".join(f"[{file}]({scale}/{file})" for file in one.files)
-            said.append(f"{scale} scale: {files}, {one.seconds / 60:.1f} minutes of two processors")
+            kept = [file for file in one.files if (RESULTS / scale / file).exists()]
+            files = ", ".join(f"[{file}]({scale}/{file})" for file in kept)
+            said.append(f"{scale} scale: {files}, [{name}.json]({scale}/{name}.json)")
     return "; ".join(said) + ".\n" if said else "Not run.\n"
 
 
