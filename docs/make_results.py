@@ -64,7 +64,8 @@ def claims_table() -> str:
     """The verdict of every claim at both scales."""
     lines, last = [], ""
     for name, text, by_scale in claims():
-        lines.append([name if name != last else "", text, *(word(by_scale.get(s)) for s in SCALES)])
+        first = f"`{name}`" if name != last else ""
+        lines.append([first, text, *(word(by_scale.get(s)) for s in SCALES)])
         last = name
     return table(["", "claim", "quick scale", "paper scale"], lines)
 
