@@ -6,9 +6,10 @@ Candidates come from a fixed list and then a fixed seed, and are built with fewe
 solution than the bot itself; each is played with every answer to the fourth bet. Three published
 results are fitted: what it wins from always-call, always-raise and Poki. Others are kept out of the
 search for judging: CFR with 5 and with 10 buckets wins 36 and 55 mb/h from it, and a frequentist
-best response 137 (175 by another source). For the finalists, those who miss the bands by least,
-what Tables 1 and 2 conclude about Sparbot is looked at again: MCCFR10, MCCFR100 and MCRNR10 against
-each. Writes docs/data/sparbot.csv as it goes; rows that are there are not made again.
+best response 137 (175 by another source). For the finalists (those who miss the bands by least, the
+best of each number of buckets, the bot as it is), what Tables 1 and 2 conclude about Sparbot is
+looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv as it
+goes; rows that are there are not made again.
 """
 
 from __future__ import annotations
@@ -205,8 +206,9 @@ def main() -> None:
                 print(f"{k + 1} of {wanted}: {', '.join(key)}: {known[key]['misses']}", flush=True)
             _write(known)
     of = {_key(one, how): (one, how) for one in plan for how in FOURTH}
-    best = sorted(of, key=lambda key: float(known[key]["misses"]))[:finalists]
-    for key in dict.fromkeys([*best, _key(USUAL, CALLED)]):
+    ranked = sorted(of, key=lambda key: float(known[key]["misses"]))
+    kinds = [next(k for k in ranked if of[k][0]["buckets"] == n) for n in SPACE["buckets"]]
+    for key in dict.fromkeys([*ranked[:finalists], *kinds, _key(USUAL, CALLED)]):
         if not known[key].get("mcrnr10"):
             one, how = of[key]
             known[key] |= _text(against_others(built(one)[how]))

@@ -64,7 +64,8 @@ def claims_table() -> str:
     """The verdict of every claim at both scales."""
     lines, last = [], ""
     for name, text, by_scale in claims():
-        lines.append([name if name != last else "", text, *(word(by_scale.get(s)) for s in SCALES)])
+        first = f"`{name}`" if name != last else ""
+        lines.append([first, text, *(word(by_scale.get(s)) for s in SCALES)])
         last = name
     return table(["", "claim", "quick scale", "paper scale"], lines)
 
@@ -118,8 +119,9 @@ def _made_by(name: str) -> str:
     for scale in SCALES:
         one = outcomes(scale).get(name)
         if one is not None:
-            files = ", ".join(f"[{file}]({scale}/{file})" for file in one.files)
-            said.append(f"{scale} scale: {files}, {one.seconds / 60:.1f} minutes of two processors")
+            kept = [file for file in one.files if (RESULTS / scale / file).exists()]
+            files = ", ".join(f"[{file}]({scale}/{file})" for file in kept)
+            said.append(f"{scale} scale: {files}, [{name}.json]({scale}/{name}.json)")
     return "; ".join(said) + ".\n" if said else "Not run.\n"
 
 

@@ -139,6 +139,36 @@ def family_table() -> str:
     return table(header, lines)
 
 
+NOISE = 0.005  # sb/h, more than the 95% interval of two million hands between tables
+
+
+def survivors_table() -> str:
+    """In how many of the judged candidates a conclusion of Tables 1 and 2 holds, and fails."""
+    found = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
+
+    def apart(one: str, other: str = "") -> list[float]:
+        return [float(row[one]) - (float(row[other]) if other else 0.0) for row in found]
+
+    def level(bound: float) -> list[list[bool]]:
+        off = [abs(x) for x in apart("mcrnr10", "cfr10")]
+        return [[x < bound - NOISE for x in off], [x > bound + NOISE for x in off]]
+
+    def sign(values: list[float]) -> list[list[bool]]:
+        return [[x > NOISE for x in values], [x < -NOISE for x in values]]
+
+    told = {
+        "MCCFR10 loses a little to Sparbot": sign(apart("cfr10"))[::-1],
+        "MCCFR100 wins from Sparbot": sign(apart("cfr100")),
+        "MCCFR100 wins more from it than MCCFR10": sign(apart("cfr100", "cfr10")),
+        "MCRNR10 performs similarly to MCCFR10, within 0.17": level(0.17),
+        "MCRNR10 performs similarly to MCCFR10, within 0.02": level(0.02),
+    }
+    lines = [
+        [text, *(f"{sum(side)} of {len(found)}" for side in sides)] for text, sides in told.items()
+    ]
+    return table(["conclusion about Sparbot", "holds for", "fails for"], lines)
+
+
 def weak_table() -> str:
     """Responses to a weak strategy."""
     lines = [
@@ -213,6 +243,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "race": race_table,
     "search": search_table,
     "family": family_table,
+    "survivors": survivors_table,
     "weak": weak_table,
     "buckets": buckets_table,
     "averaging": averaging_table,

@@ -104,6 +104,6 @@ EXPERIMENT = Experiment(
     "bots",
     "The re-created bots beside the published figures",
     run,
-    {"quick": 80, "paper": 400},
+    {"quick": 80, "paper": 180},
     _jobs,
 )

@@ -202,6 +202,6 @@ EXPERIMENT = Experiment(
     "buckets",
     "Finer buckets: 10 to 200 at equal time and visits",
     run,
-    {"quick": 30, "paper": 1300},
+    {"quick": 30, "paper": 450},
     _jobs,
 )

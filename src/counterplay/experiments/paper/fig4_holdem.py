@@ -289,6 +289,6 @@ EXPERIMENT = Experiment(
     "fig4-holdem",
     "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
     run,
-    {"quick": 100, "paper": 2000},
+    {"quick": 100, "paper": 750},
     _jobs,
 )

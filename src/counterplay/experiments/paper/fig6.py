@@ -271,6 +271,6 @@ EXPERIMENT = Experiment(
     "fig6",
     "Figure 6: exploitation against exploitability",
     run,
-    {"quick": 75, "paper": 1800},
+    {"quick": 75, "paper": 900},
     _jobs,
 )

@@ -305,5 +305,5 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    "fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 60, "paper": 1300}, _jobs
+    "fig7", "Figure 7: convergence of RNR and MCRNR", run, {"quick": 60, "paper": 700}, _jobs
 )

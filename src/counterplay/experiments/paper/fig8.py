@@ -187,5 +187,5 @@ def _jobs(scale: str, store: Store) -> list[Job]:
 
 
 EXPERIMENT = Experiment(
-    "fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 900}, _jobs
+    "fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 300}, _jobs
 )

@@ -298,6 +298,6 @@ EXPERIMENT = Experiment(
     "table2",
     "Table 2: robust responses against the bots",
     run,
-    {"quick": 245, "paper": 5500},
+    {"quick": 245, "paper": 1700},
     _jobs,
 )
