@@ -24,6 +24,7 @@ from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.harness.report import write_report
 
 RESULTS = DOCS / "results"
+VERDICTS = [("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided")]
 BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -146,7 +147,20 @@ def _details(wanted: str) -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
+def counted() -> str:
+    """How many claims hold, for README's first lines."""
+    parts = []
+    for scale in SCALES:
+        found = [claim.verdict for one in outcomes(scale).values() for claim in one.claims]
+        words = ", ".join(f"{found.count(verdict)} {many}" for verdict, many in VERDICTS)
+        done = len(outcomes(scale))
+        unfinished = "" if done == len(experiments()) else f", {done} of {len(experiments())} done"
+        parts.append(f"at {scale} scale{unfinished}: {words}")
+    return f"Of the paper's claims, {'; '.join(parts)}. [Every one](#the-paper).\n"
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "counted": counted,
     "claims": claims_table,
     "unfinished": unfinished,
     **number_tables.TABLES,

@@ -241,7 +241,9 @@ def test_a_device_that_is_not_there_is_said_so() -> None:
 
 @pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 @pytest.mark.parametrize("best", [False, True])
-@pytest.mark.parametrize("betting", [RIVER_BETS, FLOP_BETS], ids=["river", "flop"])
+@pytest.mark.parametrize(
+    "betting", [RIVER_BETS, pytest.param(FLOP_BETS, marks=pytest.mark.slow)], ids=["river", "flop"]
+)
 def test_kernels_of_a_device_give_what_processors_give(betting: BettingRules, best: bool) -> None:
     """Both seats, on boards of a short deck."""
     game = walked_game(betting, True)

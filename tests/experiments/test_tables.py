@@ -108,7 +108,7 @@ def _holds_every_cell(outcome: cp.Outcome) -> None:
 def test_fig4_holdem_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = fig4_holdem.Scale(40_000, 1_000, 20_000, 10_000, 500, 2, 2, 200)
+    size = fig4_holdem.Scale(40_000, 1_000, 10, 20_000, 10_000, 500, 2, 2, 200)
     monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
     real, calls = fig4_holdem.learning_curve, []
 
@@ -124,7 +124,7 @@ def test_fig4_holdem_goes_on_after_an_interruption(
     monkeypatch.setattr(fig4_holdem, "learning_curve", real)
     outcome = reproduce("fig4-holdem", "quick", tmp_path)
     rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
-    assert len(rows) == 2 * 2 * 2 + 2 * 10 + 2 * len(fig4_holdem.SWEEP)
+    assert len(rows) == 2 * 2 * 2 + 2 * 2 * 10 + 2 * len(fig4_holdem.SWEEP)
     assert len(outcome.claims) == 8
     straight = reproduce("fig4-holdem", "quick", tmp_path / "straight")
     means = [

@@ -88,6 +88,7 @@ def test_a_batch_gives_the_sum_of_its_boards(kind: str, emulated: None) -> None:
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_the_same_where_buckets_are_forgotten(emulated: None) -> None:
     game = walked_game(FLOP_BETS, "forgetful")
     _check(game, game.form, 2, 4, 2e-6)

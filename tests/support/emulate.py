@@ -105,7 +105,7 @@ class EmulatedDevice:
             folder.mkdir(exist_ok=True)
             (folder / "kernels.cpp").write_text(code)
             made = folder / f"{id(self)}.so"
-            command = [COMPILER, "-O2", "-march=native", "-shared", "-fPIC", "-o", made]
+            command = [COMPILER, "-O1", "-march=native", "-shared", "-fPIC", "-o", made]
             subprocess.run([*command, folder / "kernels.cpp"], check=True)
             made.replace(library)
         loaded = ctypes.CDLL(str(library))

@@ -85,7 +85,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setitem(
-        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 1_000, 1_000, 200, 1, 1, 60)
+        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 10, 1_000, 1_000, 200, 1, 1, 60)
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setitem(fig4_kuhn.SCALES, "quick", (20_000, 1))

@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 def twin_of(game: Game) -> tuple[Any, bool]:
     """OpenSpiel's game behind one of ours, and whether ours is a twin of it."""
     rules = game.rules
-    if isinstance(rules, OpenSpielRules):
+    if hasattr(rules, "spiel"):
         return rules.spiel, False
     name = rules.openspiel() if hasattr(rules, "openspiel") else None
     if name is None:
