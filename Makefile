@@ -36,7 +36,7 @@ lint: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory -j 2 lint tables
-	$(BIN)/pytest -n 2 --dist worksteal  # neighbours share kernels and fixtures
+	$(BIN)/pytest -n 3 --dist worksteal  # one more than processors, since some wait; neighbours share kernels
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow -n 2 --dist worksteal

@@ -19,6 +19,7 @@ from counterplay.base.errors import BadParameter
 OPTIONS: dict[str, Any] = {"kind": "frequency", "iterations": 20_000}
 
 
+@pytest.mark.slow
 def test_whoever_deals_it_plays_as_in_learning_while_playing() -> None:
     """Three blocks by the referee, hand after hand, and three of `play_online`: the same
     strategies at the end of each, and the same winnings."""
