@@ -30,3 +30,6 @@ def test_strength_against_seconds() -> None:
         buckets, seconds, *won = _cells(line)
         assert won == [known[buckets, seconds, name] for name in algorithms], line
     assert f"({known['100', '300', 'mccfr-external']} after 300 s)" in page
+    for few in ("20", "50"):
+        public, external = (known[few, "60", f"mccfr-{name}"] for name in ("public", "external"))
+        assert f"{public} against {external} with {few} buckets" in page
