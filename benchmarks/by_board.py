@@ -9,7 +9,6 @@ benchmarks/by_board.csv.
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.exploitability import kept
+from benchmarks.measure import write_rows
 from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk.exact import new_desk
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
@@ -70,10 +70,9 @@ def main(path: Path, boards: int) -> None:
     rows.append(("duplicate hands", HANDS, match.mean, error, spent))
     work = [row[4] * row[3] ** 2 for row in rows]  # to the same error
     print(f"{rows}\nto the same error boards take {work[0] / work[1]:.0f} times as long")
-    with OUT.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["by", "number", "sb_per_hand", "standard_error", "seconds_of_a_processor"])
-        writer.writerows(rows)
+    write_rows(
+        OUT, ["by", "number", "sb_per_hand", "standard_error", "seconds_of_a_processor"], rows
+    )
 
 
 if __name__ == "__main__":

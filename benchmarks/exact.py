@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import counterplay as cp
+from benchmarks.measure import write_rows
 from counterplay.evaluation.boards import ValueAsked, values_by_board
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_processors
@@ -39,12 +40,9 @@ def write_exact(name: str, first: float, second: float, seconds: float) -> None:
     worth = 500 * (first + second)
     rows.append([name, *map(str, (first, second, worth, round(seconds, 1)))])
     print(f"{name:20} {first:.6f} {second:.6f} sb/h  {worth:.4f} mb/g  {seconds:.0f} s", flush=True)
-    with OUT.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(
-            ["strategy", "best_response_1", "best_response_2", "mb_per_game", "seconds"]
-        )
-        writer.writerows(rows)
+    write_rows(
+        OUT, ["strategy", "best_response_1", "best_response_2", "mb_per_game", "seconds"], rows
+    )
 
 
 def main(names: list[str]) -> None:
@@ -70,10 +68,7 @@ def on_one_processor() -> None:
         rows.pop(-len(FLOPS) - 1)
         for row in rows[-len(FLOPS) :]:
             print(f"{row[0]:14} flop {row[1]:5}  {row[2]:6.1f} s")
-    with OUT.with_name("exact_cpu.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["what", "flop", "seconds_of_a_processor"])
-        writer.writerows(rows)
+    write_rows(OUT.with_name("exact_cpu.csv"), ["what", "flop", "seconds_of_a_processor"], rows)
 
 
 if __name__ == "__main__":

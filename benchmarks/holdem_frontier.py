@@ -24,6 +24,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.exploitability import BATCH, Beside
+from benchmarks.measure import write_rows
 from counterplay.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
@@ -82,10 +83,7 @@ def respond(folder: Path, seconds: float) -> None:
                     f"{risk:8.1f} +- {off:.1f} mb/g  ({time.perf_counter() - before:.0f} s)",
                     flush=True,
                 )
-                with OUT.open("w", newline="") as file:
-                    writer = csv.writer(file, lineterminator="\n")
-                    writer.writerow(HEADER)
-                    writer.writerows(rows)
+                write_rows(OUT, HEADER, rows)
 
 
 def draw() -> None:

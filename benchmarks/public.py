@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import counterplay as cp
+from benchmarks.measure import write_rows
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.solvers.algorithms import new_solver
 
@@ -97,10 +98,11 @@ def _two_threads(counts: list[int]) -> None:
                 f"ratio {rates[2] / rates[1]:.2f}",
                 flush=True,
             )
-    with (HERE / "public_threads.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["buckets", "repeat", "one_per_second", "two_per_second", "ratio"])
-        writer.writerows(rows)
+    write_rows(
+        (HERE / "public_threads.csv"),
+        ["buckets", "repeat", "one_per_second", "two_per_second", "ratio"],
+        rows,
+    )
 
 
 def _rate(solver: Any) -> float:
@@ -129,20 +131,19 @@ def _read() -> list[tuple[Any, ...]]:
 
 
 def _write(rows: list[tuple[Any, ...]]) -> None:
-    with (HERE / "public.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(
-            [
-                "buckets",
-                "algorithm",
-                "seconds",
-                "iterations_per_second",
-                "sb_per_hand",
-                "low",
-                "high",
-            ]
-        )
-        writer.writerows(sorted(rows, key=lambda row: row[0]))
+    write_rows(
+        (HERE / "public.csv"),
+        [
+            "buckets",
+            "algorithm",
+            "seconds",
+            "iterations_per_second",
+            "sb_per_hand",
+            "low",
+            "high",
+        ],
+        sorted(rows, key=lambda row: row[0]),
+    )
 
 
 def _draw(rows: list[tuple[Any, ...]]) -> None:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
+from benchmarks.measure import write_rows
 from counterplay.base.processors import cores
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.teams import most_threads
@@ -203,21 +204,20 @@ def main() -> None:
                 f"({row[5]:.4g} to {row[6]:.4g})",
                 flush=True,
             )
-            with given.out.open("w", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(
-                    [
-                        "what",
-                        "game",
-                        "algorithm",
-                        "threads",
-                        "median",
-                        "least",
-                        "most",
-                        "processors",
-                    ]
-                )
-                writer.writerows(rows)
+            write_rows(
+                given.out,
+                [
+                    "what",
+                    "game",
+                    "algorithm",
+                    "threads",
+                    "median",
+                    "least",
+                    "most",
+                    "processors",
+                ],
+                rows,
+            )
 
 
 def _read(path: Path) -> list[tuple[Any, ...]]:

@@ -22,7 +22,9 @@ from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import codes_of, strategy_table
 from counterplay.holdem.walk import flops, suits
 from counterplay.holdem.walk.columns import columns_of, tree_code
+from counterplay.holdem.walk.exact import new_desk
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
+from counterplay.holdem.walk.listing import new_listing, new_scratch
 from counterplay.holdem.walk.shape import LANES, streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
 from counterplay.opponents.bots.registry import bot
@@ -112,6 +114,24 @@ def test_decisions_may_share_their_rows() -> None:
     first = table.first_row.copy()
     first[other] = first[one]
     assert codes_of(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
+
+
+def test_who_stops_waits_for_no_flop() -> None:
+    """Whatever is under way is told, and a walk that is told ends."""
+    flag = np.zeros(1, dtype=np.int64)
+    found = flops._in_order(lambda flop: flop, range(9), 1, [flag])
+    assert next(found) == (0, 0)
+    assert flag[0] == 0
+    found.close()  # as Ctrl-C does
+    assert flag[0] == 1
+    game = walked_game(RIVER_BETS, True)
+    table = strategy_table(random_strategy(game, 1))
+    asked = Prepared(BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck))
+    desk, listing = new_desk(asked.streets, asked.dtype), new_listing()
+    asked.listed(0, new_scratch(), listing)
+    assert asked.value(listing, desk).any()
+    desk.stop[0] = 1
+    assert not asked.value(listing, desk).any()
 
 
 # --- boards

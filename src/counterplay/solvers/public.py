@@ -152,6 +152,7 @@ class PublicSampling(SamplingSolver):
             ):
                 team.update(boards, regrets, float(t) if self._linear else 1.0)
                 met += int(self._decisions @ boards.buckets.sum(axis=0))
+            team.device.wait()  # so that seconds are those of the work
         return met
 
     @property

@@ -57,10 +57,10 @@ class _Plane:
             for a, c in enumerate(below):
                 self.slots[c - 1] = rows.first[row].astype(np.int64) + number * len(below) + a
                 self.rows[c - 1] = row + number
-        self.columns = [columns_of(street, player) for player in (0, 1)]
-        self.counts = [columns.counts for columns in self.columns]
+        every = [columns_of(street, player) for player in (0, 1)]
+        self.counts = [columns.counts for columns in every]
         self.pay = []
-        for player, columns in enumerate(self.columns):
+        for player, columns in enumerate(every):
             pay = np.abs(street.pay[player][:, columns.ends]).transpose(1, 0, 2)
             pay = pay.reshape(len(columns.ends), node_count)[:, self.real]
             self.pay.append(device.put(pay.astype(np.float32)))
@@ -108,7 +108,7 @@ class OnDevice(Team):
     ) -> None:
         super().__init__([worker])
         self.device = device or Device()
-        self.source, self.streets, self.rows = source, streets, rows
+        self.source = source
         self.planes: list[_Plane] = []
         before = 0
         with self.device.stream:

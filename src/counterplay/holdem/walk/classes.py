@@ -36,6 +36,7 @@ class Finder(NamedTuple):
     key: np.ndarray  # int64[n]
     of: np.ndarray  # int64[3, n]: class of each holding on the flop, the turn and this board
     at: np.ndarray  # int64[n + 1]: where the next holding of a class goes
+    code: np.ndarray  # int64[2, n]: codes of both tables on a river, by holding
     low: np.ndarray  # int64[n]
     high: np.ndarray  # int64[n]
 
@@ -74,6 +75,7 @@ def new_finder(codes: int) -> Finder:
         key=longs(N_HOLDINGS),
         of=longs(3, N_HOLDINGS),
         at=longs(N_HOLDINGS + 1),
+        code=longs(2, N_HOLDINGS),
         low=HOLDING_CARDS[:, 0].astype(np.int64),
         high=HOLDING_CARDS[:, 1].astype(np.int64),
     )
@@ -99,11 +101,12 @@ def refine(before: Any, code: Any, pair: Any, n: int, codes: int, of: Any, finde
 
 
 @jit(inner=True)
-def write_classes(
-    pair: Any, n: int, count: int, of: Any, b: int, finder: Finder, out: BoardClasses
-) -> None:
-    """Words of a board in the order of their classes. `pair`: its holdings, weakest first, with
-    LAST behind equals."""
+def _write(
+    pair: Any, n: int, count: int, of: Any, code: Any, own: Any, b: int, finder: Finder,
+    out: BoardClasses,
+) -> None:  # fmt: skip
+    """Holdings of a board in the order of their classes. `pair`: weakest first, with LAST behind
+    equals; `code`, `own`: what both know, by holding."""
     at, row = finder.at, index(b)
     for c in range(index(count) + ONE):
         at[c] = 0
@@ -122,7 +125,9 @@ def write_classes(
         place = index(at[c])
         at[c] += 1
         out.word[row, place] = finder.low[h] | finder.high[h] << 6 | group << 12
+        out.own[row, place] = own[h]
         out.holding[row, c] = h
+        out.code[row, c] = code[h]
         if word >= LAST:
             group += 1
     out.classes[row] = count
@@ -132,53 +137,23 @@ def write_classes(
 def list_classes(
     listing: Listing, codes: int, finder: Finder, turns: BoardClasses, rivers: BoardClasses
 ) -> None:
-    """BoardClasses of the opponent's holdings on all turns and rivers of a flop."""
-    of = finder.of
+    """Classes of the opponent's holdings on all turns and rivers of a flop."""
+    of, known = finder.of, finder.code
     for h in range(index(N_HOLDINGS)):
         of[2, h] = listing.start_code[0, h]
     n_flop, n_turn, n_river = listing.held[0], listing.held[1], listing.held[2]
     refine(of[2], listing.flop_code[0], listing.flop_pair, n_flop, codes, of[0], finder)
     for turn in range(listing.size[0]):
         t = index(turn)
-        code = listing.turn_code[0, t]
-        pairs = listing.turn_pair[t]
-        count = refine(of[0], code, pairs, n_turn, codes, of[1], finder)
-        write_classes(pairs, n_turn, count, of[1], turn, finder, turns)
-        for c in range(index(count)):
-            turns.code[t, c] = code[index(turns.holding[t, c])]
-        for k in range(index(n_turn)):
-            turns.own[t, k] = listing.turn_code[1, t, _holding(turns.word[t, k])]
+        code, own, pair = listing.turn_code[0, t], listing.turn_code[1, t], listing.turn_pair[t]
+        count = refine(of[0], code, pair, n_turn, codes, of[1], finder)
+        _write(pair, n_turn, count, of[1], code, own, turn, finder, turns)
         for river in range(listing.first_river[t], listing.first_river[t + ONE]):
-            _list_river(listing, river, n_river, codes, finder, rivers)
-
-
-@jit(inline=True)
-def _holding(word: Any) -> Any:
-    low, high = index(word & 63), index((word >> 6) & 63)
-    return (high * (high - ONE) >> ONE) + low
-
-
-@jit(inner=True)
-def _list_river(
-    listing: Listing, river: int, n: int, codes: int, finder: Finder, out: BoardClasses
-) -> None:
-    r, of = index(river), finder.of
-    pairs, key, number = listing.river_pair[r], finder.key, finder.number
-    count = ZERO
-    for k in range(index(n)):  # codes stand by strength here
-        h = index(np.int64(pairs[k]) % LAST)
-        at = of[1, h] * np.int64(codes) + np.int64(listing.river_code[0, r, k])
-        key[k] = at
-        if number[index(at)] < 0:
-            number[index(at)] = count
-            out.code[r, count] = listing.river_code[0, r, k]
-            count += ONE
-        of[2, h] = number[index(at)]
-    for k in range(index(n)):
-        number[index(key[k])] = -1
-    write_classes(pairs, n, int(count), of[2], river, finder, out)
-    for k in range(index(n)):  # `at` now says where each class ends: go through it backwards
-        back = index(n) - ONE - k
-        c = index(of[2, index(np.int64(pairs[back]) % LAST)])
-        finder.at[c] -= 1
-        out.own[r, index(finder.at[c])] = listing.river_code[1, r, back]
+            r = index(river)
+            cards = listing.river_pair[r]
+            for k in range(index(n_river)):  # codes stand by strength there
+                h = index(np.int64(cards[k]) % LAST)
+                known[0, h] = listing.river_code[0, r, k]
+                known[1, h] = listing.river_code[1, r, k]
+            count = refine(of[1], known[0], cards, n_river, codes, of[2], finder)
+            _write(cards, n_river, count, of[2], known[0], known[1], river, finder, rivers)

@@ -319,7 +319,7 @@ class DeviceWalk:
     ) -> None:
         self.device = device
         self.seats = [SeatWalk(device, streets, asked) for asked in questions]
-        self.codes = max(seat.path[k].shape[1] for seat in (questions[0].seat,) for k in range(4))
+        self.codes = max(path.shape[1] for path in questions[0].seat.path)
         self._renamed = device.put(renamed.astype(np.int16))
         self._scale = 1.0 / (cards - 8)
         self._nothing = device.zeros((1,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,8 @@ class Device:
 
         self._cublas, self._handle = cublas, device.get_cublas_handle
         self._one, self._zero = np.ones(1, np.float32), np.zeros(1, np.float32)
-        self.stream: AbstractContextManager[Any] = self.cupy.cuda.Stream(non_blocking=True)
+        self._stream = self.cupy.cuda.Stream(non_blocking=True)
+        self.stream: AbstractContextManager[Any] = self._stream
         self._uploads = self.cupy.cuda.Stream(non_blocking=True)
 
     def put(self, array: np.ndarray) -> Any:
@@ -73,10 +75,12 @@ class Device:
 
     def compile(self, source: str) -> Callable[[str], Kernel]:
         """Kernels of a source by name."""
-        found: Callable[[str], Kernel] = self.cupy.RawModule(
-            code=source, options=("-std=c++14",)
-        ).get_function
-        return found
+        module = self.cupy.RawModule(code=source, options=("-std=c++14",))
+        return cache(lambda name: module.get_function(name))
+
+    def wait(self) -> None:
+        """Until everything is done that was begun."""
+        self._stream.synchronize()
 
     def multiply(self, left: Any, right: Any, out: Any, begin: int = 0) -> None:
         """out[b] = left[b] right[b] in single precision, with the columns of `left` from `begin`
