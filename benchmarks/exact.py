@@ -1,8 +1,10 @@
 """Exact exploitability of hold'em strategies on a CUDA device: known answers and times. Writes
-benchmarks/exact.csv. With --cpu how long some flops take on one processor: exact_cpu.csv.
+benchmarks/exact.csv. With --cpu how long some flops take on one processor: exact_cpu.csv. With
+--check what single precision on the device is off by on some flops: exact_check.csv.
 
     python -m benchmarks.exact [always-fold always-call ...] [STRATEGY_FILE ...]
     python -m benchmarks.exact --cpu
+    python -m benchmarks.exact --check
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import counterplay as cp
 from benchmarks.measure import write_rows
 from counterplay.evaluation.boards import ValueAsked, values_by_board
 from counterplay.holdem.table import Table, strategy_table
-from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_processors
+from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_device, on_processors
 from counterplay.opponents.bots.registry import bot
 
 OUT = Path(__file__).parent / "exact.csv"
@@ -71,8 +73,31 @@ def on_one_processor() -> None:
     write_rows(OUT.with_name("exact_cpu.csv"), ["what", "flop", "seconds_of_a_processor"], rows)
 
 
+def check() -> None:
+    """The device beside processors in double precision, flop by flop: a best response and a value
+    against a strategy of half a minute. `off` is what the answer would be off by if every flop were
+    like this one."""
+    game = cp.load("holdem(buckets=10)")
+    table = strategy_table(cp.solve(game, "mccfr-external", iterations=1_000_000, seed=1).strategy)
+    rows = []
+    for what, by in (("best response", None), ("value", table)):
+        asked = [Prepared(BoardQuestion(game.rules.tree, player, table, by)) for player in (0, 1)]
+        pairs = zip(on_device(asked, FLOPS), on_processors(asked, FLOPS), strict=True)
+        for (flop, found), (_, exact) in pairs:
+            for q, one, other in zip(asked, found, exact, strict=True):
+                every = float(q.weight.sum())
+                off = 1000 * abs(q.answer(every * one) - q.answer(every * other))
+                relative = float(abs(one - other).max() / abs(other).max())
+                rows.append((what, q.player + 1, flop, off, relative))
+                print(f"{what:14} player {q.player + 1} flop {flop:5}  {off:.6f} mb/g", flush=True)
+    header = ["what", "player", "flop", "off_mb_per_game", "relative"]
+    write_rows(OUT.with_name("exact_check.csv"), header, rows)
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--cpu"]:
         on_one_processor()
+    elif sys.argv[1:] == ["--check"]:
+        check()
     else:
         main(sys.argv[1:])

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import counterplay as cp
-from benchmarks.exploitability import BATCH, Beside
+from benchmarks.exploitability import Beside
 from benchmarks.measure import write_rows
 from counterplay.base.plotting import COLOURS, new_figure, save_figure
 from counterplay.opponents.hands.parquet import read_hands
@@ -37,7 +37,8 @@ HEADER = [
     "risk_error",
 ]  # fmt: skip
 OPPONENTS, COUNTS = ("poki", "sparbot"), (10, 100)
-PS = {10: (0.0, 0.5, 0.75, 0.9, 1.0), 100: (0.0, 0.75, 1.0)}
+PS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+BATCH = 16
 OBSERVED, HANDS = 20_000, 2_000_000
 
 
@@ -60,15 +61,15 @@ def models(folder: Path) -> None:
 
 def respond(folder: Path, seconds: float) -> None:
     rows: list[tuple[Any, ...]] = []
-    beside = Beside(folder)
     for buckets in COUNTS:
+        beside = Beside(folder, buckets)
         game = cp.load(f"holdem(buckets={buckets})")
         for opponent in OPPONENTS:
             policy = np.load(folder / f"model-{opponent}-{buckets}.npy").astype(np.float64)
             first = game.form.first
             policy /= np.repeat(np.add.reduceat(policy, first[:-1]), np.diff(first))
             model = cp.Strategy(game, policy)
-            for p in PS[buckets]:
+            for p in PS:
                 before = time.perf_counter()
                 found = cp.respond(
                     game, model, None, p, "mcrnr", engine="mccfr-public", seconds=2 * seconds,

@@ -19,7 +19,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
-from counterplay.evaluation.estimate import FlopEstimate
+from counterplay.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.evaluation.flop_store import FlopStore
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
@@ -229,17 +229,17 @@ def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> Flo
 
     whole = total([values for values, _ in strata])
     value = prepared.answer(whole)
-    error = 0.0
-    for values, share in strata:  # linear in one flop's values, with the play before the flop
-        single = [prepared.paid(every * part, whole) for part in values]
-        error += share**2 * float(np.var(single, ddof=1)) / len(single)
+    single = [  # linear in one flop's values, with the play before the flop
+        (np.array([prepared.paid(every * part, whole) for part in values]), share)
+        for values, share in strata
+    ]
     halves = [
         [values[k::2] for values, _ in strata] for k in (0, 1)
     ]  # chosen by one half, paid by the other
     crossed = [prepared.paid(total(halves[1 - k]), total(halves[k])) for k in (0, 1)]
     bias = max(value - float(np.mean(crossed)), 0.0) if prepared.best else 0.0
     walked = sum(len(values) for values, _ in strata)
-    return FlopEstimate(value, 1.96 * float(np.sqrt(error)), bias, walked)
+    return FlopEstimate(value, stratified_half(single), bias, walked)
 
 
 def seat_of(strategy: Strategy | Mixture) -> tuple[Table, Instead | None]:

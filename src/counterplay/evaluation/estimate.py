@@ -3,6 +3,10 @@ differences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 
 class FlopEstimate(float):
     """A number from a sample of flops. `error`: half its 95% interval. `bias`: by how much a best
@@ -63,3 +67,18 @@ def half_interval(value: float) -> float:
 def upper_end(value: float) -> float:
     """What a number is at most: itself, or the upper end of its interval."""
     return float(value) + half_interval(value)
+
+
+def stratified_half(samples: Sequence[tuple[np.ndarray, float]]) -> float:
+    """Half the 95% interval of a mean over strata, each given by its sample and its share: by
+    Student's t with Satterthwaite's degrees of freedom, since samples of strata are small."""
+    from scipy.stats import t  # slow to load, and seldom needed
+
+    parts = [share**2 * float(np.var(sample, ddof=1)) / len(sample) for sample, share in samples]
+    variance = sum(parts)
+    if variance == 0.0:
+        return 0.0
+    spread = zip(parts, samples, strict=True)
+    freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, (sample, _) in spread)
+    half: float = t.ppf(0.975, freedom) * variance**0.5
+    return float(half)
