@@ -4,7 +4,7 @@ benchmarks/exact.csv. With --cpu how long some flops take on one processor: exac
 
     python -m benchmarks.exact [always-fold always-call ...] [STRATEGY_FILE ...]
     python -m benchmarks.exact --cpu
-    python -m benchmarks.exact --check
+    python -m benchmarks.exact --check FOLDER
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import csv
 import sys
 import time
 from pathlib import Path
+
+import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
@@ -24,6 +26,8 @@ from counterplay.opponents.bots.registry import bot
 OUT = Path(__file__).parent / "exact.csv"
 DEFAULT = ("always-fold", "always-call", "always-raise")
 FLOPS = (300, 700, 1100)  # of 1,755
+CHECKED = (0, 700)
+NAMES = {"best": "best response", "value": "value"}
 
 
 def table_of(name: str) -> Table:
@@ -73,31 +77,44 @@ def on_one_processor() -> None:
     write_rows(OUT.with_name("exact_cpu.csv"), ["what", "flop", "seconds_of_a_processor"], rows)
 
 
-def check() -> None:
+def check(folder: Path) -> None:
     """The device beside processors in double precision, flop by flop: a best response and a value
-    against a strategy of half a minute. `off` is what the answer would be off by if every flop were
-    like this one."""
-    game = cp.load("holdem(buckets=10)")
-    table = strategy_table(cp.solve(game, "mccfr-external", iterations=1_000_000, seed=1).strategy)
-    rows = []
-    for what, by in (("best response", None), ("value", table)):
-        asked = [Prepared(BoardQuestion(game.rules.tree, player, table, by)) for player in (0, 1)]
-        pairs = zip(on_device(asked, FLOPS), on_processors(asked, FLOPS), strict=True)
-        for (flop, found), (_, exact) in pairs:
-            for q, one, other in zip(asked, found, exact, strict=True):
-                every = float(q.weight.sum())
+    against a strategy of half a minute. What processors find is kept in `folder`, so that this can
+    be done elsewhere. `off` is what the answer would be off by if every flop were like this one."""
+    game, kept = cp.load("holdem(buckets=10)"), folder / "check.npz"
+    if not kept.exists():
+        solved = cp.solve(game, "mccfr-external", iterations=1_000_000, seed=1).strategy
+        found = {"policy": solved.probabilities}
+        for what, asked in _both(game, solved).items():
+            for flop, values in on_processors(asked, CHECKED):
+                found |= {f"{k}_{what}_{flop}": one for k, one in enumerate(values)}
+        np.savez(kept, **found)
+    exact, rows = np.load(kept), []
+    for what, asked in _both(game, cp.Strategy(game, exact["policy"])).items():
+        for flop, values in on_device(asked, CHECKED):
+            for k, (q, one) in enumerate(zip(asked, values, strict=True)):
+                other, every = exact[f"{k}_{what}_{flop}"], float(q.weight.sum())
                 off = 1000 * abs(q.answer(every * one) - q.answer(every * other))
                 relative = float(abs(one - other).max() / abs(other).max())
-                rows.append((what, q.player + 1, flop, off, relative))
-                print(f"{what:14} player {q.player + 1} flop {flop:5}  {off:.6f} mb/g", flush=True)
+                rows.append((NAMES[what], k + 1, flop, off, relative))
+                print(f"{what:6} player {k + 1} flop {flop:5}  {off:.6f} mb/g", flush=True)
     header = ["what", "player", "flop", "off_mb_per_game", "relative"]
     write_rows(OUT.with_name("exact_check.csv"), header, rows)
+
+
+def _both(game: cp.Game, strategy: cp.Strategy) -> dict[str, list[Prepared]]:
+    """The best response of each player, and the value."""
+    table = strategy_table(strategy)
+    return {
+        what: [Prepared(BoardQuestion(game.rules.tree, k, table, by)) for k in (0, 1)]
+        for what, by in (("best", None), ("value", table))
+    }
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--cpu"]:
         on_one_processor()
-    elif sys.argv[1:] == ["--check"]:
-        check()
+    elif sys.argv[1:2] == ["--check"]:
+        check(Path(sys.argv[2]))
     else:
         main(sys.argv[1:])

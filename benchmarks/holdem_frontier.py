@@ -92,19 +92,21 @@ def draw() -> None:
         rows = list(csv.DictReader(file))
     figure, axes = new_figure(1, 2, 11.0, 4.4)
     for axis, opponent in zip(np.ravel(axes), OPPONENTS, strict=True):
-        for colour, buckets in zip(COLOURS, COUNTS, strict=False):
+        for colour, buckets, off, side in zip(
+            COLOURS, COUNTS, ((-4, 5), (5, -10)), ("right", "left"), strict=False
+        ):
             line = [
                 row
                 for row in rows
                 if row["opponent"] == opponent and row["buckets"] == str(buckets)
             ]
             risk, won = (np.array([float(row[k]) for row in line]) for k in HEADER[6:3:-2])
-            off = np.array([float(row["risk_error"]) for row in line])
-            axis.errorbar(risk, won, xerr=off, color=colour, marker="o", label=f"MCRNR{buckets}")
+            error = np.array([float(row["risk_error"]) for row in line])
+            axis.errorbar(risk, won, xerr=error, color=colour, marker="o", label=f"MCRNR{buckets}")
             for row, x, y in zip(line, risk, won, strict=True):
                 axis.annotate(
-                    f"{float(row['p']):g}", (x, y), textcoords="offset points", xytext=(4, -10),
-                    fontsize=8,
+                    f"{float(row['p']):g}", (x, y), textcoords="offset points", xytext=off, ha=side,
+                    color=colour, fontsize=8,
                 )  # fmt: skip
         axis.set(title=f"a model of {opponent.title()}", xlabel="exploitability, mb/g")
         axis.legend(fontsize=8, loc="lower right")

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import number_tables
+from holdem_tables import HOLDEM
 from number_tables import DOCS, SCALES, table
 
 from counterplay.experiments.harness.base import Claim, Outcome
@@ -164,6 +165,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "claims": claims_table,
     "unfinished": unfinished,
     **number_tables.TABLES,
+    **HOLDEM,
 }
 
 

@@ -1,0 +1,125 @@
+"""Tables of the pages on hold'em, each from a committed CSV of benchmarks/."""
+
+from __future__ import annotations
+
+import number_tables
+from number_tables import Row, table
+
+
+def _rows(name: str) -> list[Row]:
+    return number_tables.rows(f"../benchmarks/{name}.csv")
+
+
+def exact_table() -> str:
+    """Exploitability from all flops."""
+    lines = [
+        [row["strategy"], f"{float(row['mb_per_game']):.2f}", f"{float(row['seconds']):.0f}"]
+        for row in _rows("exact")
+    ]
+    return table(["player", "mb/g", "seconds"], lines)
+
+
+def precision_table() -> str:
+    """What single precision on the device is off by: the worst of the flops tried."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in _rows("exact_check"):
+        found.setdefault((row["what"], row["player"]), []).append(row)
+    lines = [
+        [
+            *key,
+            str(len(mine)),
+            f"{max(float(row['off_mb_per_game']) for row in mine):.4f}",
+            f"{max(float(row['relative']) for row in mine):.0e}",
+        ]
+        for key, mine in found.items()
+    ]
+    return table(["what", "player", "flops", "off by at most, mb/g", "relative"], lines)
+
+
+def _over(backend: str, first: str) -> str:
+    """mb/g by player and seconds of training."""
+    found: dict[str, dict[int, str]] = {}
+    for row in _rows("exploitability"):
+        if row["backend"] == backend and row["seconds"] != "0":
+            cell = f"{float(row['mb_per_game']):.0f} ± {float(row['error']):.0f}"
+            found.setdefault(row["player"], {})[int(row["seconds"])] = cell
+    points = sorted({n for mine in found.values() for n in mine})
+    names = sorted(found, key=lambda name: (int(name.rsplit("-", 1)[1]), name))
+    lines = [[name, *(found[name].get(n, "") for n in points)] for name in names]
+    return table([first, *(f"{n} s" for n in points)], lines)
+
+
+def training_table() -> str:
+    return _over("cpu", "player, on one processor")
+
+
+def device_table() -> str:
+    return _over("cuda", "player, on an H200")
+
+
+def untrained_table() -> str:
+    lines = [
+        [row["player"], f"{float(row['mb_per_game']):.0f} ± {float(row['error']):.0f}"]
+        for row in _rows("exploitability")
+        if row["seconds"] == "0"
+    ]
+    return table(["player", "mb/g"], lines)
+
+
+def by_board_table() -> str:
+    """Winnings by boards and by hands."""
+    lines = [
+        [
+            row["by"],
+            f"{int(row['number']):,}",
+            f"{float(row['sb_per_hand']):+.4f}",
+            f"{float(row['standard_error']):.4f}",
+            f"{float(row['seconds_of_a_processor']):.1f}",
+        ]
+        for row in _rows("by_board")
+    ]
+    return table(["by", "number", "sb/h", "standard error", "seconds"], lines)
+
+
+def risk_table() -> str:
+    """What responses win from a model and what they risk, by p."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in _rows("holdem_frontier"):
+        key = row["opponent"], f"{float(row['p']):g}"
+        found.setdefault(key, {})[row["buckets"]] = [
+            f"{float(row['won_sb']):+.3f}",
+            f"{float(row['risk_mb_per_game']):,.0f} ± {float(row['risk_error']):.0f}",
+        ]
+    lines = [
+        [*key, *mine.get("10", ["", ""]), *mine.get("100", ["", ""])] for key, mine in found.items()
+    ]
+    header = ["MCRNR10 wins", "and risks", "MCRNR100 wins", "and risks"]
+    return table(["model of", "p", *header], lines)
+
+
+def by_clock_table() -> str:
+    """Strength by seconds on a device and on two processors."""
+    lines = []
+    for row in _rows("device_training"):
+        half = (float(row["high"]) - float(row["low"])) / 2
+        lines.append(
+            [
+                f"{row['algorithm']}, {int(row['buckets']):,} buckets",
+                row["on"],
+                f"{float(row['seconds']):.3g}",
+                f"{float(row['sb_per_hand']):+.4f} ± {half:.4f}",
+            ]
+        )
+    return table(["player", "on", "seconds", "sb/h"], lines)
+
+
+HOLDEM = {
+    "exact": exact_table,
+    "precision": precision_table,
+    "training": training_table,
+    "device": device_table,
+    "untrained": untrained_table,
+    "by-board": by_board_table,
+    "risk": risk_table,
+    "by-clock": by_clock_table,
+}
