@@ -236,6 +236,19 @@ def egt_table() -> str:
     return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
 
 
+def acpc_table() -> str:
+    """Hands per second over the protocol."""
+    lines = [
+        [
+            f"{row['one']} against {row['two']}",
+            row["processors"],
+            f"{int(row['hands_per_second']):,} ({int(row['least']):,} to {int(row['most']):,})",
+        ]
+        for row in rows("../benchmarks/acpc.csv")
+    ]
+    return table(["players", "processors", "hands/s, median of three and range"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "bands": bands_table,
     "models": models_table,
@@ -248,4 +261,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "buckets": buckets_table,
     "averaging": averaging_table,
     "egt": egt_table,
+    "acpc": acpc_table,
 }

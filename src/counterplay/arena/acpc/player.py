@@ -18,6 +18,7 @@ from counterplay.holdem.deal import new_deal
 from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history
+from counterplay.opponents.hands.records import parse_cards
 
 SEEDS_AT_ONCE = 1_000
 NOTHING = "no cards"
@@ -81,9 +82,10 @@ class AcpcPlayer:
         if self._begun and line.startswith(self._begun):  # nearly always
             betting, _, cards = line[len(self._begun) :].partition(":")
             node = self._nodes.get(betting)
-            if node is not None and self._actors[node] == 1 - self._seat:
+            actor = -1 if node is None else self._actors[node]
+            if actor == 1 - self._seat:
                 return None
-            if node is not None and self._actors[node] == self._seat and cards == self._seen:
+            if node is not None and actor == self._seat and self._sees(node, cards):
                 return self._answer(line, node)
         state = parse_state(line)
         begun = f"{STATE}:{state.position}:{state.hand}:"
@@ -99,6 +101,20 @@ class AcpcPlayer:
         assert own is not None
         self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
         return self._answer(line, state.node)
+
+    def _sees(self, node: int, cards: str) -> bool:
+        """Whether these are the cards of the last question, or those and new ones on the board;
+        then they are what is seen now."""
+        if cards == self._seen:
+            return True
+        new = cards.removeprefix(self._seen)
+        if new is cards or new[0] != "/":
+            return False
+        board = (*self._board, *parse_cards(new.replace("/", "")))
+        if len(board) != self._tree.states[node].on_board:
+            return False
+        self._board, self._seen = board, cards
+        return True
 
     def _answer(self, line: str, node: int) -> str:
         """To a line with the cards that were seen last."""
