@@ -122,7 +122,7 @@ def _item(
     item.notes = list(outcome.notes)
     if (
         re.search("poki|sparbot", str(asdict(outcome)), re.IGNORECASE)
-        and RECREATIONS not in item.notes
+        and not any("re-creations" in note for note in item.notes)
     ):
         item.notes.append(RECREATIONS)
     changed = set(changed_files(outcome, folder)) if outcome.sums else set()
