@@ -18,9 +18,9 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.experiments.harness.outcomes import changed_files, finished, read_outcome
 from counterplay.experiments.harness.report import RECREATIONS, write_report
-from counterplay.experiments.paper.players import RECREATED
 from counterplay.experiments.harness.report_pictures import picture
 from counterplay.experiments.harness.sources import result_version
+from counterplay.experiments.paper.players import RECREATED
 
 CHROMIUM = next(
     (
