@@ -117,7 +117,7 @@ def _on_device(backend: str, mixed: bool) -> bool:
         raise BadParameter("a mixture is walked on processors; use backend=cpu")
     if backend == "cpu" or mixed:
         return False
-    from counterplay.holdem.walk.device import cupy
+    from counterplay.kernels.device import cupy
 
     try:
         cupy()

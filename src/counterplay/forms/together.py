@@ -1,0 +1,241 @@
+"""Full width by several threads: who does which part of a pass over a treeplex.
+
+A treeplex is cut into stages, ranges of information sets none of which lies below another one of
+its range, and every stage into a share for each thread. A thread computes the payoffs of the
+sequences of its shares, row by row, and passes over its shares, children or parents first; between
+two stages all meet. What lies below a sequence is added up by whoever has the sequence, last
+information set first, as one thread alone would add it. So no number depends on how many work: the
+same bits for any number of threads.
+
+Stages that are too small for several are the first thread's, and so is a whole game that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import config as _config
+
+from counterplay.base.errors import BadParameter
+from counterplay.base.processors import cores
+from counterplay.forms.sequence import SequenceForm, Side, Treeplex, choose_best
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.meeting import meet, new_door
+
+MOST_THREADS = 64
+#: Entries that take as long as a slot, and as an information set, of a pass (measured).
+SLOT, INFOSET = 3, 12
+#: Of a stage, in entries: below it a meeting costs more than a second thread saves.
+LEAST_STAGE = 3_000
+#: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
+LEAST_WORK = 30_000
+
+config: Any = _config  # its settings are not declared
+
+
+class Shares(NamedTuple):
+    """Who does what in a treeplex of m information sets and s slots, by t threads."""
+
+    below: np.ndarray  # int32[s + 2]: after sequence q come after[below[q]] .. after[below[q + 1]]
+    after: np.ndarray  # int32[m]: information sets, the last of a sequence first
+    split: np.ndarray  # int32[stages, t + 1]: thread k has split[k] .. split[k + 1] - 1 of a stage
+
+
+class Crew(NamedTuple):
+    """What the kernels of several threads share."""
+
+    one: Shares
+    two: Shares
+    threads: int
+    door: np.ndarray  # int64[1]: where they meet
+
+
+@jit(inline=True)
+def collect(shares: Shares, value: np.ndarray, q: int, total: float) -> float:
+    """`total` and the values of the information sets after sequence q."""
+    for j in range(index(shares.below[q]), index(shares.below[q + ONE])):
+        total += value[index(shares.after[j])]
+    return total
+
+
+@jit(inline=True)
+def sequences_of(plex: Treeplex | Side, shares: Shares, stage: int, k: int) -> tuple[int, int]:
+    """Thread k's sequences of a stage, from and up to; the empty one is in the first stage of the
+    first thread."""
+    low = index(plex.first[index(shares.split[stage, k])]) + ONE
+    high = index(plex.first[index(shares.split[stage, k + 1])]) + ONE
+    return ZERO if stage == 0 and k == 0 else low, high
+
+
+@jit(inner=True)
+def share_of_gradient(
+    side: Side, plan: np.ndarray, out: np.ndarray, shares: Shares, k: int
+) -> None:
+    """`gradient` for the sequences of thread k."""
+    for stage in range(len(shares.split)):
+        low, high = sequences_of(side, shares, stage, k)
+        for q in range(low, high):
+            total = 0.0
+            for entry in range(index(side.row[q]), index(side.row[q + ONE])):
+                total += side.value[entry] * plan[index(side.column[entry])]
+            out[q] = total
+
+
+@jit
+def reply_together(
+    form: SequenceForm,
+    player: int,
+    policy: np.ndarray,
+    plan: np.ndarray,
+    payoff: np.ndarray,
+    value: np.ndarray,
+    out: np.ndarray,
+    crew: Crew,
+    k: int,
+) -> float:
+    """Thread k's part of the best reply of `player` to the other's `policy`: its value. Fills
+    `plan` (the other's), `payoff`, `value` (of his information sets) and `out`, his policy."""
+    side, other = (form.one, form.two) if player == 0 else (form.two, form.one)
+    shares, his = (crew.one, crew.two) if player == 0 else (crew.two, crew.one)
+    share_of_plan(other, policy, plan, his, k, crew)
+    share_of_gradient(side, plan, payoff, shares, k)
+    stage = len(shares.split)
+    while stage > 0:  # children first
+        stage -= 1
+        begin = index(shares.split[stage, k])
+        i = index(shares.split[stage, k + 1])
+        while i > begin:
+            i -= ONE
+            low, high = index(side.first[i]), index(side.first[i + ONE])
+            for slot in range(low, high):
+                payoff[slot + ONE] = collect(shares, value, slot + ONE, payoff[slot + ONE])
+            value[i] = choose_best(side, payoff, out, low, high)
+        meet(crew.door, crew.threads)
+    return float(collect(shares, value, ZERO, payoff[ZERO]))
+
+
+@jit(inner=True)
+def share_of_plan(
+    plex: Treeplex | Side,
+    policy: np.ndarray,
+    plan: np.ndarray,
+    shares: Shares,
+    k: int,
+    crew: Crew,
+) -> None:
+    """`plan_from_policy` together; at the end it is whole."""
+    if k == 0:
+        plan[ZERO] = 1.0
+    for stage in range(len(shares.split)):
+        for i in range(index(shares.split[stage, k]), index(shares.split[stage, k + 1])):
+            above = index(plex.parent[i])
+            reach = 1.0 if above == ZERO else plan[above]
+            for slot in range(index(plex.first[i]), index(plex.first[i + ONE])):
+                plan[slot + ONE] = reach * policy[slot]
+        meet(crew.door, crew.threads)
+
+
+def shares_of(plex: Treeplex | Side, row: np.ndarray | None, threads: int) -> Shares:
+    """`row`: where the entries of each sequence begin, to give every thread as much to do."""
+    m, n_sequences = len(plex.parent), int(plex.first[-1]) + 1
+    below = np.zeros(n_sequences + 1, dtype=np.int32)
+    np.cumsum(np.bincount(plex.parent, minlength=n_sequences), out=below[1:])
+    after = (m - 1 - np.argsort(plex.parent[::-1], kind="stable")).astype(np.int32)
+    if threads == 1:
+        return Shares(below, after, np.array([[0, m]], dtype=np.int32))
+    work = INFOSET * np.arange(m + 1) + SLOT * plex.first.astype(np.int64)
+    if row is not None:
+        work += row[plex.first + 1] - row[1]
+    return Shares(below, after, _split(stages_of(plex), work, threads))
+
+
+def stages_of(plex: Treeplex | Side) -> np.ndarray:
+    """int64[stages + 1]: bounds of the longest ranges in which nobody is below another."""
+    owner = np.repeat(np.arange(len(plex.parent)), np.diff(plex.first))
+    above = np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], -1)
+    latest = np.maximum.accumulate(above)  # the last of those above anybody up to here
+    bounds = [0]
+    while bounds[-1] < len(above):
+        bounds.append(int(np.searchsorted(latest, bounds[-1])))
+    return np.array(bounds)
+
+
+def _split(bounds: np.ndarray, work: np.ndarray, threads: int) -> np.ndarray:
+    """Shares of about equal work; neighbours too small for several become one stage of the first
+    thread's."""
+    rows: list[list[int]] = []
+    alone = False
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        small = work[high] - work[low] < LEAST_STAGE
+        if small and alone:
+            rows[-1][1:] = [high] * threads
+        elif small:
+            rows.append([low] + [high] * threads)
+        else:
+            wanted = work[low] + (work[high] - work[low]) * np.arange(1, threads) / threads
+            rows.append([low, *np.searchsorted(work, wanted).tolist(), high])
+        alone = bool(small)
+    return np.array(rows, dtype=np.int32)
+
+
+def check_threads(threads: Any) -> int:
+    """A number of threads; "auto": as many as there are processors."""
+    if threads == "auto":
+        return min(cores(), MOST_THREADS)
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        threads = 0 if not isinstance(threads, str) else threads
+    if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
+        raise BadParameter(
+            f"threads must be a whole number from 1 to {MOST_THREADS} or auto, not {threads!r}"
+        )
+    return threads
+
+
+def useful_threads(form: Any, threads: int) -> int:
+    """How many of them a form keeps busy: no more than there are processors, and one where the
+    game is small. The bits are the same."""
+    if threads == 1 or config.DISABLE_JIT or not isinstance(form.one, Side):
+        return 1
+    work = min(
+        len(side.value) + SLOT * int(side.first[-1]) + INFOSET * len(side.parent)
+        for side in (form.one, form.two)
+    )
+    return max(1, min(threads, cores(), work // LEAST_WORK))
+
+
+class Together:
+    """Threads for one form. `kernel(..., crew, k)` is called by each of them."""
+
+    def __init__(self, form: Any, threads: int = 1) -> None:
+        self.form, self.threads = form, useful_threads(form, threads)
+        one, two = (
+            shares_of(side, getattr(side, "row", None), self.threads)
+            for side in (form.one, form.two)
+        )
+        self.crew = Crew(one, two, self.threads, new_door())
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    def run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
+        """What the first thread's call gives; the first is this one."""
+        if self._pool is None:
+            return kernel(*arguments, self.crew, 0)
+        others = [
+            self._pool.submit(partial(kernel, *arguments, self.crew, k))
+            for k in range(1, self.threads)
+        ]
+        found = kernel(*arguments, self.crew, 0)
+        for other in others:
+            other.result()
+        return found
+
+    def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
+        """What `player` gets by his best reply to the other's `policy`; `out`: that reply."""
+        sides = (self.form.one, self.form.two)
+        side, other = sides[player], sides[1 - player]
+        plan, payoff = (np.empty(int(which.first[-1]) + 1) for which in (other, side))
+        value = np.empty(len(side.parent))
+        return float(self.run(reply_together, self.form, player, policy, plan, payoff, value, out))
