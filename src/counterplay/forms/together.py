@@ -200,11 +200,13 @@ def useful_threads(form: Any, threads: int) -> int:
     game is small. The bits are the same."""
     if threads == 1 or config.DISABLE_JIT or not isinstance(form.one, Side):
         return 1
-    work = min(
-        len(side.value) + SLOT * int(side.first[-1]) + INFOSET * len(side.parent)
-        for side in (form.one, form.two)
-    )
+    work = min(work_of(side) for side in (form.one, form.two))
     return max(1, min(threads, cores(), work // LEAST_WORK))
+
+
+def work_of(side: Side) -> int:
+    """What a player's part of an iteration takes, in entries."""
+    return len(side.value) + SLOT * int(side.first[-1]) + INFOSET * len(side.parent)
 
 
 class Together:
