@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import platform
 import socket
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.processors import cores
@@ -90,10 +91,15 @@ class Cluster:
         )
 
     def spread(
-        self, work: Callable[..., T], pieces: Sequence[Any], shared: Any = None
+        self,
+        work: Callable[..., T],
+        pieces: Sequence[Any],
+        shared: Any = None,
+        prepare: Callable[[Any], Any] | None = None,
     ) -> Iterator[T]:
-        """`work(shared, piece)` for each, in order. `shared` is sent to every machine once."""
-        common = self.put((identity(), work, shared))
+        """`work(shared, piece)` for each, in order. `shared` is sent to every machine once;
+        `prepare` makes of it what a process needs for all its pieces."""
+        common = self.put(Common(identity(), uuid.uuid4().hex, work, shared, prepare))
         ahead = WAITING * self.processors
         task = self._do.options(max_retries=RETRIES, scheduling_strategy="SPREAD")
         running: deque[Any] = deque()
@@ -135,15 +141,33 @@ class Cluster:
             ) from None
 
 
-def _do(common: tuple[str, Callable[..., Any], Any], piece: Any) -> Any:
+class Common(NamedTuple):
+    """What all pieces of a call have in common."""
+
+    identity: str
+    token: str  # another for each call
+    work: Callable[..., Any]
+    shared: Any
+    prepare: Callable[[Any], Any] | None
+
+
+_PREPARED: dict[str, Any] = {}  # by token, in a process of the cluster
+
+
+def _do(common: Common, piece: Any) -> Any:
     """In a process of the cluster."""
-    theirs, work, shared = common
-    if theirs != identity():
+    if common.identity != identity():
         raise BadParameter(
-            f"the worker on {socket.gethostname()} has {identity()} and this is {theirs}; install "
-            f"the same on all machines"
+            f"the worker on {socket.gethostname()} has {identity()} and this is {common.identity}; "
+            f"install the same on all machines"
         )
-    return work(shared, piece)
+    shared = common.shared
+    if common.prepare is not None:
+        if common.token not in _PREPARED:
+            _PREPARED.clear()
+            _PREPARED[common.token] = common.prepare(shared)
+        shared = _PREPARED[common.token]
+    return common.work(shared, piece)
 
 
 _CURRENT: list[Cluster] = []
@@ -164,14 +188,6 @@ def on_ray(address: str | None = None) -> Iterator[Cluster]:
         yield _CURRENT[-1]
     finally:
         _CURRENT.pop()
-
-
-def in_order(work: Callable[..., T], pieces: Sequence[Any], shared: Any = None) -> Iterable[T]:
-    """By the cluster where there is one, else here."""
-    cluster = current()
-    if cluster is None:
-        return (work(shared, piece) for piece in pieces)
-    return cluster.spread(work, pieces, shared)
 
 
 def connect(address: str | None = None) -> Cluster:

@@ -6,6 +6,7 @@ import time
 
 import typer
 
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import share_progress
 from counterplay.cli.facts import print_facts
 from counterplay.cli.support import AsJson
@@ -19,10 +20,11 @@ def _holdem() -> None:
 
 
 @holdem.command()
-def prepare(as_json: AsJson = False) -> None:
+def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
     """Build the exact hand-strength tables now (they are otherwise built on first use)."""
     from counterplay.holdem import tables
 
+    use_ray(ray)
     before = time.perf_counter()
     folder = tables.table_folder()
     ready = tables.read_tables(folder) is not None

@@ -80,7 +80,14 @@ def unpack_form(game: Game, form: Any) -> Any:
         return None
     assert isinstance(form, RestrictedForm | DataBiasedForm)
     own = game.form
-    return form._replace(inner=own, first=own.first, passive=own.passive)
+    sent: dict[
+        str, Any
+    ] = {  # what comes from elsewhere cannot be written, which is another type to kernels
+        name: np.array(value)
+        for name, value in form._asdict().items()
+        if isinstance(value, np.ndarray)
+    }
+    return form._replace(inner=own, first=own.first, passive=own.passive, **sent)
 
 
 class Player:

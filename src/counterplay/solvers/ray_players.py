@@ -7,6 +7,7 @@ they give the same answer when asked twice.
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,6 +29,15 @@ class PlayerActor(Player):
         """Which version, and where."""
         return identity(), socket.gethostname()
 
+    def pid(self) -> int:
+        return os.getpid()
+
+    def node(self) -> str:
+        """Ray's name of the machine."""
+        import ray
+
+        return str(ray.get_runtime_context().get_node_id())
+
     def at_round(self) -> int:
         return self.number
 
@@ -47,7 +57,7 @@ class RayPlayers:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._ray = cluster, cluster.ray
         self._actor = self._ray.remote(PlayerActor)
-        self._add = self._ray.remote(_add)
+        self._add = self._ray.remote(num_cpus=0)(_add)  # it must not wait for players to end
         self.actors: list[Any] = []
         self._specs: Sequence[Spec] = ()
         self._state: Callable[[], State] | None = None
@@ -56,14 +66,14 @@ class RayPlayers:
     def start(self, specs: Sequence[Spec]) -> None:
         if not self.actors:
             self._specs = specs
-            self.actors = [self._hire(spec) for spec in specs]
+            enough = sum(spec.lanes for spec in specs) <= self._cluster.processors
+            self.actors = [self._hire(spec, spec.lanes if enough else 0) for spec in specs]
             for theirs, where in self._ask(lambda actor: actor.hello.remote()):
                 self._cluster.check_same(theirs, where)
 
-    def _hire(self, spec: Spec) -> Any:
-        """A new actor; where there are too few processors, several share one."""
-        wanted = sum(one.lanes for one in self._specs)
-        cpus = spec.lanes if wanted <= self._cluster.processors else 0
+    def _hire(self, spec: Spec, cpus: int) -> Any:
+        """A new actor. With no processors of its own it shares those there are, as one must that
+        stands in for another whose machine is gone."""
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         return self._actor.options(**options).remote(spec)
 
@@ -147,7 +157,7 @@ class RayPlayers:
                 self._ray.get(actor.at_round.remote(), timeout=HELLO_SECONDS)
             except (*self._lost(), self._ray.exceptions.GetTimeoutError):
                 self.replaced += 1
-                self.actors[k] = self._hire(self._specs[k])
+                self.actors[k] = self._hire(self._specs[k], 0)
                 if self._state is not None:
                     self.actors[k].begin.remote(self._cluster.put(self._state()))
 
