@@ -80,9 +80,8 @@ def unpack_form(game: Game, form: Any) -> Any:
         return None
     assert isinstance(form, RestrictedForm | DataBiasedForm)
     own = game.form
-    sent: dict[
-        str, Any
-    ] = {  # what comes from elsewhere cannot be written, which is another type to kernels
+    # what comes from elsewhere cannot be written, which is another type to kernels
+    sent: dict[str, Any] = {
         name: np.array(value)
         for name, value in form._asdict().items()
         if isinstance(value, np.ndarray)
