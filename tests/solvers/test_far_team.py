@@ -165,7 +165,11 @@ def test_hands_of_holdem_by_workers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "options", "message"),
     [
-        ("cfr+", {"team": "ray"}, "has no option 'team'"),
+        (
+            "cfr+",
+            {"team": "ray"},
+            "looks at the whole game, and a team is for solvers that sample: mccfr",
+        ),
         ("mccfr", {"team": "roy"}, "team must be threads or ray, not 'roy'"),
         ("mccfr", {"team": "near", "workers": -1}, "workers must be a whole number from 1"),
         ("mccfr", {"team": "near", "workers": 2.0}, "workers must be a whole number from 1"),

@@ -32,7 +32,7 @@ from counterplay.cli import (
     show,
     strategies,
 )
-from counterplay.cli.cluster import Ray, use_ray, with_address
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import progress, report_run, status
 from counterplay.cli.facts import err, out
 from counterplay.cli.lists import Command
@@ -225,7 +225,7 @@ def _run() -> int:
     """The command; its exit code."""
     try:
         try:
-            app(with_address(sys.argv[1:]))
+            app()
         except SystemExit as stop:
             sys.stdout.flush()
             return stop.code if isinstance(stop.code, int) else 0

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from counterplay.base.errors import BadParameter
+from counterplay.cli.cluster import with_address
 from counterplay.cli.facts import err
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
@@ -35,7 +36,12 @@ def integer(text: Any) -> int:
 
 
 class Commands(TyperGroup):
-    """Ctrl-C in a command that has nothing to say about it ends with one sentence."""
+    """Ctrl-C in a command that has nothing to say about it ends with one sentence; `--ray` needs no
+    address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        found: list[str] = super().parse_args(ctx, with_address(args))
+        return found
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -87,6 +87,11 @@ def new_solver(
     """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its
     own."""
     known = options_of(algorithm)
+    if "team" in options and not find_solver(algorithm).sampled:
+        raise BadParameter(
+            f"{algorithm} looks at the whole game, and a team is for solvers that sample: "
+            f"{samplers_of(game)}"
+        )
     strange = sorted(set(options) - set(known))
     if strange:
         takes = f"its options are {', '.join(known)}" if known else "it has no options"

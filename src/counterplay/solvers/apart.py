@@ -7,7 +7,7 @@ from typing import Any
 
 from counterplay.base.errors import BadParameter, shown
 from counterplay.forms.game import Game
-from counterplay.solvers.algorithms import find_solver, new_solver, solver_names
+from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver, real
 from counterplay.solvers.far_team import FarTeam, NearPlayers, Players
 from counterplay.solvers.sampling import SamplingSolver
@@ -29,11 +29,6 @@ def solver_apart(
     news: Any,
 ) -> Solver:
     """A solver with such a team; "threads" is none."""
-    if not find_solver(algorithm).sampled:
-        raise BadParameter(
-            f"{algorithm} looks at the whole game, and team={team} is for solvers that sample: "
-            f"{', '.join(solver_names(sampled=True))}"
-        )
     if team == "threads":
         if workers != 0:
             raise BadParameter("workers is for team=ray; threads play in this process")
