@@ -28,7 +28,7 @@ import numpy as np
 import counterplay as cp
 from benchmarks.measure import write_rows
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.exchange import Rows, add_rows, changed_rows, pack
+from counterplay.solvers.exchange import ChangedRows, add_rows, changed_rows, pack
 from counterplay.solvers.far_team import FAN, FarTeam, NearPlayers
 
 WORKERS = (1, 2, 4, 8, 16)
@@ -105,7 +105,7 @@ def traffic() -> Iterator[Row]:
         yield "sent per second of playing", game, algorithm, 2, 0.1, each / seconds, "bytes/s"
         yield "its tables", game, algorithm, 2, 0.1, float(size), "bytes"
     plane = np.random.default_rng(1).normal(size=(1_000_000, 2))
-    rows: Rows = changed_rows(plane)
+    rows: ChangedRows = changed_rows(plane)
     before = time.perf_counter()
     packed = pack(rows)
     add_rows([rows, rows])

@@ -58,7 +58,7 @@ def speed(game: Game, ways: list[str]) -> Iterator[Row]:
     solvers = {way: new_solver(game, "cfr+", 0, WAYS[way]) for way in ways}
     work: dict[str, dict[str, Callable[[], Any]]] = {"iterations": {}, "exploitabilities": {}}
     for way, solver in solvers.items():
-        solver.step(2)
+        _fitting(solver.step)  # to warm up
         n = _fitting(solver.step)
         work["iterations"][way] = lambda solver=solver, n=n: (solver.step(n), n)[1]
         policy = solver.policy()

@@ -23,6 +23,7 @@ FULL_WIDTH = ("cfr", "cfr+", "dcfr", "pcfr+", "egt")
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many threads as are asked for, however small the game, and as many stages as there are."""
     monkeypatch.setattr(together, "LEAST_WORK", 1)
+    monkeypatch.setattr(together, "LEAST_REPLY", 1)
     monkeypatch.setattr(together, "LEAST_STAGE", 10)
     monkeypatch.setattr(together, "cores", lambda: 8)
 

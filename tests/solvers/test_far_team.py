@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.exchange import Rows, add_packed, add_rows, changed_rows, pack, unpack
+from counterplay.solvers.exchange import (
+    ChangedRows,
+    add_packed,
+    add_rows,
+    changed_rows,
+    pack,
+    unpack,
+)
 from counterplay.solvers.far_team import sum_tree
 
 NEAR: dict[str, Any] = {"team": "near", "workers": 2}
@@ -40,7 +47,7 @@ def test_packed_rows_are_the_rows(seed: int, n: int, c: int) -> None:
         dense[again.rows] = again.values
         assert np.array_equal(dense, plane)
     total = np.zeros((n, c))
-    summed: Rows = add_rows(rows)
+    summed: ChangedRows = add_rows(rows)
     total[summed.rows] = summed.values
     assert np.array_equal(total, (planes[0] + planes[1]) + planes[2])
 
@@ -168,7 +175,7 @@ def test_hands_of_holdem_by_workers(tmp_path: Path) -> None:
         (
             "cfr+",
             {"team": "ray"},
-            "looks at the whole game, and a team is for solvers that sample: mccfr",
+            "looks at the whole game, and a team is for solvers",
         ),
         ("mccfr", {"team": "roy"}, "team must be threads or ray, not 'roy'"),
         ("mccfr", {"team": "near", "workers": -1}, "workers must be a whole number from 1"),

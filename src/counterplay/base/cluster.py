@@ -183,10 +183,20 @@ def on_ray(address: str | None = None) -> Iterator[Cluster]:
     """Spread what can be over a cluster meanwhile. `address`: host:port of its head; None: the one
     that this process is connected to, one that runs on this machine, or a new one of its
     processors."""
-    _CURRENT.append(connect(address))
+    enter(address)
     try:
         yield _CURRENT[-1]
     finally:
+        leave()
+
+
+def enter(address: str | None) -> None:
+    """The same until `leave`."""
+    _CURRENT.append(connect(address))
+
+
+def leave() -> None:
+    if _CURRENT:
         _CURRENT.pop()
 
 

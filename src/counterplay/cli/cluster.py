@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-import click
 import typer
+
+from counterplay.base.cluster import enter
 
 LOCAL = "local"
 #: After `--ray`: an address, not what the command itself is about.
@@ -24,12 +25,11 @@ Ray = Annotated[
 
 
 def use_ray(address: str | None) -> dict[str, Any]:
-    """Connect for the rest of the command; what a solver that samples is told."""
+    """Connect for the rest of the command (`Commands.invoke`); what a solver that samples is
+    told."""
     if address is None:
         return {}
-    from counterplay.base.cluster import on_ray
-
-    click.get_current_context().with_resource(on_ray(None if address == LOCAL else address))
+    enter(None if address == LOCAL else address)
     return {"team": "ray"}
 
 

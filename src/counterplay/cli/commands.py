@@ -198,8 +198,8 @@ def solve(
     interruptible(where, "solve", lambda: report_run(result, where, as_json))
 
 
-app.command()(strategies.evaluate)
-app.command()(reproduce.reproduce)
+app.command(cls=Command)(strategies.evaluate)
+app.command(cls=Command)(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
 app.command()(show.show)

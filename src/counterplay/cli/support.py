@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from counterplay.base.cluster import leave
 from counterplay.base.errors import BadParameter
-from counterplay.cli.cluster import with_address
 from counterplay.cli.facts import err
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
@@ -36,12 +36,8 @@ def integer(text: Any) -> int:
 
 
 class Commands(TyperGroup):
-    """Ctrl-C in a command that has nothing to say about it ends with one sentence; `--ray` needs no
-    address."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        found: list[str] = super().parse_args(ctx, with_address(args))
-        return found
+    """Ctrl-C in a command that has nothing to say about it ends with one sentence, and any command
+    leaves the cluster it was on."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -49,6 +45,8 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             err.print("stopped; nothing was kept.")
             raise typer.Exit(130) from None
+        finally:
+            leave()
 
 
 def given(context: typer.Context) -> dict[str, str]:

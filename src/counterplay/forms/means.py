@@ -9,11 +9,12 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms import on_device
-from counterplay.forms.together import Together, check_threads
+from counterplay.forms.together import check_threads, replies_together
 
 BACKENDS = ("cpu", "cuda", "auto")
 #: Entries of a side from which a device is ahead of a processor (`benchmarks/full_width_gpu.csv`).
-LEAST_ENTRIES = 20_000
+LEAST_ENTRIES = 10_000
+LEAST_FOR_REPLIES = 300_000  # the same for a single best reply, which has to be sent there and back
 
 
 class Replies(Protocol):
@@ -43,10 +44,9 @@ class Means:
     def replies(self, form: Any) -> Replies | None:
         """Who works out best replies; None for one thread, which needs no preparation."""
         self.check()
-        if use_device(form, self.backend, self.threads):
+        if use_device(form, self.backend, self.threads, LEAST_FOR_REPLIES):
             return on_device.DeviceForm(form, self.precision)
-        together = Together(form, check_threads(self.threads))
-        return together if together.threads > 1 else None
+        return replies_together(form, check_threads(self.threads))
 
     def check(self) -> None:
         """`BadParameter` for what there is not."""
@@ -54,7 +54,7 @@ class Means:
         check_precision(self.precision, self.backend)
 
 
-def use_device(form: Any, backend: Any, threads: Any) -> bool:
+def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) -> bool:
     """Whether a backend means a device for this form; `BadParameter` for what cannot be."""
     if backend not in BACKENDS:
         raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
@@ -64,7 +64,7 @@ def use_device(form: Any, backend: Any, threads: Any) -> bool:
         if threads != 1:
             raise BadParameter("with backend=cuda the device does the work; leave out threads")
         return True
-    if max(len(side.value) for side in form) < LEAST_ENTRIES:
+    if max(len(side.value) for side in form) < (least or LEAST_ENTRIES):
         return False
     try:
         on_device.NEW_DEVICE()

@@ -32,7 +32,9 @@ SLOT, INFOSET = 3, 12
 #: Of a stage, in entries: below it a meeting costs more than a second thread saves.
 LEAST_STAGE = 3_000
 #: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
-LEAST_WORK = 30_000
+LEAST_WORK = 45_000
+#: The same for a single best reply: waking a thread may take milliseconds.
+LEAST_REPLY = 2_000_000
 
 config: Any = _config  # its settings are not declared
 
@@ -45,7 +47,7 @@ class Shares(NamedTuple):
     split: np.ndarray  # int32[stages, t + 1]: thread k has split[k] .. split[k + 1] - 1 of a stage
 
 
-class Crew(NamedTuple):
+class Gang(NamedTuple):
     """What the kernels of several threads share."""
 
     one: Shares
@@ -94,7 +96,7 @@ def reply_together(
     payoff: np.ndarray,
     value: np.ndarray,
     out: np.ndarray,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> float:
     """Thread k's part of the best reply of `player` to the other's `policy`: its value. Fills
@@ -125,7 +127,7 @@ def share_of_plan(
     plan: np.ndarray,
     shares: Shares,
     k: int,
-    crew: Crew,
+    crew: Gang,
 ) -> None:
     """`plan_from_policy` together; at the end it is whole."""
     if k == 0:
@@ -195,13 +197,13 @@ def check_threads(threads: Any) -> int:
     return threads
 
 
-def useful_threads(form: Any, threads: int) -> int:
+def useful_threads(form: Any, threads: int, least: int | None = None) -> int:
     """How many of them a form keeps busy: no more than there are processors, and one where the
-    game is small. The bits are the same."""
+    game is small. The bits are the same. `least`: work of each."""
     if threads == 1 or config.DISABLE_JIT or not isinstance(form.one, Side):
         return 1
     work = min(work_of(side) for side in (form.one, form.two))
-    return max(1, min(threads, cores(), work // LEAST_WORK))
+    return max(1, min(threads, cores(), work // (least or LEAST_WORK)))
 
 
 def work_of(side: Side) -> int:
@@ -212,13 +214,13 @@ def work_of(side: Side) -> int:
 class Together:
     """Threads for one form. `kernel(..., crew, k)` is called by each of them."""
 
-    def __init__(self, form: Any, threads: int = 1) -> None:
-        self.form, self.threads = form, useful_threads(form, threads)
+    def __init__(self, form: Any, threads: int = 1, least: int | None = None) -> None:
+        self.form, self.threads = form, useful_threads(form, threads, least)
         one, two = (
             shares_of(side, getattr(side, "row", None), self.threads)
             for side in (form.one, form.two)
         )
-        self.crew = Crew(one, two, self.threads, new_door())
+        self.crew = Gang(one, two, self.threads, new_door())
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
@@ -241,3 +243,10 @@ class Together:
         plan, payoff = (np.empty(int(which.first[-1]) + 1) for which in (other, side))
         value = np.empty(len(side.parent))
         return float(self.run(reply_together, self.form, player, policy, plan, payoff, value, out))
+
+
+def replies_together(form: Any, threads: int) -> Together | None:
+    """Who works out best replies; None for one thread, which needs no preparation."""
+    if useful_threads(form, threads, LEAST_REPLY) == 1:
+        return None
+    return Together(form, threads, LEAST_REPLY)

@@ -26,7 +26,7 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.means import Means, use_device
 from counterplay.forms.sequence import SequenceForm
-from counterplay.forms.together import Together, check_threads
+from counterplay.forms.together import Together, check_threads, replies_together
 from counterplay.forms.width import FullWidthForm
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
@@ -48,18 +48,18 @@ class Regrets:
     def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
         self.halves = new_halves(form, variant)
-        together = Together(form, threads)
-        self.replies = together if together.threads > 1 else None
+        self.together = Together(form, threads)
+        self.replies = replies_together(form, threads)
 
     def changed(self) -> None:
         """Somebody has written to the halves."""
 
     def run(self, done: int, n: int) -> None:
         """Iterations done + 1 .. done + n."""
-        if self.replies is None:
+        if self.together.threads == 1:
             cfr_iterations(self._form, *self.halves, self._variant, done, n)
         else:
-            self.replies.run(cfr_together, self._form, *self.halves, self._variant, done, n)
+            self.together.run(cfr_together, self._form, *self.halves, self._variant, done, n)
 
     def weights(self) -> np.ndarray:
         """float64[slots of both]: what normalises to the average strategy."""

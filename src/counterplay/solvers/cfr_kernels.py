@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.forms.together import Crew, Shares, collect, share_of_gradient, share_of_plan
+from counterplay.forms.together import Gang, Shares, collect, share_of_gradient, share_of_plan
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet
@@ -141,7 +141,7 @@ def cfr_iterations(
 
 @jit(inner=True)
 def share_of_half(
-    side: Side, half: Half, variant: Variant, t: int, shares: Shares, crew: Crew, k: int
+    side: Side, half: Half, variant: Variant, t: int, shares: Shares, crew: Gang, k: int
 ) -> None:
     """Thread k's part of `update_half`; at the end all of it is done."""
     pace = pace_of(variant, t)
@@ -173,7 +173,7 @@ def cfr_together(
     variant: Variant,
     done: int,
     n: int,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> None:
     """Thread k's part of `cfr_iterations`."""

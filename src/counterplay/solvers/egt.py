@@ -34,10 +34,11 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
 from counterplay.forms.together import (
-    Crew,
+    Gang,
     Shares,
     Together,
     check_threads,
+    replies_together,
     sequences_of,
     share_of_gradient,
     share_of_plan,
@@ -101,7 +102,7 @@ def try_decrease(
     euclidean: bool,
     mine: Shares,
     his: Shares,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> float:
     """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in
@@ -146,7 +147,7 @@ def egt_iterations(
     euclidean: bool,
     done: int,
     n: int,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> None:
     """Thread k's part of iterations done + 1 .. done + n; player 1's μ falls in the odd ones.
@@ -204,10 +205,9 @@ class ExcessiveGap(Solver):
         own, self._form = form is None, _checked_form(game, form)
         self._together = Together(self._form, check_threads(threads))
         self._alone = Together(self._form).crew
-        if self._together.threads > 1:
-            self.replies = self._together
-            if own:
-                self.measure = partial(policy_exploitability, game, replies=self.replies)
+        self.replies = replies_together(self._form, check_threads(threads))
+        if own:
+            self.measure = partial(policy_exploitability, game, replies=self.replies)
         self._halves = (new_half(self._form.one), new_half(self._form.two))
         self._largest = [
             largest_prox(*pair, self._euclidean)

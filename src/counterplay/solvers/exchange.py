@@ -17,7 +17,7 @@ import pyarrow as pa
 LEVEL = 1  # of the compression
 
 
-class Rows(NamedTuple):
+class ChangedRows(NamedTuple):
     """Rows of a plane: r of its n, with c numbers each."""
 
     rows: np.ndarray  # int64[r], rising
@@ -37,16 +37,16 @@ class Packed(NamedTuple):
         return len(self.rows) + len(self.values)
 
 
-Planes = Mapping[str, Rows]
+Planes = Mapping[str, ChangedRows]
 
 
-def changed_rows(plane: np.ndarray) -> Rows:
+def changed_rows(plane: np.ndarray) -> ChangedRows:
     """float64[n, c]: its rows that are not all zero."""
     rows = np.flatnonzero(plane.any(axis=1))
-    return Rows(rows, plane[rows])
+    return ChangedRows(rows, plane[rows])
 
 
-def pack(rows: Rows) -> Packed:
+def pack(rows: ChangedRows) -> Packed:
     codec = pa.Codec("zstd", compression_level=LEVEL)
     gaps = np.diff(rows.rows, prepend=0).astype(np.uint32)
     values = np.ascontiguousarray(rows.values, dtype=np.float64)
@@ -59,31 +59,35 @@ def pack(rows: Rows) -> Packed:
     )
 
 
-def unpack(packed: Packed) -> Rows:
+def unpack(packed: Packed) -> ChangedRows:
     codec = pa.Codec("zstd")
     n = packed.many * packed.columns
     gaps = np.frombuffer(codec.decompress(packed.rows, 4 * packed.many, asbytes=True), np.uint32)
     raw = np.frombuffer(codec.decompress(packed.values, 8 * n, asbytes=True), np.uint8)
     values = np.ascontiguousarray(raw.reshape(8, n).T).view(np.float64)
-    return Rows(np.cumsum(gaps, dtype=np.int64), values.reshape(packed.many, packed.columns))
+    return ChangedRows(np.cumsum(gaps, dtype=np.int64), values.reshape(packed.many, packed.columns))
 
 
-def add_rows(parts: Sequence[Rows]) -> Rows:
+def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
     """Their sum, in this order."""
     if len(parts) == 1:
         return parts[0]
-    every = np.unique(np.concatenate([part.rows for part in parts]))
-    total = np.zeros((len(every), parts[0].values.shape[1]))
+    size = max((int(part.rows[-1]) + 1 for part in parts if len(part.rows)), default=0)
+    dense = np.zeros((size, parts[0].values.shape[1]))
+    touched = np.zeros(size, dtype=bool)
     for part in parts:
-        total[np.searchsorted(every, part.rows)] += part.values
-    return Rows(every, total)
+        dense[part.rows] += part.values
+        touched[part.rows] = True
+    every = np.flatnonzero(touched)
+    total = dense[every]
+    return ChangedRows(every, total)
 
 
 def pack_planes(planes: Planes) -> dict[str, Packed]:
     return {name: pack(rows) for name, rows in planes.items()}
 
 
-def unpack_planes(packed: Mapping[str, Packed]) -> dict[str, Rows]:
+def unpack_planes(packed: Mapping[str, Packed]) -> dict[str, ChangedRows]:
     return {name: unpack(part) for name, part in packed.items()}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.exchange import Packed, add_packed, unpack_planes
-from counterplay.solvers.player import Changes, Player, Spec, State, pack_form
+from counterplay.solvers.player import Changes, Meeting, Player, Spec, pack_form
 from counterplay.solvers.teams import ALONE, LEAST, Algorithm, Team, Worker
 
 FAN = 4  # branches that meet in a node of the tree of sums
@@ -32,7 +32,7 @@ class Players(Protocol):
     def start(self, specs: Sequence[Spec]) -> None:
         """Make them."""
 
-    def begin(self, state: State) -> None:
+    def begin(self, state: Meeting) -> None:
         """All of them go on from here."""
 
     def play(self, number: int, until: int) -> list[int]:
@@ -41,7 +41,7 @@ class Players(Protocol):
     def changes(self, number: int) -> tuple[list[Changes], dict[str, Packed]]:
         """Of each, its planes left out, and their sum."""
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], State]) -> None:
+    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
         """Send everybody what all changed. `state`: for one who is new."""
 
     def change_form(self, form: Any) -> None:
@@ -157,10 +157,10 @@ class FarTeam(Team):
             self.players.begin(self._state())
             self._ready = True
 
-    def _state(self) -> State:
+    def _state(self) -> Meeting:
         tables = dict(self.workers[0].tables._asdict())
         number, done = int(self._alone[3]), int(self._alone[2])
-        return State(number, done, tables, self._rng, self._hand, self._private)
+        return Meeting(number, done, tables, self._rng, self._hand, self._private)
 
     # what others ask for
 
@@ -209,7 +209,7 @@ class NearPlayers:
         if not self.players:
             self.players = [Player(spec) for spec in specs]
 
-    def begin(self, state: State) -> None:
+    def begin(self, state: Meeting) -> None:
         for player in self.players:
             player.begin(state)
 
@@ -221,7 +221,7 @@ class NearPlayers:
         self.sent += sum(part.n_bytes for one in each for part in one.planes.values())
         return each, sum_tree([one.planes for one in each], add_packed)
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], State]) -> None:
+    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
         for player in self.players:
             player.take(number, state().done, total)
 

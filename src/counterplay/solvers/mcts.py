@@ -27,7 +27,7 @@ from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
-from counterplay.solvers.exchange import Rows
+from counterplay.solvers.exchange import ChangedRows
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
@@ -268,7 +268,7 @@ class TreeSearch(SamplingSolver):
             found["nodes"] = (tables.in_tree > base.in_tree).astype(np.float64)[:, None]
         return found
 
-    def absorb(self, base: Tables, plane: str, found: Rows, lanes: int) -> None:
+    def absorb(self, base: Tables, plane: str, found: ChangedRows, lanes: int) -> None:
         if plane == "nodes":
             base.in_tree[found.rows] = 1
             return

@@ -20,9 +20,9 @@ from counterplay.forms.game import Game
 from counterplay.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.exchange import (
+    ChangedRows,
     Packed,
     Planes,
-    Rows,
     add_rows,
     changed_rows,
     pack_planes,
@@ -46,7 +46,7 @@ class Spec(NamedTuple):
     all_lanes: int
 
 
-class State(NamedTuple):
+class Meeting(NamedTuple):
     """Everything at a meeting, of all lanes: L of them."""
 
     number: int  # of the round that begins
@@ -63,7 +63,7 @@ class Changes(NamedTuple):
     planes: dict[str, Packed]
     rng: np.ndarray  # uint64[lanes, 4]
     hand: np.ndarray
-    private: list[dict[str, Rows]]  # of each lane
+    private: list[dict[str, ChangedRows]]  # of each lane
     nodes: np.ndarray  # int64[lanes]: touched in this round
 
 
@@ -106,7 +106,7 @@ class Player:
         self.nodes = np.zeros(spec.lanes, dtype=np.int64)
         self._private: list[dict[str, np.ndarray]] = []  # of each lane, when the round began
 
-    def begin(self, state: State) -> int:
+    def begin(self, state: Meeting) -> int:
         """Go on from a meeting; the round that begins."""
         for name, array in state.tables.items():
             getattr(self.base, name)[...] = array
@@ -182,7 +182,7 @@ class Player:
         self.solver.change_form(unpack_form(self.spec.game, form) or self.spec.game.form)
 
 
-def _different(base: np.ndarray, mine: np.ndarray) -> Rows:
+def _different(base: np.ndarray, mine: np.ndarray) -> ChangedRows:
     """What a lane has to itself, as whole numbers fit into it."""
     rows = np.flatnonzero(base != mine)
-    return Rows(rows, mine[rows].astype(np.float64)[:, None])
+    return ChangedRows(rows, mine[rows].astype(np.float64)[:, None])

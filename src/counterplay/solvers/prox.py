@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import Side, Treeplex
-from counterplay.forms.together import Crew, Shares, collect, sequences_of
+from counterplay.forms.together import Gang, Shares, collect, sequences_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet
 
@@ -127,7 +127,7 @@ def smoothed_reply(
     euclidean: bool,
     payoff: np.ndarray,
     shares: Shares,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> float:
     """max_x x'payoff - μ d(x), thread k's part. Fills `half.policy` with the maximiser's
@@ -159,7 +159,7 @@ def add_prox_gradient(
     policy: np.ndarray,
     out: np.ndarray,
     shares: Shares,
-    crew: Crew,
+    crew: Gang,
     k: int,
 ) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ

@@ -16,7 +16,7 @@ from counterplay.base.cluster import Cluster, identity
 from counterplay.base.errors import CounterplayError
 from counterplay.solvers.exchange import Packed, add_packed
 from counterplay.solvers.far_team import sum_tree
-from counterplay.solvers.player import Changes, Player, Spec, State
+from counterplay.solvers.player import Changes, Meeting, Player, Spec
 
 TRIES = 30  # rounds of replacing before it is given up
 HELLO_SECONDS = 120.0  # for a process to start and load everything
@@ -60,7 +60,7 @@ class RayPlayers:
         self._add = self._ray.remote(num_cpus=0)(_add)  # it must not wait for players to end
         self.actors: list[Any] = []
         self._specs: Sequence[Spec] = ()
-        self._state: Callable[[], State] | None = None
+        self._state: Callable[[], Meeting] | None = None
         self.replaced = 0
 
     def start(self, specs: Sequence[Spec]) -> None:
@@ -77,7 +77,7 @@ class RayPlayers:
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         return self._actor.options(**options).remote(spec)
 
-    def begin(self, state: State) -> None:
+    def begin(self, state: Meeting) -> None:
         self._state = lambda: state
         packed = self._cluster.put(state)
         self._ask(lambda actor: actor.begin.remote(packed))
@@ -99,7 +99,7 @@ class RayPlayers:
                 self.play(number, self._until)
         raise self._hopeless()
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], State]) -> None:
+    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
         self._state = state
         packed, done = self._cluster.put(total), state().done
         self._ask(lambda actor: actor.take.remote(number, done, packed))

@@ -14,7 +14,7 @@ from counterplay.forms.game import Game
 from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.exchange import Rows
+from counterplay.solvers.exchange import ChangedRows
 from counterplay.solvers.teams import (
     EARLY,
     TEAM_OPTIONS,
@@ -106,7 +106,7 @@ class SamplingSolver(Solver):
         columns = (tables.regret - base.regret, tables.strategy_sum)
         return {"slots": np.stack(columns, axis=1)}
 
-    def absorb(self, base: Any, plane: str, found: Rows, lanes: int) -> None:
+    def absorb(self, base: Any, plane: str, found: ChangedRows, lanes: int) -> None:
         """Add what all `lanes` found together, in which every sample counts so many times."""
         base.regret[found.rows] += found.values[:, 0] / lanes
         base.strategy_sum[found.rows] += found.values[:, 1]
