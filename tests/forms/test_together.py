@@ -48,18 +48,20 @@ def test_every_information_set_has_one_thread_and_children_a_later_stage(
     finally:
         together.LEAST_STAGE = before
     m = len(plex.parent)
-    assert shares.split[0, 0] == 0
-    assert shares.split[-1, -1] == m
-    assert np.array_equal(shares.split[1:, 0], shares.split[:-1, -1])
     owner = np.repeat(np.arange(m), np.diff(plex.first))
-    thread, stage = np.empty(m, int), np.empty(m, int)
-    for s, row in enumerate(shares.split.tolist()):
+    thread, stage = np.full(m, -1), np.cumsum(shares.begins) - 1
+    where = np.empty(m, int)
+    for row, (low, high) in enumerate(zip(shares.low, shares.high, strict=True)):
         for k in range(threads):
-            thread[row[k] : row[k + 1]], stage[row[k] : row[k + 1]] = k, s
+            assert (thread[low[k] : high[k]] == -1).all()
+            thread[low[k] : high[k]], where[low[k] : high[k]] = k, stage[row]
+    assert (thread >= 0).all()
+    assert np.array_equal(shares.ends, np.append(shares.begins[1:], True))
     for i in range(m):
         if plex.parent[i] > 0:
             above = owner[plex.parent[i] - 1]
-            assert stage[above] < stage[i] or (stage[above] == stage[i] and thread[above] == 0)
+            alone = thread[above] == thread[i] == 0 and above < i
+            assert where[above] < where[i] or (where[above] == where[i] and alone)
     for q in range(int(plex.first[-1]) + 1):
         after = shares.after[shares.below[q] : shares.below[q + 1]]
         assert after.tolist() == np.flatnonzero(plex.parent == q)[::-1].tolist()

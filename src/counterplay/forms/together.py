@@ -29,6 +29,9 @@ from counterplay.kernels.meeting import meet, new_door
 MOST_THREADS = 64
 #: Entries that take as long as a slot, and as an information set, of a pass (measured).
 SLOT, INFOSET = 3, 12
+#: Of a stage: in the second piece threads take turns the other way round, which evens out what
+#: changes along a stage, such as the number of actions.
+PIECES = 2
 #: Of a stage, in entries: below it a meeting costs more than a second thread saves.
 LEAST_STAGE = 3_000
 #: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
@@ -44,7 +47,11 @@ class Shares(NamedTuple):
 
     below: np.ndarray  # int32[s + 2]: after sequence q come after[below[q]] .. after[below[q + 1]]
     after: np.ndarray  # int32[m]: information sets, the last of a sequence first
-    split: np.ndarray  # int32[stages, t + 1]: thread k has split[k] .. split[k + 1] - 1 of a stage
+    # Rows are stages, in `PIECES` each: thread k has low[row, k] .. high[row, k] - 1 of a row.
+    low: np.ndarray  # int32[rows, t]
+    high: np.ndarray  # int32[rows, t]
+    begins: np.ndarray  # bool[rows]: whether a stage begins with the row
+    ends: np.ndarray  # bool[rows]: whether it ends there
 
 
 class Gang(NamedTuple):
@@ -65,12 +72,12 @@ def collect(shares: Shares, value: np.ndarray, q: int, total: float) -> float:
 
 
 @jit(inline=True)
-def sequences_of(plex: Treeplex | Side, shares: Shares, stage: int, k: int) -> tuple[int, int]:
-    """Thread k's sequences of a stage, from and up to; the empty one is in the first stage of the
-    first thread."""
-    low = index(plex.first[index(shares.split[stage, k])]) + ONE
-    high = index(plex.first[index(shares.split[stage, k + 1])]) + ONE
-    return ZERO if stage == 0 and k == 0 else low, high
+def sequences_of(plex: Treeplex | Side, shares: Shares, row: int, k: int) -> tuple[int, int]:
+    """Thread k's sequences of a row, from and up to; the empty one is in the first row of the first
+    thread."""
+    low = index(plex.first[index(shares.low[row, k])]) + ONE
+    high = index(plex.first[index(shares.high[row, k])]) + ONE
+    return ZERO if row == 0 and k == 0 else low, high
 
 
 @jit(inner=True)
@@ -78,8 +85,8 @@ def share_of_gradient(
     side: Side, plan: np.ndarray, out: np.ndarray, shares: Shares, k: int
 ) -> None:
     """`gradient` for the sequences of thread k."""
-    for stage in range(len(shares.split)):
-        low, high = sequences_of(side, shares, stage, k)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
         for q in range(low, high):
             total = 0.0
             for entry in range(index(side.row[q]), index(side.row[q + ONE])):
@@ -105,18 +112,19 @@ def reply_together(
     shares, his = (crew.one, crew.two) if player == 0 else (crew.two, crew.one)
     share_of_plan(other, policy, plan, his, k, crew)
     share_of_gradient(side, plan, payoff, shares, k)
-    stage = len(shares.split)
-    while stage > 0:  # children first
-        stage -= 1
-        begin = index(shares.split[stage, k])
-        i = index(shares.split[stage, k + 1])
+    row = len(shares.low)
+    while row > 0:  # children first
+        row -= 1
+        begin = index(shares.low[row, k])
+        i = index(shares.high[row, k])
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
             for slot in range(low, high):
                 payoff[slot + ONE] = collect(shares, value, slot + ONE, payoff[slot + ONE])
             value[i] = choose_best(side, payoff, out, low, high)
-        meet(crew.door, crew.threads)
+        if shares.begins[row]:
+            meet(crew.door, crew.threads)
     return float(collect(shares, value, ZERO, payoff[ZERO]))
 
 
@@ -132,13 +140,14 @@ def share_of_plan(
     """`plan_from_policy` together; at the end it is whole."""
     if k == 0:
         plan[ZERO] = 1.0
-    for stage in range(len(shares.split)):
-        for i in range(index(shares.split[stage, k]), index(shares.split[stage, k + 1])):
+    for row in range(len(shares.low)):
+        for i in range(index(shares.low[row, k]), index(shares.high[row, k])):
             above = index(plex.parent[i])
             reach = 1.0 if above == ZERO else plan[above]
             for slot in range(index(plex.first[i]), index(plex.first[i + ONE])):
                 plan[slot + ONE] = reach * policy[slot]
-        meet(crew.door, crew.threads)
+        if shares.ends[row]:
+            meet(crew.door, crew.threads)
 
 
 def shares_of(plex: Treeplex | Side, row: np.ndarray | None, threads: int) -> Shares:
@@ -147,12 +156,11 @@ def shares_of(plex: Treeplex | Side, row: np.ndarray | None, threads: int) -> Sh
     below = np.zeros(n_sequences + 1, dtype=np.int32)
     np.cumsum(np.bincount(plex.parent, minlength=n_sequences), out=below[1:])
     after = (m - 1 - np.argsort(plex.parent[::-1], kind="stable")).astype(np.int32)
-    if threads == 1:
-        return Shares(below, after, np.array([[0, m]], dtype=np.int32))
     work = INFOSET * np.arange(m + 1) + SLOT * plex.first.astype(np.int64)
     if row is not None:
         work += row[plex.first + 1] - row[1]
-    return Shares(below, after, _split(stages_of(plex), work, threads))
+    bounds = stages_of(plex) if threads > 1 else np.array([0, m])
+    return Shares(below, after, *_split(bounds, work, threads))
 
 
 def stages_of(plex: Treeplex | Side) -> np.ndarray:
@@ -166,22 +174,36 @@ def stages_of(plex: Treeplex | Side) -> np.ndarray:
     return np.array(bounds)
 
 
-def _split(bounds: np.ndarray, work: np.ndarray, threads: int) -> np.ndarray:
+def _split(
+    bounds: np.ndarray, work: np.ndarray, threads: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Shares of about equal work; neighbours too small for several become one stage of the first
     thread's."""
-    rows: list[list[int]] = []
+    low: list[list[int]] = []
+    high: list[list[int]] = []
+    first: list[bool] = []
     alone = False
-    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        small = work[high] - work[low] < LEAST_STAGE
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        small = bool(threads == 1 or work[end] - work[begin] < LEAST_STAGE)
         if small and alone:
-            rows[-1][1:] = [high] * threads
+            low[-1][1:], high[-1] = [end] * (threads - 1), [end] * threads
         elif small:
-            rows.append([low] + [high] * threads)
+            low.append([begin] + [end] * (threads - 1))
+            high.append([end] * threads)
+            first.append(True)
         else:
-            wanted = work[low] + (work[high] - work[low]) * np.arange(1, threads) / threads
-            rows.append([low, *np.searchsorted(work, wanted).tolist(), high])
-        alone = bool(small)
-    return np.array(rows, dtype=np.int32)
+            parts = PIECES * threads
+            wanted = work[begin] + (work[end] - work[begin]) * np.arange(1, parts) / parts
+            cuts = [begin, *np.searchsorted(work, wanted).tolist(), end]
+            for piece in range(PIECES):
+                order = range(threads) if piece % 2 == 0 else range(threads)[::-1]
+                low.append([cuts[piece * threads + j] for j in order])
+                high.append([cuts[piece * threads + j + 1] for j in order])
+                first.append(piece == 0)
+        alone = small
+    begins = np.array(first)
+    bounds_of = (np.array(part, dtype=np.int32) for part in (low, high))
+    return (*bounds_of, begins, np.append(begins[1:], True))  # type: ignore[return-value]
 
 
 def check_threads(threads: Any) -> int:

@@ -145,11 +145,11 @@ def share_of_half(
 ) -> None:
     """Thread k's part of `update_half`; at the end all of it is done."""
     pace = pace_of(variant, t)
-    stage = len(shares.split)
-    while stage > 0:  # children first
-        stage -= 1
-        begin = index(shares.split[stage, k])
-        i = index(shares.split[stage, k + 1])
+    row = len(shares.low)
+    while row > 0:  # children first
+        row -= 1
+        begin = index(shares.low[row, k])
+        i = index(shares.high[row, k])
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
@@ -160,7 +160,7 @@ def share_of_half(
                 value += half.policy[slot] * earned
             half.value[i] = value
             _learn(side, half, pace, variant.predictive, low, high, value)
-        if stage > 0:
+        if row > 0 and shares.begins[row]:
             meet(crew.door, crew.threads)
     share_of_plan(side, half.policy, half.plan, shares, k, crew)
 

@@ -66,8 +66,8 @@ def _mix(
     tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int
 ) -> None:
     """out = (1 - τ) old + τ new for the sequences of thread k."""
-    for stage in range(len(shares.split)):
-        low, high = sequences_of(side, shares, stage, k)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
         for q in range(low, high):
             out[q] = (1.0 - tau) * old[q] + tau * new[q]
 
@@ -75,8 +75,8 @@ def _mix(
 @jit(inner=True)
 def _copy(source: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int) -> None:
     """The same for out = source."""
-    for stage in range(len(shares.split)):
-        low, high = sequences_of(side, shares, stage, k)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
         for q in range(low, high):
             out[q] = source[q]
 
@@ -84,8 +84,8 @@ def _copy(source: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int) -
 @jit(inner=True)
 def _keep_policy(half: Half, side: Any, shares: Any, k: int) -> None:
     """The policy of thread k's information sets as x̂'s."""
-    for stage in range(len(shares.split)):
-        low, high = sequences_of(side, shares, stage, k)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
         for slot in range(max(low, ONE) - ONE, high - ONE):
             half.reply_policy[slot] = half.policy[slot]
 
@@ -118,8 +118,8 @@ def try_decrease(
     share_of_gradient(side, you.next, me.work, mine, k)
     _mix(tau, me.payoff, me.work, me.next_payoff, side, mine, k)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
-    for stage in range(len(mine.split)):  # deviation (4)
-        low, high = sequences_of(side, mine, stage, k)
+    for row in range(len(mine.low)):  # deviation (4)
+        low, high = sequences_of(side, mine, row, k)
         for q in range(low, high):
             me.work[q] = scale * me.work[q] + (0.0 if euclidean else me.payoff[q])
     if euclidean:

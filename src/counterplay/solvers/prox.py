@@ -132,11 +132,11 @@ def smoothed_reply(
 ) -> float:
     """max_x x'payoff - μ d(x), thread k's part. Fills `half.policy` with the maximiser's
     behaviour, `half.work` with smoothed values; at the end both are whole."""
-    stage = len(shares.split)
-    while stage > 0:  # children first
-        stage -= 1
-        begin = index(shares.split[stage, k])
-        i = index(shares.split[stage, k + 1])
+    row = len(shares.low)
+    while row > 0:  # children first
+        row -= 1
+        begin = index(shares.low[row, k])
+        i = index(shares.high[row, k])
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
@@ -147,7 +147,8 @@ def smoothed_reply(
             else:
                 value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
             half.value[i] = value
-        meet(crew.door, crew.threads)
+        if shares.begins[row]:
+            meet(crew.door, crew.threads)
     return float(collect(shares, half.value, ZERO, payoff[ZERO]))
 
 
@@ -164,8 +165,8 @@ def add_prox_gradient(
 ) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
     (ω(b) - b'(b - 1/n)) above. Thread k's part."""
-    for stage in range(len(shares.split)):
-        for i in range(index(shares.split[stage, k]), index(shares.split[stage, k + 1])):
+    for row in range(len(shares.low)):
+        for i in range(index(shares.low[row, k]), index(shares.high[row, k])):
             low, high = index(side.first[i]), index(side.first[i + ONE])
             share = 1.0 / float(high - low)
             above = 0.0
@@ -175,8 +176,8 @@ def add_prox_gradient(
                 above += 0.5 * away * away - policy[slot] * away
             half.above[i] = mu * half.beta[i] * above
     meet(crew.door, crew.threads)
-    for stage in range(len(shares.split)):
-        low, high = sequences_of(side, shares, stage, k)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
         for q in range(low, high):
             j = index(shares.below[q + ONE])
             while j > index(shares.below[q]):  # parents first
