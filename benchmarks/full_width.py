@@ -4,12 +4,14 @@ benchmarks/full_width.csv.
     python -m benchmarks.full_width [--threads 2] [--pin]
 
 Microseconds per iteration, the least of several turns, on games from small to large, with threads
-forced also where the choice would be one. `work` is what `forms/together.py` decides by.
+forced also where the choice would be one. Runs are added to the file: what two threads bring
+depends on where the machine's processors are. `work` is what `forms/together.py` decides by.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import time
 from pathlib import Path
@@ -27,7 +29,7 @@ GAMES = [
 ]  # fmt: skip
 OTHERS = ("dcfr", "pcfr+", "cfr", "egt")  # on the two games of the design
 CHOSEN = ("bluff(1,1,6)", "goofspiel(6)")
-REPEATS, SECONDS = 80, 0.02
+REPEATS, SECONDS = 40, 0.02
 KNOWN = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 
 
@@ -84,18 +86,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "full_width.csv")
     given = parser.parse_args()
     together.cores = lambda: len(KNOWN)  # also when this thread is bound to one of them
-    rows = []
+    rows = _read(given.out)
+    run = 1 + max((int(row[-1]) for row in rows), default=0)
     for name in GAMES:
         chosen = together.useful_threads(cp.load(name).sequence_form, given.threads)
         before, together.LEAST_WORK = together.LEAST_WORK, 1
         for algorithm in ("cfr+", *(OTHERS if name in CHOSEN else ())):
             one, many = compare(name, algorithm, given.threads, given.pin)
-            row = (name, algorithm, given.threads, work_of(name), 1e6 * one, 1e6 * many, chosen)
-            rows.append((*row[:4], *(f"{x:.2f}" for x in row[4:6]), f"{one / many:.3f}", chosen))
+            row = (name, algorithm, given.threads, work_of(name))
+            rows.append(
+                (*row[:4], *(f"{x:.2f}" for x in row[4:6]), f"{one / many:.3f}", chosen, run)
+            )
             print(*rows[-1], flush=True)
         together.LEAST_WORK = before
-    header = ["game", "algorithm", "threads", "work", "us_one", "us_many", "ratio", "chosen"]
+    header = ["game", "algorithm", "threads", "work", "us_one", "us_many", "ratio", "chosen", "run"]
     write_rows(given.out, header, rows)
+
+
+def _read(path: Path) -> list[Any]:
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return list(csv.reader(file))[1:]
 
 
 if __name__ == "__main__":

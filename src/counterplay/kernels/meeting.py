@@ -25,7 +25,7 @@ types: Any = _types
 make_array: Any = arrayobj.make_array
 intrinsic: Any = numba.extending.intrinsic
 
-PATIENCE = 4_000  # looks at the counter before the processor is offered to others
+PATIENCE = 20_000  # looks at the counter before the processor is offered to others
 _OFFER = "sched_yield" if os.name == "posix" else None
 
 
