@@ -153,20 +153,23 @@ def test_what_was_learnt_fades_everywhere() -> None:
     assert solver.weights().sum() > 0.5 * before.sum()
 
 
-def test_hands_of_holdem_by_workers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("mccfr-external", 4_000), pytest.param("mccfr-public", 60, marks=pytest.mark.slow)],
+)
+def test_hands_of_holdem_by_workers(name: str, n: int) -> None:
     """The deck as each lane left it is kept; whole tables of the public walk are sent."""
     game = cp.load("holdem(buckets=10)")
-    for name, n in (("mccfr-external", 4_000), ("mccfr-public", 60)):
-        whole = new_solver(game, name, 1, NEAR)
-        whole._team._alone[1] = 0  # at once, since this game has many information sets
-        cut = new_solver(game, name, 1, NEAR)
-        cut._team._alone[1] = 0
-        whole.step(n)
-        cut.step(n // 3)
-        cut.weights()
-        cut.step(n - n // 3)
-        assert np.array_equal(whole.weights(), cut.weights())
-        assert whole.weights().any()
+    whole = new_solver(game, name, 1, NEAR)
+    whole._team._alone[1] = 0  # at once, since this game has many information sets
+    cut = new_solver(game, name, 1, NEAR)
+    cut._team._alone[1] = 0
+    whole.step(n)
+    cut.step(n // 3)
+    cut.weights()
+    cut.step(n - n // 3)
+    assert np.array_equal(whole.weights(), cut.weights())
+    assert whole.weights().any()
 
 
 @pytest.mark.parametrize(
