@@ -183,7 +183,7 @@ def test_hands_of_holdem_by_workers(name: str, n: int) -> None:
         ("mccfr", {"team": "roy"}, "team must be threads or ray, not 'roy'"),
         ("mccfr", {"team": "near", "workers": -1}, "workers must be a whole number from 1"),
         ("mccfr", {"team": "near", "workers": 2.0}, "workers must be a whole number from 1"),
-        ("mccfr", {"workers": 2}, "workers is for team=ray"),
+        ("mccfr", {"workers": 2}, "workers and news are for team=ray"),
         ("mccfr", {"team": "near", "news": 0}, "news must be above 0 and at most 1"),
         ("mccfr", {"team": "near", "workers": 40}, "too few for 40 threads; use at most 2"),
     ],

@@ -74,7 +74,7 @@ def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) 
 
 
 def check_precision(precision: Any, backend: str) -> str:
-    if precision not in on_device.PRECISIONS:
+    if precision not in tuple(on_device.PRECISIONS):
         known = ", ".join(on_device.PRECISIONS)
         raise BadParameter(f"precision must be one of {known}, not {precision!r}")
     if precision != "double" and backend == "cpu":

@@ -9,7 +9,7 @@ from counterplay.base.errors import BadParameter, shown
 from counterplay.forms.game import Game
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver, real
-from counterplay.solvers.far_team import FarTeam, NearPlayers, Players
+from counterplay.solvers.far_team import NEWS, FarTeam, NearPlayers, Players
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import check_threads
 
@@ -29,11 +29,7 @@ def solver_apart(
     news: Any,
 ) -> Solver:
     """A solver with such a team; "threads" is none."""
-    if team == "threads":
-        if workers != 0:
-            raise BadParameter("workers is for team=ray; threads play in this process")
-        return new_solver(game, algorithm, seed, options, form)
-    if team != "ray" and team not in SEATED:
+    if not isinstance(team, str) or team not in ("threads", "ray", *SEATED):
         raise BadParameter(f"team must be threads or ray, not {shown(team)}")
     whole = isinstance(workers, int) and not isinstance(workers, bool)
     if not whole or not 0 <= workers <= MOST_WORKERS:
@@ -42,7 +38,11 @@ def solver_apart(
             f"are processors, not {shown(workers)}"
         )
     if not 0.0 < real(news, "news") <= 1.0:
-        raise BadParameter(f"news must be above 0 and at most 1, not {news!r}")
+        raise BadParameter(f"news must be above 0 and at most 1, not {shown(news)}")
+    if team == "threads":
+        if workers != 0 or news != NEWS:
+            raise BadParameter("workers and news are for team=ray; threads play in this process")
+        return new_solver(game, algorithm, seed, options, form)
     if options.get("backend", "cpu") != "cpu":
         raise BadParameter("team=ray plays on processors; leave out backend")
     threads = options.pop("threads", 1)
@@ -50,7 +50,7 @@ def solver_apart(
     assert isinstance(solver, SamplingSolver)
     players, workers = _players(team, workers, threads, solver)
     check_threads(threads * workers, game)
-    who = {"team": team, "workers": workers, **({} if news == 0.1 else {"news": news})}
+    who = {"team": team, "workers": workers, **({} if news == NEWS else {"news": news})}
     if threads != 1:
         who["threads"] = threads
     solver.join(FarTeam(solver, players, workers, threads, float(news)), who)
