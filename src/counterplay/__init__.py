@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from counterplay.arena.match import play_match as play_match
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
+    from counterplay.base.cluster import on_ray as on_ray
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
     from counterplay.base.notebook import ProgressBar as ProgressBar
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
     "AcpcPlayer": "arena.acpc.player",
+    "on_ray": "base.cluster",
     "AdaptiveBot": "arena.adaptive",
     "DealerLimits": "arena.acpc.clock",
     "MatchPlan": "arena.acpc.dealer",

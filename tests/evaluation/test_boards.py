@@ -225,8 +225,8 @@ def test_wrong_options(options: dict[str, object], sentence: str) -> None:
 
 def test_other_games_take_no_such_options() -> None:
     game = cp.load("kuhn")
-    with pytest.raises(BadParameter, match="walked by the board"):
-        cp.exploitability(game, cp.Strategy.uniform(game), backend="cpu")
+    with pytest.raises(BadParameter, match="flops is for games that are walked by the board"):
+        cp.exploitability(game, cp.Strategy.uniform(game), flops=40)
 
 
 # --- the device

@@ -44,13 +44,14 @@ from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
+from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
-from counterplay.forms.strategy import check_same_game
+from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
@@ -165,11 +166,14 @@ def play_match(
             target.check(names)
     else:
         play = _strategies(game, a, b, plan)
+    cluster = current() if processes is None and cards is None else None
     before = time.perf_counter()
     with stop_signals() as stop:
         work, crew = plan.work, processes or cores()
         coming = (
-            in_processes(
+            _by_cluster(cluster, FarMatch(game, a, b, plan, bots), stop)
+            if cluster is not None
+            else in_processes(
                 partial(_play_bots, _apart(players), plan),
                 work,
                 crew,
@@ -188,6 +192,50 @@ def play_match(
         raise Interrupted(result)
     assert result is not None
     return result
+
+
+class FarMatch(NamedTuple):
+    """A match that a cluster plays: the players as they were given."""
+
+    game: Game
+    a: Any
+    b: Any
+    plan: Plan
+    bots: bool
+
+
+def _by_cluster(cluster: Cluster, match: FarMatch, stop: Stop) -> Generator[Part, None, None]:
+    """Blocks in order."""
+    size = 1 if match.bots or match.plan.keeping else MOST_BLOCKS
+    work = match.plan.work
+    runs = [work[k : k + size] for k in range(0, len(work), size)]
+    for parts in cluster.spread(_play_far, runs, match, _sit_down):
+        if stop():
+            return
+        yield from parts
+
+
+def _sit_down(match: FarMatch) -> PlayRun[Part]:
+    """What plays, in a process of the cluster."""
+    game, plan = match.game, match.plan
+    if not game.abilities.bots:
+        return _strategies(game, _own_copy(match.a), _own_copy(match.b), plan)
+    players = tuple(as_bot(_own_copy(player)) for player in (match.a, match.b))
+    if not match.bots:
+        return partial(_play_tables, _setting(game.rules.tree, players), plan)
+    one, two = _apart(players)
+    return lambda run: [_play_bots((one, two), plan, block, lambda: False) for block in run]
+
+
+def _own_copy(player: Any) -> Any:
+    """What comes from elsewhere cannot be written, which is another type to kernels."""
+    if isinstance(player, Strategy):
+        return Strategy(player.game, player.probabilities.copy()).for_player(player.player)
+    return player
+
+
+def _play_far(play: PlayRun[Part], run: Run) -> list[Part]:
+    return play(run)
 
 
 def _names(bots: tuple[Any, Any]) -> tuple[str, str]:

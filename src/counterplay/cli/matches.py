@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import share_progress
 from counterplay.cli.facts import err, out, print_facts, print_json
 from counterplay.cli.support import AsJson, integer, read_strategy
@@ -61,6 +62,7 @@ def match(
             parser=integer,
         ),
     ] = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Play two strategies or bots against each other and say who wins, and how sure that is.
@@ -69,6 +71,9 @@ def match(
     Ctrl-C gives the result of the hands played so far, and logs these.
     """
     _check_options(a, b, hands, learn, duplicate, iterations)
+    if learn and ray is not None:
+        raise BadParameter("a learner plays one hand after the other; leave out --ray")
+    use_ray(ray)
     try:
         if learn:
             thinking = THINKING if iterations is None else iterations

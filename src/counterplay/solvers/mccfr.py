@@ -183,6 +183,7 @@ class OutcomeSampling(SamplingSolver):
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
+    private = ("last_visit",)
 
     def __init__(
         self,

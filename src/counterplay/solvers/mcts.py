@@ -27,6 +27,7 @@ from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
+from counterplay.solvers.exchange import ChangedRows
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
@@ -259,6 +260,36 @@ class TreeSearch(SamplingSolver):
         for mine, array in zip(tables, mean, strict=True):
             mine[:] = array
 
+    def changes(self, base: Tables, tables: Tables) -> dict[str, np.ndarray]:
+        visits = tables.stats[:, VISITS] - base.stats[:, VISITS]
+        before, after = (t.stats[:, VISITS] * t.stats[:, VALUE] for t in (base, tables))
+        found = {"slots": np.stack((visits, after - before), axis=1)}
+        if len(tables.in_tree):
+            found["nodes"] = (tables.in_tree > base.in_tree).astype(np.float64)[:, None]
+        return found
+
+    def absorb(self, base: Tables, plane: str, found: ChangedRows, lanes: int) -> None:
+        if plane == "nodes":
+            base.in_tree[found.rows] = 1
+            return
+        rows, stats = found.rows, base.stats
+        reward = stats[rows, VISITS] * stats[rows, VALUE] + found.values[:, 1] / lanes
+        visits = stats[rows, VISITS] + found.values[:, 0] / lanes
+        stats[rows, VISITS], stats[rows, VALUE] = visits, reward / visits
+        stats[rows, ROOT] = np.sqrt(1.0 / visits)
+        self._spread(base, np.unique(np.searchsorted(self._first, rows, side="right") - 1))
+
+    def _spread(self, tables: Tables, infosets: Any) -> None:
+        """What follows from the visits of these."""
+        total = np.add.reduceat(tables.stats[:, VISITS], self._first[:-1])[infosets]
+        root = np.sqrt(np.log(np.maximum(total, 2.0)))
+        tables.spread[infosets] = np.maximum(self._c * root, TINY)
+
+    @property
+    def _first(self) -> np.ndarray:
+        first: np.ndarray = self.game.form.first
+        return first
+
     def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
         base, mine = found["stats"], found[f"stats.{copy}"].copy()
         reward = base[:, VISITS] * base[:, VALUE]
@@ -298,8 +329,7 @@ class TreeSearch(SamplingSolver):
         tables.stats[:, ROOT] = np.sqrt(
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
-        total = np.maximum(np.add.reduceat(visits, self.game.form.first[:-1]), 2.0)
-        tables.spread[:] = np.maximum(self._c * np.sqrt(np.log(total)), TINY)
+        self._spread(tables, slice(None))
 
 
 SOLVER = TreeSearch

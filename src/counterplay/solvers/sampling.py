@@ -14,8 +14,10 @@ from counterplay.forms.game import Game
 from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
+from counterplay.solvers.exchange import ChangedRows
 from counterplay.solvers.teams import (
     EARLY,
+    TEAM_OPTIONS,
     Alone,
     Team,
     Threads,
@@ -35,6 +37,7 @@ class SamplingSolver(Solver):
     """
 
     early: ClassVar[float] = EARLY  # see `teams.py`
+    private: ClassVar[tuple[str, ...]] = ()  # tables that each worker keeps to itself
 
     def __init__(
         self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any
@@ -43,19 +46,37 @@ class SamplingSolver(Solver):
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
-        self.rng = apart(self.rng)
-        buffers = [apart(chance_buffer(self._form)) for _ in range(threads)]
-        workers = [
-            Worker(
-                all_apart(tables),
-                buffers[k],
-                chance_on(self._form, buffers[k]),
-                all_apart(self._new_scratch()),
-                self.rng if k == 0 else apart(new_state(seed, k)),
-            )
-            for k in range(threads)
-        ]
+        self._blank = tables
+        workers = [self.new_worker(k) for k in range(threads)]
+        self.rng = workers[0].rng
         self._team = self._new_team(workers)
+
+    def new_worker(self, k: int) -> Worker:
+        """The k-th, at iteration 0."""
+        buffer = apart(chance_buffer(self._form))
+        return Worker(
+            all_apart(self._blank),
+            buffer,
+            chance_on(self._form, buffer),
+            all_apart(self._new_scratch()),
+            apart(new_state(self.seed, k)),
+        )
+
+    @property
+    def form(self) -> Any:
+        """What is played on."""
+        return self._form
+
+    @property
+    def plain_options(self) -> dict[str, Any]:
+        """Without who plays."""
+        return {name: self.options[name] for name in self.options if name not in TEAM_OPTIONS}
+
+    def join(self, team: Team, options: dict[str, Any]) -> None:
+        """Before the first iteration: have others play. `options`: of the team."""
+        self.options = {**self.plain_options, **options}
+        self._team = team
+        self.rng = team.workers[0].rng
 
     def _new_team(self, workers: list[Worker]) -> Team:
         return Alone(workers) if len(workers) == 1 else Threads(workers, self.game)
@@ -80,6 +101,24 @@ class SamplingSolver(Solver):
     def take_over(self, mean: Any, tables: Any) -> None:
         tables.regret[:] = mean
 
+    def changes(self, base: Any, tables: Any) -> dict[str, np.ndarray]:
+        """Planes (`exchange.py`) of what a worker found in a round that began at `base`."""
+        columns = (tables.regret - base.regret, tables.strategy_sum)
+        return {"slots": np.stack(columns, axis=1)}
+
+    def absorb(self, base: Any, plane: str, found: ChangedRows, lanes: int) -> None:
+        """Add what all `lanes` found together, in which every sample counts so many times."""
+        base.regret[found.rows] += found.values[:, 0] / lanes
+        base.strategy_sum[found.rows] += found.values[:, 1]
+
+    def begin_round(self, base: Any, tables: Any) -> None:
+        """A worker's tables, from those of a meeting."""
+        for name in tables._fields:
+            if name == "strategy_sum":
+                tables.strategy_sum[:] = 0.0
+            elif name not in self.private:
+                getattr(tables, name)[...] = getattr(base, name)
+
     def hand_over(self, copies: tuple[Any, ...]) -> None:
         """Everything but strategy sums, which each thread keeps for itself."""
         for tables in copies[1:]:
@@ -97,16 +136,7 @@ class SamplingSolver(Solver):
         return [worker.tables for worker in self._team.playing]
 
     def tables(self) -> dict[str, np.ndarray]:
-        self._team.fetch()
-        workers = self._team.workers
-        found: dict[str, np.ndarray] = dict(workers[0].tables._asdict())
-        for k, worker in enumerate(workers):
-            if k > 0:  # what the first has is called without a number
-                found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
-                found[f"rng.{k}"] = worker.rng
-            if len(worker.buffer):  # the deck as the last hand left it
-                found[f"hand.{k}"] = worker.buffer
-        return found | self._team.arrays()
+        return self._team.tables()
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(self._updated(saved) if "batch" in saved else saved, source)
@@ -138,11 +168,12 @@ class SamplingSolver(Solver):
         return summed
 
     def change_form(self, form: Any) -> None:
+        self._team.change_form(form)
         self._form = form
 
     def fade(self, factor: float) -> None:
         share = probability(factor, "factor")
-        self._team.fetch()
+        self._team.settle()
         for worker in self._team.workers:
             self._fade(worker.tables, share)
         self._team.changed()

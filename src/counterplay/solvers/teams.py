@@ -41,6 +41,7 @@ ALONE = 8.0  # visits of an information set before the first meeting
 EACH = 16.0  # by every thread between two meetings, which then take a small share of the time
 EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
 PATIENT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
+TEAM_OPTIONS = ("team", "workers", "news")  # of a team apart (`far_team.py`)
 BLOCK = 256  # entries that are put together at once
 
 
@@ -96,6 +97,26 @@ class Team(ABC):
     def arrays(self) -> dict[str, np.ndarray]:
         """When it meets next."""
         return {}
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """All there is to be kept, not copies."""
+        self.fetch()
+        found: dict[str, np.ndarray] = dict(self.workers[0].tables._asdict())
+        for k, worker in enumerate(self.workers):
+            if k > 0:  # what the first has is called without a number
+                found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
+                found[f"rng.{k}"] = worker.rng
+            if len(worker.buffer):  # the deck as the last hand left it
+                found[f"hand.{k}"] = worker.buffer
+        return found | self.arrays()
+
+    def settle(self) -> None:
+        """Bring all that was learnt to the workers' tables, to be changed there."""
+        self.fetch()
+
+    def change_form(self, form: Any) -> None:
+        """From now on another form is played."""
+        return
 
     def fetch(self) -> None:
         """Bring what was learnt to the workers' tables, where it lives elsewhere."""
