@@ -2,10 +2,10 @@
 
 The cards are taken as a chain: a pair of buckets on one street says how likely each pair on the
 next is, whatever came before (`PairChance`, counted in a sample of deals with a fixed seed). In
-that chain the value of every public node for every pair of buckets is one pass over the betting tree,
-some ten milliseconds. It is no exact value of hold'em, since cards remember more than buckets;
-matches are adjusted by it (`arena/luck.py`), which stays right with any values, and strategies are
-compared with each other by it.
+that chain the value of every public node for every pair of buckets is one pass over the betting
+tree, some ten milliseconds. It is no exact value of hold'em, since cards remember more than
+buckets; matches are adjusted by it (`arena/luck.py`), which stays right with any values, and
+strategies are compared with each other by it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from counterplay.holdem.rows import row_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import new_state
 
-DEALS = 1_500_000
+DEALS = 500_000
 SEED = 20_110
 MOST_BUCKETS = 16  # of a street: pairs of pairs are counted
 STREETS = 4

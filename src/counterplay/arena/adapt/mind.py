@@ -156,7 +156,7 @@ class Mind:
         fit = [
             k
             for k, evidence in enumerate(self.evidence)
-            if evidence.apart < FIT + 1.0 / np.sqrt(max(evidence.n.sum(), 1.0))
+            if evidence.apart < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
             and self.log[k] > self.log[0] + SURE
         ]
         return max(fit, key=lambda k: float(self.log[k]), default=0)

@@ -32,7 +32,7 @@ from counterplay.solvers.base import probability, real
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
-P_MAX = 0.75
+P_MAX = 0.9
 EVERY = 1_000  # hands
 EARLY = (60, 125, 250, 500)  # hands after which it learns besides
 LOOK = 25  # hands between two choices of who plays

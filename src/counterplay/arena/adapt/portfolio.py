@@ -1,9 +1,9 @@
 """`portfolio`: robust responses to a set of known players, and an equilibrium: made once and kept.
 
 A model is the strategy of a simple bot, what was learnt of a bot from hands that `probe` played
-with it (Poki as it is seen at showdowns, Sparbot with all cards), a saved model, or a strategy. Each
-gets a data-biased response in both seats. What is made lies in the cache folder, or in `folder`,
-under a hash of all that made it.
+with it (Poki as it is seen at showdowns, Sparbot with all cards), a saved model, or a strategy.
+Each gets a data-biased response in both seats. What is made lies in the cache folder, or in
+`folder`, under a hash of all that made it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,9 @@ def _models(models: Any) -> dict[str, Strategy | None]:
         models = [str(models)]
     names = [str(name) for name in models]
     for name in names:
-        if name == "adaptive" or name not in BOTS and not (name.endswith(".json") and Path(name).is_file()):
+        if name == "adaptive" or (
+            name not in BOTS and not (name.endswith(".json") and Path(name).is_file())
+        ):
             raise unknown("model", name, [*KNOWN, "the path of a saved model (.json)"])
     return dict.fromkeys(names)
 
@@ -199,6 +201,7 @@ class _Shelf:
                 duplicate=False,
                 log=path,
                 observer=None if name in ALL_CARDS else "a",
+                luck_adjusted=False,
             )
             seen = observe(read_hands(path), name)
         self._say(0.4, f"learning how {name} plays")
