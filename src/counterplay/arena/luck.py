@@ -36,13 +36,14 @@ from counterplay.holdem.rows import row_of
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.opponents.bots.simple import simple_strategy
-from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.bots.table import TableBot, strategy_bot
 
 #: Matches that are adjusted unless somebody says otherwise: it takes a second to begin with, and
 #: some 20 µs a hand.
 FROM_HANDS, TO_HANDS = 1_000, 1_000_000
 ALL_FLOPS = 20_000  # hands from which on it pays to count the flops of all matchups
 USUAL_VIEW = "holdem(buckets=10)"
+MOST_STRATEGIES = 16  # whose values are held at once: 50 MB each
 DEEPEST = 64  # decisions of a hand, at most
 
 
@@ -250,6 +251,27 @@ class HoldemLuck:
             self._ground, self._a, self._b, self._seats, raw.cards, raw.ends, won, self._bench
         )
         return won
+
+
+class RunningLuck:
+    """The same hand by hand, for a player whose strategy changes and is known: `a`."""
+
+    def __init__(self, game: Game, foe: Any, hands: int = 0) -> None:
+        self._game, self._foe, self._hands = game, foe, hands
+        self._by_strategy: dict[int, tuple[Strategy, HoldemLuck]] = {}
+
+    def adjusted(self, strategy: Strategy, seat: int, cards: Any, end: int, won: float) -> float:
+        """What `a`, who sat at `seat` and played `strategy`, won in a hand, luck taken out."""
+        if id(strategy) not in self._by_strategy:
+            luck = HoldemLuck(self._game, strategy_bot(strategy), self._foe, self._hands)
+            while len(self._by_strategy) >= MOST_STRATEGIES:
+                self._by_strategy.pop(next(iter(self._by_strategy)))
+            self._by_strategy[id(strategy)] = (strategy, luck)
+        raw = Raw(
+            np.array([cards], dtype=np.uint8), np.full((1, 2), np.nan), np.zeros((1, 2), np.int32)
+        )
+        raw.won[0, seat], raw.ends[0, seat] = won, end
+        return float(self._by_strategy[id(strategy)][1].adjusted(raw)[0, seat])
 
 
 class TreeLuck:
