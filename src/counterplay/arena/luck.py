@@ -43,7 +43,7 @@ from counterplay.opponents.bots.table import TableBot, strategy_bot
 FROM_HANDS, TO_HANDS = 1_000, 1_000_000
 ALL_FLOPS = 20_000  # hands from which on it pays to count the flops of all matchups
 USUAL_VIEW = "holdem(buckets=10)"
-MOST_STRATEGIES = 16  # whose values are held at once: 50 MB each
+MOST_STRATEGIES = 4  # whose values are held at once: 50 MB each
 DEEPEST = 64  # decisions of a hand, at most
 
 

@@ -44,6 +44,7 @@ class MindOptions:
     budget: float
     p_max: float
     iterations: int
+    seconds: float | None  # that a learning may take beside the model
     probing: float
     seed: int
 
@@ -145,7 +146,7 @@ class Mind:
                 seed, p_max = self.options.seed, self.options.p_max
                 self._learner = LearntResponse(believed, seed, p_max)
             self._learner.learn(observe(memory, FOE), evidence)
-            self.response = self._learner.think(self.options.iterations)
+            self.response = self._learner.think(self.options.iterations, self.options.seconds)
             believed = self._learner.believed.strategy
         self.prior, self.learnt_from = prior, self.hands
         self._set(believed)
