@@ -104,7 +104,7 @@ def _mean_flop(ground: Ground, chance: Deal, value: np.ndarray, node: int) -> fl
     """The mean of `value[node]` over all flops."""
     number, total = index(matchup_of(ground.cards, ground.matchups, chance)), 0.0
     for pair in range(index(ground.buckets) * index(ground.buckets)):
-        total += ground.matchups.count[number, pair] * value[index(node), pair]
+        total += ground.matchups.flops[number, pair] * value[index(node), pair]
     return total / N_FLOPS
 
 
@@ -338,5 +338,6 @@ def exact_first(view: Game) -> np.ndarray:
     b = max(view.rules.view.counts)
     one = np.eye(b)[bucket]
     apart = (held @ held.T == 0).astype(np.float64)
-    pairs: np.ndarray = (one.T @ apart @ one).reshape(-1)
-    return pairs / pairs.sum()
+    pairs = (one.T @ apart @ one).reshape(-1)
+    shares: np.ndarray = pairs / pairs.sum()
+    return shares

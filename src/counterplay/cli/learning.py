@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli import matches
 from counterplay.cli.facts import out, print_json
 from counterplay.cli.support import read_strategy
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from counterplay.base.progress import Tell
 
 EVERY = 1_000  # hands of a row
+NOBODY = "nobody"
+Progress = Callable[[str], AbstractContextManager[Any]]
 SHOWN = 5  # findings
 
 
@@ -30,6 +31,7 @@ def learn(
     options: dict[str, Any],
     plan: dict[str, Any],
     as_json: bool,
+    progress: Progress,
 ) -> bool:
     """Play and print a row per block; whether it was stopped."""
     from counterplay.arena.adapt.online import play_adaptive
@@ -43,7 +45,7 @@ def learn(
     if target is not None:
         target.check()
     try:
-        with matches.share_progress("learning while playing") as tell:
+        with progress("learning while playing") as tell:
             foe = as_bot(opponent, tell)
             player = _player(game, seed, options, memory, tell)
             with _table(as_json) as show:
@@ -86,7 +88,7 @@ def _player(
     models: Any = KNOWN
     if known is not None:
         names = [name.strip() for name in known.split(",") if name.strip()]
-        models = () if names == [matches.NOBODY] else names
+        models = () if names == [NOBODY] else names
         if len(names) == 1 and Path(names[0]).is_dir():
             models = names[0]
     company = portfolio(load(game), models, equilibrium=strategy, tell=tell)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
 LEARN_EVERY = 1_000  # hands
 THINKING = 150_000  # iterations of each seat at every learning
-NOBODY = "nobody"
 LEARNER = ("iterations", "equilibrium", "known", "budget", "memory")
 
 
@@ -112,7 +111,14 @@ def match(
 
             plan = {"log": log, "observer": observer}
             stopped = play_learner(
-                a, game or "holdem(buckets=10)", hands, seed, learner, plan, as_json
+                a,
+                game or "holdem(buckets=10)",
+                hands,
+                seed,
+                learner,
+                plan,
+                as_json,
+                share_progress,
             )
         else:
             assert b is not None

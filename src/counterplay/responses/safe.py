@@ -290,11 +290,11 @@ def _ends(game: Game, seat: int, always: bool) -> Seen:
     paths = [_path(side, owner, int(his[node])) for node in ends]
     payoffs: dict[tuple[int, ...], set[float]] = {}
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    for k, node in enumerate(ends):
+    for k, node in enumerate(ends.tolist()):
         payoffs.setdefault(actions[node], set()).add(float(tree.payoff[tree.row[node], seat]))
         groups.setdefault((actions[node], int(mine[node])), []).append(k)
     alike = []
-    for k, node in enumerate(ends):
+    for k, node in enumerate(ends.tolist()):
         shown = always or len(payoffs[actions[node]]) > 1
         alike.append(np.array([k] if shown else groups[actions[node], int(mine[node])]))
     return Seen(ends, paths, chance[ends], mine[ends], alike)

@@ -75,7 +75,8 @@ class Mind:
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
         self.arms = [Arm(name) for name in self.names]
         self.playing, self.prior, self.bank = 0, 0, self.options.budget
-        self.response, self._learner = self.company.equilibrium, None
+        self.response: Strategy = self.company.equilibrium
+        self._learner: LearntResponse | None = None
         self.verdicts: list[Verdict] = []
         self._set(self.company.equilibrium)
 
