@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | acpc | reproduce`, `solve` of them here.
+show | serve | holdem | acpc | reproduce`, `solve` of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -29,6 +29,7 @@ from counterplay.cli import (
     models,
     reproduce,
     responses,
+    serve,
     show,
     strategies,
 )
@@ -200,6 +201,7 @@ app.command()(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
 app.command()(show.show)
+app.command()(serve.serve)
 app.add_typer(holdem.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)

@@ -1,0 +1,123 @@
+"""Who can sit on the other side: strategies of the library, bots, an equilibrium made on the spot,
+the player who learns."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from counterplay.base.errors import BadParameter
+from counterplay.web.library import Library
+
+EQUILIBRIUM, UNIFORM, LEARNER = "equilibrium", "uniform", "adaptive"
+SOLVING_SECONDS = 2.0
+BOT = "bot:"
+STRATEGY = "strategy:"
+
+
+def offered(game_word: str, library: Library) -> list[dict[str, str]]:
+    """Keys, names and a sentence about each opponent at a game."""
+    if game_word == "holdem":
+        return [*_saved(game_word, library), *_bots()]
+    found = [
+        {
+            "key": EQUILIBRIUM,
+            "name": "Equilibrium",
+            "about": "cannot be beaten in the long run; worked out when you sit down",
+        },
+        {"key": UNIFORM, "name": "Uniform", "about": "every action with the same probability"},
+    ]
+    return [*found, *_saved(game_word, library)]
+
+
+def _saved(game_word: str, library: Library) -> list[dict[str, str]]:
+    found = []
+    for key, name, game in strategies(library):
+        if game.partition("(")[0] == game_word:
+            found.append({"key": STRATEGY + key, "name": name, "about": game})
+    return found
+
+
+def strategies(library: Library) -> list[tuple[str, str, str]]:
+    """Key, name and game of everything that can be opened as a strategy."""
+    found = [(key, name, made.game.name) for key, (name, made) in library.made().items()]
+    for thing in library.things("run", "strategy", "model"):
+        game = library.game_name(thing)
+        if game is not None:
+            found.append((thing.key, thing.name, game))
+    return found
+
+
+def _bots() -> list[dict[str, str]]:
+    from counterplay.opponents.bots.registry import BOTS
+
+    found = [
+        {"key": BOT + name, "name": name, "about": spec.summary} for name, spec in BOTS.items()
+    ]
+    if LEARNER not in BOTS:
+        about = "starts from nothing and learns how you play"
+        found.append({"key": BOT + LEARNER, "name": LEARNER, "about": about})
+    return found
+
+
+@lru_cache(maxsize=8)
+def equilibrium(game: Any) -> Any:
+    """A strategy close to an equilibrium, in two seconds at most."""
+    from counterplay.solvers.run import solve
+
+    return solve(game, "cfr+", seconds=SOLVING_SECONDS, target=1e-4).strategy
+
+
+def small_opponent(key: str, game: Any, library: Library) -> Any:
+    """A strategy of a game with a tree."""
+    from counterplay.forms.strategy import Strategy
+
+    if key == EQUILIBRIUM:
+        return equilibrium(game)
+    if key == UNIFORM:
+        return Strategy.uniform(game)
+    if key.startswith(STRATEGY):
+        found = library.strategy(key.removeprefix(STRATEGY))
+        if found.game.name != game.name:
+            raise BadParameter(f"this is a strategy for {found.game.name}, not for {game.name}")
+        return found
+    raise BadParameter("there is no such opponent at this game")
+
+
+class Bots:
+    """Hold'em players by key. Those that are tables are shared by all who play them."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._shared: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        from counterplay.opponents.bots.table import TableBot, strategy_bot
+
+        if key.startswith(STRATEGY):
+            strategy = self._library.strategy(key.removeprefix(STRATEGY))
+            if not strategy.game.abilities.bots:
+                raise BadParameter(f"a strategy for {strategy.game.name} cannot play hold'em")
+            known = self._shared.get(key)
+            if known is None or known.strategy is not strategy:
+                self._shared[key] = strategy_bot(strategy)
+            return self._shared[key]
+        if not key.startswith(BOT):
+            raise BadParameter("there is no such opponent at this game")
+        if key in self._shared:
+            return self._shared[key]
+        made = self._make(key.removeprefix(BOT))
+        if isinstance(made, TableBot):
+            self._shared[key] = made
+        return made
+
+    def _make(self, name: str) -> Any:
+        from counterplay.opponents.bots.registry import BOTS, bot
+
+        if name == LEARNER:
+            from counterplay.web.learning import new_learner
+
+            return new_learner()
+        if name not in BOTS:
+            raise BadParameter("there is no such opponent at this game")
+        return bot(name)
