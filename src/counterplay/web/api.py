@@ -7,6 +7,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 
+from counterplay.web import exploit, runs
+from counterplay.web.explore import routes as explore
 from counterplay.web.library import Library
 from counterplay.web.play import routes as play
 from counterplay.web.play.room import CardRoom
@@ -15,4 +17,11 @@ from counterplay.web.play.room import CardRoom
 def make_api(places: list[Path], keep: Path) -> Any:
     library = Library(places)
     room = CardRoom(keep, library)
-    return Starlette(routes=[*play.routes(room, library)])
+    return Starlette(
+        routes=[
+            *play.routes(room, library),
+            *explore.routes(library),
+            *runs.routes(library),
+            *exploit.routes(exploit.Workbench(library)),
+        ]
+    )

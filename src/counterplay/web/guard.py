@@ -36,8 +36,7 @@ POLICY = (
 )
 #: A report is a page of its own, written by `reproduce`: no script runs in it.
 REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox; "
-    "frame-ancestors 'self'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'"
 )
 HEADERS = {
     "x-content-type-options": "nosniff",

@@ -1,1 +1,1 @@
-"""Tables: a game in progress between a person and a strategy or a bot, kept on disk move by move."""
+"""Tables: a game between a person and a strategy or a bot, kept on disk move by move."""

@@ -143,7 +143,7 @@ class _Search:
         total = 0.0
         for card in tried:
             open_ = weight.copy()
-            open_[(card == _CARDS).any(axis=1)] = 0.0
+            open_[np.equal(_CARDS, card).any(axis=1)] = 0.0
             total += self.value(node, (*board, card), open_)
         return total * len(left) / len(tried) / (N_CARDS - 4 - len(board))
 
