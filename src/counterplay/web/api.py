@@ -17,11 +17,12 @@ from counterplay.web.play.room import CardRoom
 def make_api(places: list[Path], keep: Path) -> Any:
     library = Library(places)
     room = CardRoom(keep, library)
+    bench = exploit.Workbench(library)
     return Starlette(
         routes=[
-            *play.routes(room, library),
+            *play.routes(room, library, bench.jobs),
             *explore.routes(library),
             *runs.routes(library),
-            *exploit.routes(exploit.Workbench(library)),
+            *exploit.routes(bench),
         ]
     )

@@ -20,6 +20,10 @@ class Hand(Protocol):
     def over(self) -> bool: ...
 
     @property
+    def waiting(self) -> bool:
+        """For the person's move."""
+
+    @property
     def won(self) -> float:
         """By the person, when it is over."""
 

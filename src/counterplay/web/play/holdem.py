@@ -72,6 +72,10 @@ class HoldemHand:
         return self.state.over
 
     @property
+    def waiting(self) -> bool:
+        return self.state.player() == self.seat
+
+    @property
     def showdown(self) -> bool:
         return self.over and self.state.folded == NO_FOLD
 

@@ -3,6 +3,7 @@ the player who learns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -90,6 +91,7 @@ class Bots:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._shared: dict[str, Any] = {}
+        self._prepared: set[str] = set()
 
     def get(self, key: str) -> Any:
         from counterplay.opponents.bots.table import TableBot, strategy_bot
@@ -113,11 +115,24 @@ class Bots:
 
     def _make(self, name: str) -> Any:
         from counterplay.opponents.bots.registry import BOTS, bot
+        from counterplay.web.learning import Watched, new_learner, watchable
 
+        if name in BOTS:
+            made = bot(name)
+            return Watched(made) if watchable(made) else made
         if name == LEARNER:
-            from counterplay.web.learning import new_learner
-
             return new_learner()
-        if name not in BOTS:
-            raise BadParameter("there is no such opponent at this game")
-        return bot(name)
+        raise BadParameter("there is no such opponent at this game")
+
+    def ready(self, key: str) -> bool:
+        """Whether an opponent needs no preparation, or has had it."""
+        return key in self._prepared or not key.startswith(BOT)
+
+    def prepare(self, key: str, tell: Callable[[float, str], None]) -> None:
+        """What a bot needs once, such as tables; may take long."""
+        from counterplay.opponents.bots.registry import BOTS
+
+        name = key.removeprefix(BOT)
+        if name in BOTS:
+            BOTS[name].prepare(tell)
+        self._prepared.add(key)

@@ -30,7 +30,7 @@ class CardRoom:
 
     def __init__(self, place: Path, library: Library) -> None:
         self._place, self._library = place, library
-        self._bots = Bots(library)
+        self.bots = Bots(library)
         self._open: OrderedDict[str, Seat] = OrderedDict()
 
     def new(self, game_name: str, opponent: str) -> Seat:
@@ -73,7 +73,7 @@ class CardRoom:
         from counterplay.web.play.small import SmallGame
 
         if game.abilities.bots:
-            return HoldemGame(self._bots.get(opponent))
+            return HoldemGame(self.bots.get(opponent))
         return SmallGame(game, small_opponent(opponent, game, self._library))
 
     def _keep(self, table: Table) -> Seat:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -19,22 +20,36 @@ from counterplay.web.answers import (
     number_in,
     text_in,
 )
+from counterplay.web.jobs import Jobs
 from counterplay.web.library import Library
 from counterplay.web.play.hands import BadMove
 from counterplay.web.play.room import CardRoom, Seat
 from counterplay.web.play.table import Stale
 
 MOST = 10**9
+PATIENCE = 10  # twentieths of a second for an opponent who has to get ready
 
 
-def routes(room: CardRoom, library: Library) -> list[Route]:
+def routes(room: CardRoom, library: Library, jobs: Jobs) -> list[Route]:
     async def games(request: Request) -> Response:
         return answer(await in_thread(_games, library))
 
     async def new(request: Request) -> Response:
         data = await body_of(request)
-        seat = await in_thread(room.new, text_in(data, "game"), text_in(data, "opponent"))
-        return answer(_state(seat))
+        game, opponent = text_in(data, "game"), text_in(data, "opponent")
+        if not room.bots.ready(opponent):
+            job = jobs.start(
+                f"getting {opponent} ready", lambda job: room.bots.prepare(opponent, job.tell)
+            )
+            for _ in range(PATIENCE):
+                await asyncio.sleep(0.05)
+                if job.state != "running":
+                    break
+            else:
+                return answer({"job": job.key}, 202)
+            if job.state == "failed":
+                raise BadParameter(job.problem)
+        return answer(_state(await in_thread(room.new, game, opponent)))
 
     async def look(request: Request) -> Response:
         return answer(_state(await _find(room, request)))
@@ -53,6 +68,10 @@ def routes(room: CardRoom, library: Library) -> list[Route]:
         number = number_in(request.query_params, "hand", 0, MOST)
         return answer(await in_thread(seat.table.review, number))
 
+    async def trees(request: Request) -> Response:
+        bot = getattr((await _find(room, request)).table.shared, "bot", None)
+        return answer({"trees": bot.trees() if hasattr(bot, "trees") else []})
+
     async def log(request: Request) -> Response:
         from counterplay.web.play.log import log_name, log_text
 
@@ -67,6 +86,7 @@ def routes(room: CardRoom, library: Library) -> list[Route]:
         Route("/tables/{name}/deal", handled(deal), methods=["POST"]),
         Route("/tables/{name}/review", handled(review)),
         Route("/tables/{name}/hands", handled(log)),
+        Route("/tables/{name}/trees", handled(trees)),
     ]
 
 

@@ -43,6 +43,10 @@ class SmallHand:
         return self.walk.over
 
     @property
+    def waiting(self) -> bool:
+        return self.walk.player == self.seat
+
+    @property
     def won(self) -> float:
         return self.walk.payoff(self.seat)
 

@@ -44,12 +44,15 @@ class Table:
                     self._begin(int(line["hand"]), int(line["seat"]), line.get("deal"))
                 assert self.hand is not None
                 self.hand.replay(list(line["m"]))
+                assert self.hand.over or self.hand.waiting
                 self.version += 1
                 self._finish()
         except (BadMove, AssertionError, KeyError, TypeError, ValueError, IndexError):
             raise BadFile("the record of this table is damaged; take a new one") from None
 
     def _begin(self, number: int, seat: int, deal: Any) -> None:
+        if seat not in (0, 1):
+            raise BadMove("there are two seats")
         self.number, self.hand = number, self.shared.new_hand(seat, deal)
 
     def _finish(self) -> None:

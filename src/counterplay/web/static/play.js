@@ -23,6 +23,20 @@ const PICTURES = {
     s("path", { d: PIECES.monster, fill: "#f3b27e", transform: "translate(24 23) scale(.85)" })),
 };
 
+// A new table, after the opponent has got ready; `tell` hears how far that is.
+export async function take_seat(game, opponent, tell) {
+  for (;;) {
+    const made = await post("tables", { game, opponent });
+    if (made.table) return made.table;
+    for (let job; job?.state !== "done";) {
+      await new Promise((done) => setTimeout(done, 400));
+      job = await get(`jobs/${made.job}`);
+      if (job.state === "failed") throw new Error(job.problem);
+      tell(`The opponent is getting ready: ${job.what}, ${Math.round(100 * job.share)}%. This happens once.`);
+    }
+  }
+}
+
 export async function open(place, query) {
   const name = query.get("table");
   if (name) {
@@ -42,8 +56,7 @@ export async function open(place, query) {
     start.disabled = true;
     note.textContent = "The opponent is getting ready.";
     try {
-      const table = await post("tables", { game: game.name, opponent: foe.key });
-      go(`/play?table=${table.table}`);
+      go(`/play?table=${await take_seat(game.name, foe.key, (text) => { note.textContent = text; })}`);
     } catch (error) {
       note.textContent = error.message;
       start.disabled = false;
