@@ -74,8 +74,15 @@ def _exactly(job: Job, model: Any) -> Curve:
     from counterplay.responses.frontier import frontier
     from counterplay.responses.question import default_target
 
-    limits = {"seconds": SMALL_SECONDS, "target": default_target(model.game)}
-    found = frontier(model.game, model, PS, tell=job.tell, on_chunk=lambda _: job.check(), **limits)
+    found = frontier(
+        model.game,
+        model,
+        PS,
+        tell=job.tell,
+        on_chunk=lambda _: job.check(),
+        seconds=SMALL_SECONDS,
+        target=default_target(model.game),
+    )
     return _taken(model, found)
 
 

@@ -144,7 +144,7 @@ def habits(memory: list[Any]) -> list[dict[str, Any]]:
         for k in range(len(ACTIONS)):
             middle, half = _wilson(times[k], n)
             if n >= 10 and half < 0.25 and (facing or k):
-                where = STREETS[street] if street else "before the flop"
+                where = f"the {STREETS[street]}" if street else "before the flop"
                 when = "to a bet" if facing else "when nobody has bet"
                 text = f"You {words[k]} {where} {when}: {times[k]} of {n} times"
                 found.append({"text": text, "share": middle, "half": half, "expected": None})

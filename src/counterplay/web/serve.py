@@ -21,6 +21,7 @@ OWN = ("127.0.0.1", "localhost", "::1")
 PORT = 8642
 TRIED = 20  # ports after the usual one
 QUIET_SECONDS = 0.5
+WAITING = 512  # connections
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
+            listening.listen(WAITING)  # who comes before the rest is loaded waits
             return listening
         except OSError as error:
             listening.close()

@@ -41,12 +41,12 @@ def _saved(game_word: str, library: Library) -> list[dict[str, str]]:
 
 def strategies(library: Library) -> list[tuple[str, str, str]]:
     """Key, name and game of everything that can be opened as a strategy."""
-    found = [(key, name, made.game.name) for key, (name, made) in library.made().items()]
+    found = []
     for thing in library.things("run", "strategy", "model"):
         game = library.game_name(thing)
         if game is not None:
             found.append((thing.key, thing.name, game))
-    return found
+    return found + [(key, name, made.game.name) for key, (name, made) in library.made().items()]
 
 
 def _bots() -> list[dict[str, str]]:

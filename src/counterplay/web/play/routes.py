@@ -70,7 +70,7 @@ def routes(room: CardRoom, library: Library, jobs: Jobs) -> list[Route]:
 
     async def trees(request: Request) -> Response:
         bot = getattr((await _find(room, request)).table.shared, "bot", None)
-        return answer({"trees": bot.trees() if hasattr(bot, "trees") else []})
+        return answer({"trees": [] if bot is None or not hasattr(bot, "trees") else bot.trees()})
 
     async def log(request: Request) -> Response:
         from counterplay.web.play.log import log_name, log_text

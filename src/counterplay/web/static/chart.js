@@ -69,12 +69,12 @@ export function chart({ lines, x, y, onpick, picked, label }) {
     for (const v of ticks(y0, y1, y.log)) { pen.beginPath(); pen.moveTo(left, py(v)); pen.lineTo(left + w, py(v)); pen.stroke(); pen.fillText(short(v), left - 9, py(v)); }
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
-    pen.fillText(x.name, left + w / 2, high - 4);
+    pen.fillText(fitting(pen, x, w), left + w / 2, high - 4);
     pen.save();
     pen.translate(13, top + t / 2);
     pen.rotate(-Math.PI / 2);
     pen.textBaseline = "middle";
-    pen.fillText(y.name, 0, 0);
+    pen.fillText(fitting(pen, y, t), 0, 0);
     pen.restore();
     spots = [];
     lines.forEach((line, n) => {
@@ -93,6 +93,7 @@ export function chart({ lines, x, y, onpick, picked, label }) {
       }
     });
   }
+  const fitting = (pen, axis, room) => pen.measureText(axis.name).width <= room ? axis.name : axis.short || axis.name;
   const near = (event) => {
     const box = node.getBoundingClientRect(), mx = event.clientX - box.left, my = event.clientY - box.top;
     return spots.reduce((best, spot) => { const d = (spot.x - mx) ** 2 + (spot.y - my) ** 2; return d < (best?.d ?? 3600) ? { ...spot, d } : best; }, null);

@@ -42,7 +42,7 @@ export async function open(place, query) {
     }));
     const bare = [...curves.values()].filter((run) => !run.points.length);
     const toggle = (name) => h("button", { type: "button", "aria-pressed": String(by === name), onclick: () => { by = name; address(); draw_curves(); } }, `by ${name}`);
-    drawn = lines.length ? chart({ lines, x: { name: by, log: true }, y: { name: "exploitability (b1 + b2)", log: true } }) : null;
+    drawn = lines.length ? chart({ lines, x: { name: by, log: true }, y: { name: "exploitability (b1 + b2)", short: "exploitability", log: true } }) : null;
     show(panel, h("div", { class: "row spread" }, h("h2", {}, "Convergence"), h("div", { class: "tabs" }, toggle("iterations"), toggle("seconds"))),
       drawn ? drawn.node : h("p", { class: "muted" }, chosen.size ? "Nothing measured yet." : "Choose runs to see how they converge."),
       lines.length ? h("div", { class: "legend" }, lines.map((line, k) => h("span", {}, h("i", { style: { background: `var(--${["accent", "raise", "call", "muted", "heart"][k % 5]})` } }), line.name))) : null,

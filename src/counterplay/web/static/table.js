@@ -6,14 +6,14 @@ import { card } from "./cards.js";
 
 const tabs = new BroadcastChannel("counterplay");
 
-export function sit(place, name, { beside = () => null, away }) {
+export function sit(place, name, { beside = () => null, below = null, away }) {
   let state = null, busy = false, look = null;
   const cloth = h("section", { class: "cloth", "aria-label": "The table" });
   const acts = h("div", { class: "acts", role: "group", "aria-label": "Your move" });
   const head = h("div", { class: "head" });
   const money = h("section", { class: "panel" }), log = h("section", { class: "panel" }), back = h("section", { class: "panel", hidden: true });
   const more = h("div", { class: "stack" }), rules = h("section", { class: "panel" });
-  show(place, head, h("div", { class: "two" }, h("div", {}, cloth, acts), h("div", { class: "stack" }, more, money, back, log, rules)));
+  show(place, head, h("div", { class: "two" }, h("div", { class: "stack" }, h("div", {}, cloth, acts), below), h("div", { class: "stack" }, more, money, back, log, rules)));
 
   async function change(path, data) {
     if (busy || !state) return;

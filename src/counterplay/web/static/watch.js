@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { h, percent, plain, s, show, signed } from "./dom.js";
 import { go } from "./app.js";
 import { take_seat } from "./play.js";
+import { bare } from "./boards.js";
 import { sit } from "./table.js";
 
 export async function open(place, query) {
@@ -10,9 +11,7 @@ export async function open(place, query) {
   if (!name) { show(place, start()); return null; }
   const side = h("section", { class: "panel" }), below = h("section", { class: "panel" });
   let timer = 0, trees = [], street = 0, drawn = "";
-  const board = h("div");
-  show(place, board, below);
-  const seat = sit(board, name, { away: () => go("/watch"), beside: (state) => { draw_side(side, state); return side; } });
+  const seat = sit(place, name, { below, away: () => go("/watch"), beside: (state) => { draw_side(side, state); return side; } });
 
   async function look() {
     const found = (await get(`tables/${name}/trees`)).trees, text = JSON.stringify(found);
@@ -46,13 +45,15 @@ function start() {
       h("p", { class: "muted" }, "He sees only what a player at the table sees. Keys: f, c, r; n deals."), button, note)];
 }
 
+const said = (text) => /^(fold|call|check|bet|raise)s /.test(text) ? `You ${bare(text)}` : text;
+
 function draw_side(place, state) {
   const at = state.learning;
   if (!at) { show(place, h("p", {}, "This opponent does not learn.")); return; }
   show(place, h("h2", {}, "What it knows of you"),
     h("p", {}, "It plays ", h("b", {}, at.playing), `: ${at.why}.`),
     at.budget === null ? null : h("p", { class: "muted small" }, `${plain(at.budget, 0)} small bets of its budget are left.`),
-    at.confirmed.length ? at.confirmed.slice(0, 8).map((one) => h("div", { class: "finding" }, h("div", {}, one.text), gauge(one)))
+    at.confirmed.length ? at.confirmed.slice(0, 8).map((one) => h("div", { class: "finding" }, h("div", {}, said(one.text)), gauge(one)))
       : h("p", { class: "muted" }, `Nothing is confirmed after ${at.hands} ${at.hands === 1 ? "hand" : "hands"}.`),
     at.arms.length ? h("details", {}, h("summary", {}, "Who could play"), h("table", {}, h("tbody", {}, at.arms.map((arm) => h("tr", {}, h("td", {}, arm.name), h("td", { class: "number" }, `${signed(arm.gain, 2)} ± ${plain(arm.error, 2)}`)))))) : null,
     h("p", { class: "muted small" }, at.thinking ? "It is thinking." : `It has looked at ${at.seen} of ${at.hands} hands.`));
