@@ -39,9 +39,10 @@ from counterplay.arena.kernels import (
     play_table_blocks,
 )
 from counterplay.arena.log import new_log
+from counterplay.arena.luck import FROM_HANDS, TO_HANDS, HoldemLuck, Raw, TreeLuck
 from counterplay.arena.recipes import Recipe, recipes
 from counterplay.arena.referee import Played, play_session
-from counterplay.arena.result import MatchResult, estimate
+from counterplay.arena.result import Adjusted, MatchResult, estimate
 from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
 from counterplay.base.errors import BadParameter, Interrupted
@@ -69,6 +70,8 @@ class Part(NamedTuple):
     deals: int
     tally: Tally
     played: list[Played]  # empty unless they are kept
+    raw: Raw | None = None  # where luck is to be taken out
+    adjusted: Tally | None = None  # with the luck taken out
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,17 @@ class Plan:
     seat: int | None = None  # the only one of `a` that counts
     betting: BettingRules = LIMIT  # in hold'em
     cards: np.ndarray | None = None  # uint8[deals, 9]: of the caller; None: those of the seed
+    adjusting: bool = False  # luck is taken out
 
     @property
     def work(self) -> Run:
         """Blocks to play; with cards of the caller one, so that memories last."""
         return blocks(self.deals) if self.cards is None else [(0, self.deals)]
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether hands of a block are looked at before the next is played."""
+        return self.keeping or self.adjusting
 
     def blocks(self, run: Run) -> Blocks:
         """A run as kernels take it."""
@@ -109,6 +118,7 @@ def play_match(
     observer: str | None = None,
     tell: Tell = untold,
     processes: int | None = None,
+    luck_adjusted: bool | None = None,
 ) -> MatchResult:
     """What `a` wins from `b` per hand, with its standard error.
 
@@ -123,6 +133,10 @@ def play_match(
     `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board) are dealt instead of the
     seed's, in hold'em, all of them, and players are asked one by one, as by any other dealer;
     leave out `hands`. `acpc_cards` are those of the competition's.
+
+    `luck_adjusted`: say also what `a` wins with the luck of the cards, and of the actions of
+    players whose strategy is known, taken out (AIVAT): `result.adjusted`, with the same mean and
+    less noise. By default in matches of 1,000 to 1,000,000 hands where both seats are played.
     """
     hands = check_deals(cards, hands, duplicate)
     if processes is not None and (
@@ -131,6 +145,7 @@ def play_match(
         raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
     check_seed(seed)
     target = new_log(log, observer)
+    check_adjusted(luck_adjusted)
     game = as_game(game, a)
     if target is not None:
         if not game.abilities.hands:
@@ -157,6 +172,11 @@ def play_match(
         if cards is not None and seat is not None:
             raise BadParameter("cards are dealt in both seats, and this is a response for one")
         names = _names(players)
+    else:
+        _check_strategies(game, players)
+    adjuster = _adjuster(game, players, plan, hands, luck_adjusted, tell)
+    plan = replace(plan, adjusting=adjuster is not None)
+    if dealt:
         tables = all(isinstance(player, TableBot) for player in players)
         bots = cards is not None or not tables
         if not bots:
@@ -177,9 +197,9 @@ def play_match(
                 partial(_anew, players, plan),
             )
             if bots
-            else in_threads(play, work, crew, 1 if plan.keeping else MOST_BLOCKS, stop)
+            else in_threads(play, work, crew, 1 if plan.one_by_one else MOST_BLOCKS, stop)
         )
-        parts = _collect(coming, plan, stop, tell)
+        parts = _collect(coming, plan, stop, tell, adjuster)
     seconds = time.perf_counter() - before
     if target is not None:
         target.write(names, [hand for part in parts for hand in part.played])
@@ -200,13 +220,50 @@ def _apart(bots: tuple[Any, Any]) -> tuple[Any, Any]:
     return bots if bots[0] is not bots[1] else (bots[0], copy.deepcopy(bots[1]))
 
 
-def _collect(coming: Generator[Part, None, None], plan: Plan, stop: Stop, tell: Tell) -> list[Part]:
+def check_adjusted(luck_adjusted: bool | None) -> None:
+    if luck_adjusted is not None and not isinstance(luck_adjusted, bool):
+        raise BadParameter(f"luck_adjusted is True, False or None, not {luck_adjusted!r}")
+
+
+def _adjuster(
+    game: Game,
+    players: tuple[Any, Any],
+    plan: Plan,
+    hands: int,
+    asked: bool | None,
+    tell: Tell,
+) -> HoldemLuck | TreeLuck | None:
+    """Who takes the luck out, if anybody."""
+    holdem = game.abilities.bots
+    applies = plan.seat is None and (
+        game.rules.betting == LIMIT if holdem else game.abilities.listed and game.n_players == 2
+    )
+    if asked and not applies:
+        raise BadParameter(
+            f"luck is taken out of matches in both seats, of hold'em with the usual betting and of "
+            f"games with a tree; this one of {game.name} is another"
+        )
+    if asked is False or not applies or (asked is None and not FROM_HANDS <= hands <= TO_HANDS):
+        return None
+    return HoldemLuck(game, *players, hands, tell) if holdem else TreeLuck(game, *players)
+
+
+def _collect(
+    coming: Generator[Part, None, None],
+    plan: Plan,
+    stop: Stop,
+    tell: Tell,
+    adjuster: HoldemLuck | TreeLuck | None = None,
+) -> list[Part]:
     """All parts in order, or those until somebody stopped it."""
     parts: list[Part] = []
     done = 0
     try:
         with closing(coming):
             for part in coming:
+                if adjuster is not None and part.raw is not None:
+                    clean = tally(adjuster.adjusted(part.raw))
+                    part = part._replace(raw=None, adjusted=clean)
                 parts.append(part)
                 done += part.deals
                 tell(
@@ -230,6 +287,8 @@ def _summary(
     found = estimate([part.tally for part in parts], sessions, plan.seat)
     if found is None:
         return None
+    clean = [part.adjusted for part in parts if part.adjusted is not None]
+    adjusted = estimate(clean, sessions) if clean else None
     return MatchResult(
         game,
         *names,
@@ -243,15 +302,19 @@ def _summary(
         found.degrees,
         stopped,
         plan.seat,
+        None if adjusted is None else Adjusted.of(adjusted),
     )
+
+
+def _check_strategies(game: Game, players: tuple[Any, Any]) -> None:
+    if game.n_players != 2:
+        raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
+    for player in players:
+        check_same_game(game, player)
 
 
 def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
     """Two strategies of a game with a tree."""
-    if game.n_players != 2:
-        raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
-    for player in (a, b):
-        check_same_game(game, player)
     return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
 
 
@@ -281,7 +344,7 @@ def _play_policies(
 ) -> list[Part]:
     desk = _desk(run, new_hand(form))
     play_policy_blocks(form, *policies, plan.blocks(run), desk)
-    return _parts(run, desk)
+    return _with_raw(_parts(run, desk), plan, desk)
 
 
 class Setting(NamedTuple):
@@ -303,7 +366,14 @@ def _play_tables(setting: Setting, plan: Plan, run: Run) -> list[Part]:
     parts = _parts(run, desk)
     if plan.keeping:
         parts[0].played.extend(_played(desk.cards, desk.won, desk.ends))
-    return parts
+    return _with_raw(parts, plan, desk)
+
+
+def _with_raw(parts: list[Part], plan: Plan, desk: Desk) -> list[Part]:
+    """A run is a single block where luck is taken out."""
+    if not plan.adjusting:
+        return parts
+    return [parts[0]._replace(raw=Raw(desk.cards, desk.won, desk.ends))]
 
 
 def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:
@@ -338,9 +408,16 @@ def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> 
     if plan.cards is not None:
         deals = deals._replace(cards=plan.cards)
     played: list[Played] = []
-    won = np.full((n, 2), np.nan)
+    won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
     for swap in (False, True) if plan.duplicate else (False,):
-        result = play_session(bots, deals, swap, played.append if plan.keeping else None, stop)
+        hands: list[Played] = []
+        keep = hands.append if plan.one_by_one else None
+        result = play_session(bots, deals, swap, keep, stop)
         k = np.arange(len(result))
-        won[k, (k & 1) ^ int(swap)] = result
-    return Part(number, n, tally(won), played)
+        column = ((deals.first + k) & 1) ^ int(swap)
+        won[k, column] = result
+        if plan.adjusting:
+            ends[k, column] = [hand.end for hand in hands]
+        played += hands if plan.keeping else []
+    raw = Raw(deals.cards, won, ends) if plan.adjusting else None
+    return Part(number, n, tally(won), played, raw)

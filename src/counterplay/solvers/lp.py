@@ -15,7 +15,7 @@ Deviations: none. One "iteration" solves everything.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,43 @@ TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
+class Program(NamedTuple):
+    """The program of one player: his plan x, then V and m of the other's information sets."""
+
+    worst: np.ndarray  # float64[columns]: what the other can hold him to
+    a_ub: Any  # a_ub @ columns <= 0
+    a_eq: Any
+    n_x: int
+
+
 def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
     """The most a player can make sure of, and a plan that does: float, float64[his sequences]."""
-    from scipy.optimize import linprog
+    program = _program(mine, other)
+    columns = _solve(program, program.worst, method)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def best_plan_within(
+    mine: Side,
+    other: Side,
+    against: np.ndarray,
+    least: float,
+    tie: float = 0.0,
+    method: str = "highs",
+) -> tuple[float, np.ndarray]:
+    """A plan that gets the most by `against` (float64[his sequences], the payoff of each sequence)
+    among those that the other cannot hold below `least`; what it makes sure of, and the plan.
+
+    `tie`: how much a unit of safety counts beside one of payoff, to choose among the best.
+    """
+    program = _program(mine, other)
+    objective = tie * program.worst
+    objective[: program.n_x] += against
+    columns = _solve(program, objective, method, least)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def _program(mine: Side, other: Side) -> Program:
     from scipy.sparse import block_array, coo_array, csr_array
 
     n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
@@ -80,18 +114,33 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
             (-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
         )
         equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
-    objective = -np.concatenate(
+    worst = np.concatenate(
         [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
     )
     a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
-    b_eq = np.zeros(a_eq.shape[0])
+    return Program(worst, a_ub, a_eq, n_x)
+
+
+def _solve(
+    program: Program, objective: np.ndarray, method: str, least: float | None = None
+) -> np.ndarray:
+    """Columns that maximise the objective; with `least` those that make sure of so much."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, vstack
+
+    a_ub, b_ub = program.a_ub, np.zeros(program.a_ub.shape[0])
+    if least is not None:
+        a_ub = vstack([a_ub, csr_array(-program.worst[None, :])], format="csr")
+        b_ub = np.append(b_ub, -least)
+    b_eq = np.zeros(program.a_eq.shape[0])
     b_eq[0] = 1.0
-    bounds = np.array([(0.0, np.inf)] * n_x + [(-np.inf, np.inf)] * (n_other + n_m))
+    others = len(program.worst) - program.n_x
+    bounds = np.array([(0.0, np.inf)] * program.n_x + [(-np.inf, np.inf)] * others)
     answer = linprog(
-        objective,
+        -objective,
         A_ub=a_ub,
-        b_ub=np.zeros(a_ub.shape[0]),
-        A_eq=a_eq,
+        b_ub=b_ub,
+        A_eq=program.a_eq,
         b_eq=b_eq,
         bounds=bounds,
         method=method,
@@ -99,7 +148,8 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
     )
     if answer.status != 0:
         raise CounterplayError(f"the linear program was not solved: {answer.message}")
-    return -float(answer.fun), np.maximum(answer.x[:n_x], 0.0)
+    columns: np.ndarray = answer.x
+    return columns
 
 
 def _slot_owner(side: Side) -> Any:
