@@ -17,9 +17,20 @@ from counterplay.opponents.bots.bot import View
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.web.play.holdem import HoldemGame, HoldemHand
 from counterplay.web.play.holdem_review import _Search, _values
+from counterplay.web.play.luck import BotLuck
 
 TREE = betting_tree(LIMIT)
 DEAL = tuple(cards("AhQd 9c8c 7h 2s Kd 9s 3h"))
+
+
+class Unlucky(BotLuck):
+    """Knows nothing of luck."""
+
+    def __init__(self) -> None:
+        pass
+
+    def adjusted(self, hand: Any) -> float | None:
+        return None
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +39,7 @@ def bot() -> Any:
 
 
 def _hand(bot: Any, seat: int, moves: str) -> HoldemHand:
-    hand = HoldemHand(HoldemGame(bot), seat, DEAL)
+    hand = HoldemHand(HoldemGame(bot, Unlucky()), seat, DEAL)
     hand.replay(list(moves))
     return hand
 

@@ -1,9 +1,8 @@
 """The one place where pages meet the player who learns: what it has confirmed, which response it
 plays and why, and the trees of what it has seen.
 
-`Watched` takes any bot that keeps the hands it saw in `memory`. One with a method `standing()`, as
-`cp.Adaptive` has, is asked for what it thinks; the learner of `match --learn` is told when to
-think, in the background, and what it saw is counted here.
+`Watched` takes any bot that keeps the hands it saw in `memory` and says what it thinks by a method
+`standing()`, as `cp.Adaptive` does. Trees are learnt here, in the background, from the same hands.
 """
 
 from __future__ import annotations
@@ -14,17 +13,8 @@ from typing import Any
 from counterplay.opponents.bots.bot import Bot, Ending, View
 
 EVERY = 10  # hands between two pictures of what was learnt
-THINKING_SECONDS = 2.0
 GAME = "holdem(buckets=10)"
-FOE = "opponent"  # what both learners call the other in their notes
-
-
-def new_learner() -> Any:
-    """The learner of `match --learn`, made to be watched."""
-    from counterplay.arena.adaptive import AdaptiveBot
-    from counterplay.web.games import open_game
-
-    return Watched(AdaptiveBot(open_game(GAME), every=0, seconds=THINKING_SECONDS))
+FOE = "opponent"  # what the player who learns calls the other in his notes
 
 
 class Watched(Bot):
@@ -62,16 +52,13 @@ class Watched(Bot):
         try:
             self._seen = len(self.inner.memory)
             self._trees = trees_of(list(self.inner.memory))
-            if hasattr(self.inner, "ponder"):
-                self.inner.ponder()
         finally:
             self._busy.release()
 
     def learning(self) -> dict[str, Any]:
         """What the page shows."""
         hands = len(self.inner.memory)
-        standing = getattr(self.inner, "standing", None)
-        said = _of_standing(standing(), self.inner) if standing else _of_counts(self.inner)
+        said = _of_standing(self.inner.standing(), self.inner)
         return {"hands": hands, "seen": self._seen, "thinking": self._busy.locked(), **said}
 
     def trees(self) -> list[dict[str, Any]]:
@@ -79,6 +66,7 @@ class Watched(Bot):
 
 
 def watchable(bot: Any) -> bool:
+    """Whether a bot says what it thinks."""
     return callable(getattr(bot, "standing", None)) and hasattr(bot, "memory")
 
 
@@ -109,56 +97,6 @@ def _of_standing(standing: Any, bot: Any) -> dict[str, Any]:
 
 def _numbers(finding: Any) -> dict[str, float]:
     return {name: float(getattr(finding, name)) for name in ("share", "half", "expected")}
-
-
-def _of_counts(bot: Any) -> dict[str, Any]:
-    """For the learner of `match --learn`: frequencies, with 95% intervals."""
-    thought = bot._thought
-    return {
-        "playing": "a response to what it has learnt" if thought else "uniform play",
-        "why": f"it has thought about {thought} hands" if thought else "it has not learnt yet",
-        "confirmed": habits(bot.memory),
-        "arms": [],
-        "budget": None,
-    }
-
-
-def habits(memory: list[Any]) -> list[dict[str, Any]]:
-    """What the other does in each kind of decision, where it is known well enough: seen ten times,
-    and Wilson's interval is narrower than 50 points."""
-    from counterplay.holdem.betting import ACTIONS, STREETS, betting_tree
-    from counterplay.opponents.hands.records import RULES
-    from counterplay.opponents.models.observe import observe
-
-    if not memory:
-        return []
-    seen, tree = observe(memory, FOE), betting_tree(RULES)
-    count: dict[tuple[int, bool], list[int]] = {}
-    for node, action in zip(seen.node.tolist(), seen.action.tolist(), strict=True):
-        key = (int(tree.nodes.street[node]), "fold" in tree.actions[node])
-        count.setdefault(key, [0, 0, 0])[action] += 1
-    found = []
-    for (street, facing), times in sorted(count.items()):
-        n = sum(times)
-        words = ("fold", "call", "raise") if facing else ("fold", "check", "bet")
-        for k in range(len(ACTIONS)):
-            middle, half = _wilson(times[k], n)
-            if n >= 10 and half < 0.25 and (facing or k):
-                where = f"the {STREETS[street]}" if street else "before the flop"
-                when = "to a bet" if facing else "when nobody has bet"
-                text = f"You {words[k]} {where} {when}: {times[k]} of {n} times"
-                found.append({"text": text, "share": middle, "half": half, "expected": None})
-    return found
-
-
-def _wilson(hits: int, n: int) -> tuple[float, float]:
-    """Middle and half width of Wilson's 95% interval."""
-    z = 1.96
-    if n == 0:
-        return 0.5, 0.5
-    share, scale = hits / n, 1 + z * z / n
-    half = z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 / scale
-    return (share + z * z / (2 * n)) / scale, half
 
 
 def trees_of(memory: list[Any]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.table import TableBot
 from counterplay.web.boards.board import Choice, who
 from counterplay.web.play.hands import BadMove
+from counterplay.web.play.luck import BotLuck
 
 _dice = random.SystemRandom()
 
@@ -31,8 +32,8 @@ class HoldemGame:
 
     rules: tuple[str, ...] = ()
 
-    def __init__(self, bot: Any) -> None:
-        self.bot = bot
+    def __init__(self, bot: Any, luck: BotLuck) -> None:
+        self.bot, self.luck = bot, luck
         self.remembers = not isinstance(bot, TableBot)
 
     def new_hand(self, seat: int, deal: Any = None) -> HoldemHand:
@@ -182,9 +183,7 @@ class HoldemHand:
         return found
 
     def adjusted(self) -> float | None:
-        from counterplay.web.play.holdem_luck import without_luck
-
-        return without_luck(self, self._shared.bot)
+        return self._shared.luck.adjusted(self)
 
     def review(self) -> dict[str, Any]:
         from counterplay.web.play.holdem_review import review_holdem

@@ -52,13 +52,7 @@ def strategies(library: Library) -> list[tuple[str, str, str]]:
 def _bots() -> list[dict[str, str]]:
     from counterplay.opponents.bots.registry import BOTS
 
-    found = [
-        {"key": BOT + name, "name": name, "about": spec.summary} for name, spec in BOTS.items()
-    ]
-    if LEARNER not in BOTS:
-        about = "starts from nothing and learns how you play"
-        found.append({"key": BOT + LEARNER, "name": LEARNER, "about": about})
-    return found
+    return [{"key": BOT + name, "name": name, "about": spec.summary} for name, spec in BOTS.items()]
 
 
 @lru_cache(maxsize=8)
@@ -90,39 +84,25 @@ class Bots:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._shared: dict[str, Any] = {}
+        self._strategies: dict[str, Any] = {}
         self._prepared: set[str] = set()
 
     def get(self, key: str) -> Any:
-        from counterplay.opponents.bots.table import TableBot, strategy_bot
+        from counterplay.opponents.bots.registry import BOTS
+        from counterplay.opponents.bots.table import strategy_bot
 
         if key.startswith(STRATEGY):
             strategy = self._library.strategy(key.removeprefix(STRATEGY))
             if not strategy.game.abilities.bots:
                 raise BadParameter(f"a strategy for {strategy.game.name} cannot play hold'em")
-            known = self._shared.get(key)
+            known = self._strategies.get(key)
             if known is None or known.strategy is not strategy:
-                self._shared[key] = strategy_bot(strategy)
-            return self._shared[key]
-        if not key.startswith(BOT):
+                self._strategies[key] = strategy_bot(strategy)
+            return self._strategies[key]
+        name = key.removeprefix(BOT)
+        if not key.startswith(BOT) or name not in BOTS:
             raise BadParameter("there is no such opponent at this game")
-        if key in self._shared:
-            return self._shared[key]
-        made = self._make(key.removeprefix(BOT))
-        if isinstance(made, TableBot):
-            self._shared[key] = made
-        return made
-
-    def _make(self, name: str) -> Any:
-        from counterplay.opponents.bots.registry import BOTS, bot
-        from counterplay.web.learning import Watched, new_learner, watchable
-
-        if name in BOTS:
-            made = bot(name)
-            return Watched(made) if watchable(made) else made
-        if name == LEARNER:
-            return new_learner()
-        raise BadParameter("there is no such opponent at this game")
+        return make_bot(name)
 
     def ready(self, key: str) -> bool:
         """Whether an opponent needs no preparation, or has had it."""
@@ -136,3 +116,20 @@ class Bots:
         if name in BOTS:
             BOTS[name].prepare(tell)
         self._prepared.add(key)
+
+
+_tables: dict[str, Any] = {}  # bots by name that remember nothing
+
+
+def make_bot(name: str) -> Any:
+    """A bot by name; one that learns is made to be watched."""
+    from counterplay.opponents.bots.registry import bot
+    from counterplay.opponents.bots.table import TableBot
+    from counterplay.web.learning import Watched, watchable
+
+    if name in _tables:
+        return _tables[name]
+    made = bot(name)
+    if isinstance(made, TableBot):
+        _tables[name] = made
+    return Watched(made) if watchable(made) else made

@@ -11,6 +11,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.web.library import Library
 from counterplay.web.play.journal import Journal
 from counterplay.web.play.log import mend_log
+from counterplay.web.play.luck import luck_of
 from counterplay.web.play.opponents import BOT, LEARNER, Bots, offered, small_opponent
 from counterplay.web.play.table import Table
 
@@ -73,7 +74,8 @@ class CardRoom:
         from counterplay.web.play.small import SmallGame
 
         if game.abilities.bots:
-            return HoldemGame(self.bots.get(opponent))
+            bot = self.bots.get(opponent)
+            return HoldemGame(bot, luck_of(bot))
         return SmallGame(game, small_opponent(opponent, game, self._library))
 
     def _keep(self, table: Table) -> Seat:

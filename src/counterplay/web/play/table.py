@@ -99,6 +99,7 @@ class Table:
 
     def state(self) -> dict[str, Any]:
         """What the person may know now."""
+        self._adjust()
         facts, hand = self.journal.facts, self.hand
         found = {
             "table": self.name,
@@ -122,6 +123,14 @@ class Table:
                 "won": hand.won if hand.over else None,
             }
         return found
+
+    def _adjust(self) -> None:
+        """Hands that were over before it was known how to take luck out of them."""
+        for k in range(len(self.done) - 1, -1, -1):
+            if self._adjusted[k] is None:
+                self._adjusted[k] = self.done[k].adjusted()
+                if self._adjusted[k] is None:
+                    return
 
     def review(self, number: int) -> dict[str, Any]:
         """A finished hand, looked at afterwards."""
