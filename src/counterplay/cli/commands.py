@@ -72,6 +72,7 @@ LESSON = """Equilibria and robust counter-strategies in imperfect-information ga
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
   play bots at limit hold'em             counterplay match uniform always-call
   a model from a player's hands          counterplay model hands.parquet --player NAME
+  play, look into it, watch it learn     counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
 Type this first: counterplay solve kuhn      Every command: counterplay --help"""

@@ -64,7 +64,7 @@ def curve_of(job: Job, model: Any, seconds: float, flops: int) -> Curve:
 def _taken(model: Any, found: Any) -> Curve:
     """A frontier of `cp.frontier`."""
     points = tuple(
-        CurvePoint(row[0], row[1], row[2], *within, point.response.strategy)
+        CurvePoint(row[0], row[1], row[2], within[0], within[1], point.response.strategy)
         for row, within, point in zip(found.rows(), found.intervals(), found.points, strict=True)
     )
     return Curve(model, BY_BOARDS if found.estimated else EXACT, points)

@@ -35,7 +35,8 @@ class BotLuck:
     """What is known of the luck of hands against a bot of hold'em, as soon as it is."""
 
     def __init__(self, bot: Any) -> None:
-        self._bot, self._made, self._asked = bot, None, False
+        self._bot, self._asked = bot, False
+        self._made: Any = None
         self._lock = threading.Lock()
 
     def make(self) -> None:
