@@ -43,7 +43,7 @@ from counterplay.opponents.bots.table import TableBot, strategy_bot
 FROM_HANDS, TO_HANDS = 1_000, 1_000_000
 ALL_FLOPS = 20_000  # hands from which on it pays to count the flops of all matchups
 USUAL_VIEW = "holdem(buckets=10)"
-MOST_STRATEGIES = 16  # whose values are held at once: 50 MB each
+MOST_STRATEGIES = 4  # whose values are held at once: 50 MB each
 DEEPEST = 64  # decisions of a hand, at most
 
 
@@ -104,7 +104,7 @@ def _mean_flop(ground: Ground, chance: Deal, value: np.ndarray, node: int) -> fl
     """The mean of `value[node]` over all flops."""
     number, total = index(matchup_of(ground.cards, ground.matchups, chance)), 0.0
     for pair in range(index(ground.buckets) * index(ground.buckets)):
-        total += ground.matchups.count[number, pair] * value[index(node), pair]
+        total += ground.matchups.flops[number, pair] * value[index(node), pair]
     return total / N_FLOPS
 
 
@@ -338,5 +338,6 @@ def exact_first(view: Game) -> np.ndarray:
     b = max(view.rules.view.counts)
     one = np.eye(b)[bucket]
     apart = (held @ held.T == 0).astype(np.float64)
-    pairs: np.ndarray = (one.T @ apart @ one).reshape(-1)
-    return pairs / pairs.sum()
+    pairs = (one.T @ apart @ one).reshape(-1)
+    shares: np.ndarray = pairs / pairs.sum()
+    return shares

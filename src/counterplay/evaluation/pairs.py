@@ -17,7 +17,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
-from counterplay.holdem.betting import NO_FOLD, PublicNodes
+from counterplay.holdem.betting import NO_FOLD
 from counterplay.holdem.deal import (
     Deal,
     bucket_of,
@@ -123,9 +123,20 @@ def pair_chance(game: Game) -> PairChance:
     return _chance_of(game.rules.view, _Held(game.form.cards))
 
 
+class OpenNodes(NamedTuple):
+    """`PublicNodes` with what is needed here."""
+
+    player: np.ndarray
+    first_child: np.ndarray
+    street: np.ndarray
+    folded: np.ndarray
+    stake: np.ndarray
+    opens: np.ndarray  # bool[n]: the first node of its street
+
+
 @jit
 def fill_values(
-    nodes: PublicNodes,
+    nodes: OpenNodes,
     first_row: np.ndarray,
     first: np.ndarray,
     one: np.ndarray,
@@ -193,17 +204,6 @@ def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
     return PairValues(value, before, chance)
 
 
-class OpenNodes(NamedTuple):
-    """`PublicNodes` with what is needed here."""
-
-    player: np.ndarray
-    first_child: np.ndarray
-    street: np.ndarray
-    folded: np.ndarray
-    stake: np.ndarray
-    opens: np.ndarray  # bool[n]: the first node of its street
-
-
 @lru_cache(maxsize=4)
 def _opens(tree: Any) -> np.ndarray:
     parent = np.zeros(len(tree.states), dtype=np.int64)
@@ -214,7 +214,7 @@ def _opens(tree: Any) -> np.ndarray:
     return found
 
 
-def _opened(game: Game) -> Any:
+def _opened(game: Game) -> OpenNodes:
     nodes = game.rules.tree.nodes
     return OpenNodes(
         nodes.player,

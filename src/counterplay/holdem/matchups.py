@@ -34,7 +34,7 @@ class Matchups(NamedTuple):
     """m matchups, b buckets on the flop and before it at most."""
 
     number: np.ndarray  # int32[1326 · 1326]: of two holdings; -1 where they share a card
-    count: np.ndarray  # uint16[m, b²]: flops with each pair of buckets
+    flops: np.ndarray  # uint16[m, b²]: how many have each pair of buckets
     filled: np.ndarray  # bool[m]: whether they were counted
     buckets: int
 
@@ -85,7 +85,7 @@ def matchup_of(cards: Any, matchups: Matchups, chance: Deal) -> int:
     place = pair_of(chance, 0, False) * N_HOLDINGS + pair_of(chance, 1, False)
     number = index(matchups.number[index(place)])
     if not matchups.filled[number]:
-        count_flops(cards, matchups.buckets, chance, matchups.count[number])
+        count_flops(cards, matchups.buckets, chance, matchups.flops[number])
         matchups.filled[number] = True
     return number
 
@@ -145,7 +145,7 @@ def _place(folder: Path, view: CardView) -> Path:
 def _write(place: Path, view: CardView, found: Matchups) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_arrays(place, _KIND, {"count": found.count}, {"view": view.key}, True)
+        write_arrays(place, _KIND, {"count": found.flops}, {"view": view.key}, True)
     except (OSError, CounterplayError):  # it stays in memory
         return
 
@@ -156,11 +156,11 @@ def _read(place: Path, view: CardView) -> Matchups | None:
         return None
     new = _empty(view)
     try:
-        arrays, header = read_arrays(place, _KIND, new.count.nbytes + 4096)
+        arrays, header = read_arrays(place, _KIND, new.flops.nbytes + 4096)
     except CounterplayError:
         return None
     count = arrays.get("count", np.zeros(0))
-    whole = count.shape == new.count.shape and (count.sum(axis=1) == N_FLOPS).all()
+    whole = count.shape == new.flops.shape and (count.sum(axis=1) == N_FLOPS).all()
     if not whole or header.get("view") != view.key:
         return None
-    return new._replace(count=count, filled=np.ones_like(new.filled))
+    return new._replace(flops=count, filled=np.ones_like(new.filled))

@@ -19,8 +19,9 @@ anybody, is at most the `budget` that k began with. Methods:
 | `rnr` | a restricted Nash response, the most trusting p of a grid that is certified within k |
 
 The model is a Dirichlet posterior about the equilibrium. Ties among optimal plans are broken
-towards safety. Deviations: the program is solved again only every `every` hands; in between its
-plan is mixed with the equilibrium so far that the risk stays within k.
+towards an equilibrium from the middle of all (`central_plan`). Deviations: the program is solved
+again only every `every` hands; in between its plan is mixed with the equilibrium so far that the
+risk stays within k.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from counterplay.solvers.lp import best_plan_within, safest_plan
 
 METHODS = ("rwywe", "befewp", "beffe", "best-equilibrium", "best-response", "rnr")
 PRIOR = 5.0  # hands that the equilibrium is worth as a model of the opponent
-TIE = 1e-6
+CENTRE = 8  # equilibria whose mean is the one to stay near
 SLACK = 1e-9  # of linear programs
 GRID = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 
@@ -94,8 +95,8 @@ class SafePlayer:
         self._left, self._prior = hands, prior
         form = game.sequence_form
         self._mine, self._his = form[seat], form[1 - seat]
-        self.value, self._safe = safest_plan(self._mine, self._his)
-        _, his = safest_plan(self._his, self._mine)
+        self.value, self._safe = central_plan(self._mine, self._his)
+        _, his = central_plan(self._his, self._mine)
         self.equilibrium = _profile(game, seat, self._safe, his)
         self.bank = float(budget)
         self._ends = _ends(game, seat, shown == "always")
@@ -191,7 +192,7 @@ class SafePlayer:
         plan_from_policy(self._his, self.model.probabilities[self._slots], his)
         against = np.empty(self._mine.n_sequences)
         gradient(self._mine, his, against)
-        best = partial(best_plan_within, self._mine, self._his, against, tie=TIE)
+        best = partial(best_plan_within, self._mine, self._his, against, near=self._safe)
         free = -np.inf
         if self.method == "rwywe":
             self._take(*best(self.value - self.bank - SLACK))
@@ -245,6 +246,19 @@ class SafePlayer:
         return -float(best_reply(self._his, payoff, np.empty(len(payoff) - 1)))
 
 
+def central_plan(mine: Side, other: Side) -> tuple[float, np.ndarray]:
+    """The value of the game, and an equilibrium plan from the middle of them: the mean of those
+    that are best for some payoffs drawn at random. Corners of the set never try some actions, and
+    learn nothing of the answers to them."""
+    value, plan = safest_plan(mine, other)
+    rng, plans = np.random.default_rng(0), [plan]
+    for _ in range(CENTRE):
+        wish = rng.standard_normal(mine.n_sequences)
+        plans.append(best_plan_within(mine, other, wish, value - SLACK)[1])
+    centre: np.ndarray = np.mean(plans, axis=0)
+    return value, centre
+
+
 def _profile(game: Game, seat: int, mine: np.ndarray, his: np.ndarray) -> Strategy:
     """Two plans as a strategy."""
     plans = (mine, his) if seat == 0 else (his, mine)
@@ -276,11 +290,11 @@ def _ends(game: Game, seat: int, always: bool) -> Seen:
     paths = [_path(side, owner, int(his[node])) for node in ends]
     payoffs: dict[tuple[int, ...], set[float]] = {}
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    for k, node in enumerate(ends):
+    for k, node in enumerate(ends.tolist()):
         payoffs.setdefault(actions[node], set()).add(float(tree.payoff[tree.row[node], seat]))
         groups.setdefault((actions[node], int(mine[node])), []).append(k)
     alike = []
-    for k, node in enumerate(ends):
+    for k, node in enumerate(ends.tolist()):
         shown = always or len(payoffs[actions[node]]) > 1
         alike.append(np.array([k] if shown else groups[actions[node], int(mine[node])]))
     return Seen(ends, paths, chance[ends], mine[ends], alike)

@@ -25,6 +25,7 @@ from counterplay.forms.sequence import SequenceForm, Side
 from counterplay.solvers.base import Solver, one_of
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+TIE = 1e-5  # what a unit of distance costs beside one of payoff
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
@@ -49,18 +50,18 @@ def best_plan_within(
     other: Side,
     against: np.ndarray,
     least: float,
-    tie: float = 0.0,
+    near: np.ndarray | None = None,
     method: str = "highs",
 ) -> tuple[float, np.ndarray]:
     """A plan that gets the most by `against` (float64[his sequences], the payoff of each sequence)
     among those that the other cannot hold below `least`; what it makes sure of, and the plan.
 
-    `tie`: how much a unit of safety counts beside one of payoff, to choose among the best.
+    `near`: a plan; of the best ones that with the least Σ |x - near|, nearly.
     """
     program = _program(mine, other)
-    objective = tie * program.worst
-    objective[: program.n_x] += against
-    columns = _solve(program, objective, method, least)
+    objective = np.zeros(len(program.worst))
+    objective[: program.n_x] = against
+    columns = _solve(program, objective, method, least, near)
     return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
 
 
@@ -122,25 +123,40 @@ def _program(mine: Side, other: Side) -> Program:
 
 
 def _solve(
-    program: Program, objective: np.ndarray, method: str, least: float | None = None
+    program: Program,
+    objective: np.ndarray,
+    method: str,
+    least: float | None = None,
+    near: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Columns that maximise the objective; with `least` those that make sure of so much."""
+    """Columns that maximise the objective; with `least` those that make sure of so much, with
+    `near` those with the least distance among them."""
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import block_array, csr_array, eye_array, vstack
 
     a_ub, b_ub = program.a_ub, np.zeros(program.a_ub.shape[0])
     if least is not None:
         a_ub = vstack([a_ub, csr_array(-program.worst[None, :])], format="csr")
         b_ub = np.append(b_ub, -least)
-    b_eq = np.zeros(program.a_eq.shape[0])
+    n, n_x, a_eq = len(program.worst), program.n_x, program.a_eq
+    extra = 0
+    if near is not None:  # d >= x - near and d >= near - x, at a small price
+        extra = n_x
+        own = eye_array(n_x, n, format="csr")
+        apart = eye_array(n_x, format="csr")
+        a_ub = block_array([[a_ub, None], [own, -apart], [-own, -apart]], format="csr")
+        b_ub = np.concatenate([b_ub, near, -near])
+        a_eq = block_array([[a_eq, csr_array((a_eq.shape[0], n_x))]], format="csr")
+        objective = np.concatenate([objective, np.full(n_x, -TIE)])
+    b_eq = np.zeros(a_eq.shape[0])
     b_eq[0] = 1.0
-    others = len(program.worst) - program.n_x
-    bounds = np.array([(0.0, np.inf)] * program.n_x + [(-np.inf, np.inf)] * others)
+    free, above = (-np.inf, np.inf), (0.0, np.inf)
+    bounds = np.array([above] * n_x + [free] * (n - n_x) + [above] * extra)
     answer = linprog(
         -objective,
         A_ub=a_ub,
         b_ub=b_ub,
-        A_eq=program.a_eq,
+        A_eq=a_eq,
         b_eq=b_eq,
         bounds=bounds,
         method=method,
@@ -148,7 +164,7 @@ def _solve(
     )
     if answer.status != 0:
         raise CounterplayError(f"the linear program was not solved: {answer.message}")
-    columns: np.ndarray = answer.x
+    columns: np.ndarray = answer.x[:n]
     return columns
 
 

@@ -3,6 +3,8 @@ on from where it was."""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from counterplay.forms.strategy import Strategy
@@ -13,6 +15,7 @@ from counterplay.responses.solver import ResponseSolver
 
 ENGINE, ALGORITHM = "mccfr-external", "mcdbr"
 FADE = 0.5  # of what was learnt against the last model
+CHUNKS = 20  # between looks at the clock
 AGAIN = 3  # rounds of EM that go on from an earlier model
 
 
@@ -38,9 +41,14 @@ class LearntResponse:
             solver.fade(FADE)
         self._begun = True
 
-    def think(self, iterations: int) -> Strategy:
-        """The response after so many more iterations of each seat."""
-        for solver in self._solvers:
-            solver.engine.step(iterations)
+    def think(self, iterations: int, seconds: float | None = None) -> Strategy:
+        """The response after so many more iterations of each seat, or so many seconds."""
+        end = None if seconds is None else time.monotonic() + seconds
+        chunk = iterations if end is None else max(iterations // CHUNKS, 1)
+        left = iterations
+        while left > 0 and (end is None or left == iterations or time.monotonic() < end):
+            for solver in self._solvers:
+                solver.engine.step(min(chunk, left))
+            left -= chunk
         one, two = (solver.strategy() for solver in self._solvers)
         return one.replace(two, 1)

@@ -44,6 +44,7 @@ class MindOptions:
     budget: float
     p_max: float
     iterations: int
+    seconds: float | None  # that a learning may take beside the model
     probing: float
     seed: int
 
@@ -74,7 +75,8 @@ class Mind:
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
         self.arms = [Arm(name) for name in self.names]
         self.playing, self.prior, self.bank = 0, 0, self.options.budget
-        self.response, self._learner = self.company.equilibrium, None
+        self.response: Strategy = self.company.equilibrium
+        self._learner: LearntResponse | None = None
         self.verdicts: list[Verdict] = []
         self._set(self.company.equilibrium)
 
@@ -145,7 +147,7 @@ class Mind:
                 seed, p_max = self.options.seed, self.options.p_max
                 self._learner = LearntResponse(believed, seed, p_max)
             self._learner.learn(observe(memory, FOE), evidence)
-            self.response = self._learner.think(self.options.iterations)
+            self.response = self._learner.think(self.options.iterations, self.options.seconds)
             believed = self._learner.believed.strategy
         self.prior, self.learnt_from = prior, self.hands
         self._set(believed)

@@ -60,8 +60,8 @@ class Adaptive(Bot):
     `company`: a `Portfolio`, or names of known players for `cp.portfolio`; made on first use and
     kept. `budget`: small bets that leaving the equilibrium may cost. `p_max`: the most a model is
     trusted. `every`: hands between two learnings, `iterations` of the response at each, for each
-    seat. `probing`: share of hands played without ever folding, to see more cards. `memory`: hands
-    of an earlier match (`save`), which it knows from the start.
+    seat, for at most `seconds`. `probing`: share of hands played without ever folding, to see more
+    cards. `memory`: hands of an earlier match (`save`), which it knows from the start.
     """
 
     name = ME
@@ -76,6 +76,7 @@ class Adaptive(Bot):
         p_max: float = P_MAX,
         every: int = EVERY,
         iterations: int = ITERATIONS,
+        seconds: float | None = None,
         probing: float = 0.0,
         memory: str | Path | None = None,
         seed: int = 0,
@@ -94,15 +95,21 @@ class Adaptive(Bot):
         self.company, self._every = company, every
         self.betting = company.game.rules.betting
         self._options = MindOptions(
-            float(budget), float(p_max), iterations, float(probing), int(check_seed(seed))
+            float(budget),
+            float(p_max),
+            iterations,
+            None if seconds is None else real(seconds, "seconds"),
+            float(probing),
+            int(check_seed(seed)),
         )
         self._known = _records(memory) if memory is not None else []
         self._bots: list[Any] = []
+        self._arm = 0
         self.start(0)
 
     def start(self, seed: int) -> None:
         """A new opponent: forget all but the memory that was given."""
-        self.mind = Mind(self.company, self._options)
+        self.mind, self._arm = Mind(self.company, self._options), 0
         self.memory: list[HandRecord] = []
         self.seconds = 0.0  # of thinking
         self._learn_at = self._next_learning()
@@ -173,6 +180,11 @@ class Adaptive(Bot):
     def strategy(self) -> Strategy:
         """What it plays now, but for probing."""
         return self.mind.strategies[self.mind.playing]
+
+    @property
+    def hand_strategy(self) -> Strategy:
+        """What plays the hand that is on."""
+        return self.mind.strategies[self._arm]
 
     def standing(self) -> Standing:
         """What it thinks, in words."""

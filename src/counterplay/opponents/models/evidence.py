@@ -34,7 +34,8 @@ def half_width(n: np.ndarray | float, alpha: float = ALPHA, rho: float = RHO) ->
     v = _VARIANCE * n
     square = (v + rho) * (np.log((v + rho) / rho) + 2.0 * np.log(1.0 / alpha))
     with np.errstate(divide="ignore"):
-        return np.sqrt(square) / n
+        found: np.ndarray = np.sqrt(square) / n
+    return found
 
 
 class Finding(NamedTuple):

@@ -88,8 +88,10 @@ def line_of(rules: BettingRules, history: str, seat: int) -> Line:
             rows.append((node, ACTIONS.index(action), state.round, cost))
         node = tree.moves[node][action]
     table = np.array(rows).reshape(-1, 4)
-    whole = [np.ascontiguousarray(table[:, k], dtype=np.int64) for k in range(3)]
-    return Line(*whole, np.ascontiguousarray(table[:, 3]))
+    node_of, action_of, street = (
+        np.ascontiguousarray(table[:, k], dtype=np.int64) for k in range(3)
+    )
+    return Line(node_of, action_of, street, np.ascontiguousarray(table[:, 3]))
 
 
 @jit(inner=True)
