@@ -23,7 +23,7 @@ class Cancelled(KeyboardInterrupt):
 
 
 @dataclass
-class Job:
+class PageJob:
     """One piece of work."""
 
     key: str
@@ -66,16 +66,16 @@ class Jobs:
     """All work of this server; the oldest finished piece makes room for a new one."""
 
     def __init__(self) -> None:
-        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._jobs: OrderedDict[str, PageJob] = OrderedDict()
 
-    def start(self, title: str, work: Callable[[Job], Any]) -> Job:
+    def start(self, title: str, work: Callable[[PageJob], Any]) -> PageJob:
         """Begin; `work` gives the result, also as that of `Interrupted` when it is stopped."""
         running = [job for job in self._jobs.values() if job.state == "running"]
         if len(running) >= MOST_AT_ONCE:
             raise BadParameter(
                 f"{MOST_AT_ONCE} pieces of work are going on already; stop one or wait"
             )
-        job = Job(secrets.token_hex(8), title)
+        job = PageJob(secrets.token_hex(8), title)
         self._jobs[job.key] = job
         for key in [k for k, old in self._jobs.items() if old.state != "running"]:
             if len(self._jobs) <= MOST_KEPT:
@@ -84,16 +84,16 @@ class Jobs:
         threading.Thread(target=_run, args=(job, work), daemon=True).start()
         return job
 
-    def find(self, key: str) -> Job:
+    def find(self, key: str) -> PageJob:
         if key not in self._jobs:
             raise NotThere("that work is not known here any more")
         return self._jobs[key]
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[PageJob]:
         return list(self._jobs.values())
 
 
-def _run(job: Job, work: Callable[[Job], Any]) -> None:
+def _run(job: PageJob, work: Callable[[PageJob], Any]) -> None:
     try:
         job.result = work(job)
         job.share, job.what, state = 1.0, "done", "done"

@@ -14,7 +14,7 @@ class Choice(NamedTuple):
     key: str
 
 
-class Board(Protocol):
+class GameBoard(Protocol):
     """One game's board."""
 
     #: How it goes, for somebody who has never seen it.
@@ -57,7 +57,7 @@ def who(player: int, seat: int) -> str:
     return "you" if player == seat else "other"
 
 
-def board_of(game: Any) -> Board:
+def board_of(game: Any) -> GameBoard:
     """The board of a game, by the word of its name."""
     from counterplay.web.boards.bids import Bids
     from counterplay.web.boards.cards import KuhnBoard, LeducBoard, OneCardBoard
@@ -72,5 +72,5 @@ def board_of(game: Any) -> Board:
         "goofspiel": Bids,
         "pam": Room,
     }
-    made: Board = boards.get(game.name.partition("(")[0], PlainBoard)()
+    made: GameBoard = boards.get(game.name.partition("(")[0], PlainBoard)()
     return made

@@ -13,28 +13,28 @@ from counterplay.base import files
 from counterplay.opponents.hands.phh import phh_block
 from counterplay.opponents.hands.records import HandRecord, seen_by
 from counterplay.web.play.holdem import HoldemHand
-from counterplay.web.play.table import Table
+from counterplay.web.play.table import PlayTable
 
 PERSON = "you"
 
 
-def log_name(table: Table) -> str:
+def log_name(table: PlayTable) -> str:
     return "hands.phhs" if table.journal.facts["kind"] == "holdem" else "hands.jsonl"
 
 
-def log_text(table: Table, first: int = 0) -> str:
+def log_text(table: PlayTable, first: int = 0) -> str:
     """All finished hands from number `first` on."""
     return "".join(_piece(table, k) for k in range(first, len(table.done)))
 
 
-def write_log(table: Table) -> None:
+def write_log(table: PlayTable) -> None:
     """The last finished hand at the end of the file."""
     path = table.journal.folder / log_name(table)
     with open(path, "ab") as file:
         file.write(log_text(table, len(table.done) - 1).encode())
 
 
-def mend_log(table: Table) -> None:
+def mend_log(table: PlayTable) -> None:
     """The whole file again, where it is not what was played."""
     path = table.journal.folder / log_name(table)
     text = log_text(table).encode()
@@ -42,7 +42,7 @@ def mend_log(table: Table) -> None:
         files.write_bytes(path, text)
 
 
-def _piece(table: Table, number: int) -> str:
+def _piece(table: PlayTable, number: int) -> str:
     hand = table.done[number]
     if isinstance(hand, HoldemHand):
         return phh_block(record(hand, number, _name(table)), number + 1)
@@ -86,6 +86,6 @@ def record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
     return seen_by(whole, PERSON)
 
 
-def _name(table: Table) -> str:
+def _name(table: PlayTable) -> str:
     kept = "".join(c for c in str(table.journal.facts["opponent_name"]) if c.isprintable())
     return kept if kept and kept != PERSON else f"{kept or 'bot'} (2)"

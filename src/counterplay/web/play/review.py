@@ -11,12 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from counterplay.evaluation.exact import best_response
-from counterplay.web.boards.board import Board
+from counterplay.web.boards.board import GameBoard
 from counterplay.web.explore.values import SetValues, set_values
 from counterplay.web.play.walk import Walk
 
 
-def review_small(walk: Walk, strategy: Any, board: Board, seat: int) -> dict[str, Any]:
+def review_small(walk: Walk, strategy: Any, board: GameBoard, seat: int) -> dict[str, Any]:
     """Every decision of the hand, the person's with its cost."""
     again, steps, cost = Walk(walk.game), [], 0.0
     best = _best(strategy, seat)
@@ -40,7 +40,7 @@ def review_small(walk: Walk, strategy: Any, board: Board, seat: int) -> dict[str
     }
 
 
-def _step(walk: Walk, board: Board, player: int, child: int) -> dict[str, Any]:
+def _step(walk: Walk, board: GameBoard, player: int, child: int) -> dict[str, Any]:
     return {
         "text": board.tell(walk, player, child),
         "choices": [choice.label for choice in board.choices(walk)],

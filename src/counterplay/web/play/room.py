@@ -13,15 +13,15 @@ from counterplay.web.play.journal import Journal
 from counterplay.web.play.log import mend_log
 from counterplay.web.play.luck import luck_of
 from counterplay.web.play.opponents import BOT, LEARNER, Bots, offered, small_opponent
-from counterplay.web.play.table import Table
+from counterplay.web.play.table import PlayTable
 
 MOST_OPEN = 500
 
 
-class Seat:
+class OpenTable:
     """An open table, and the lock of whoever changes it."""
 
-    def __init__(self, table: Table, slow: bool) -> None:
+    def __init__(self, table: PlayTable, slow: bool) -> None:
         self.table, self.slow = table, slow
         self.lock = asyncio.Lock()
 
@@ -32,9 +32,9 @@ class CardRoom:
     def __init__(self, place: Path, library: Library) -> None:
         self._place, self._library = place, library
         self.bots = Bots(library)
-        self._open: OrderedDict[str, Seat] = OrderedDict()
+        self._open: OrderedDict[str, OpenTable] = OrderedDict()
 
-    def new(self, game_name: str, opponent: str) -> Seat:
+    def new(self, game_name: str, opponent: str) -> OpenTable:
         """A new table; takes as long as the opponent needs to get ready."""
         from counterplay.web.games import open_game, title_of
 
@@ -54,9 +54,9 @@ class CardRoom:
             "seats": list(game.seats),
         }
         journal = Journal.new(self._place, facts)
-        return self._keep(Table(journal, shared))
+        return self._keep(PlayTable(journal, shared))
 
-    def find(self, name: str) -> Seat:
+    def find(self, name: str) -> OpenTable:
         """An open table, or one from disk."""
         if name in self._open:
             self._open.move_to_end(name)
@@ -65,7 +65,7 @@ class CardRoom:
         from counterplay.web.games import open_game
 
         game = open_game(str(journal.facts.get("game")))
-        table = Table(journal, self._shared(game, str(journal.facts.get("opponent"))))
+        table = PlayTable(journal, self._shared(game, str(journal.facts.get("opponent"))))
         mend_log(table)
         return self._keep(table)
 
@@ -78,9 +78,9 @@ class CardRoom:
             return HoldemGame(bot, luck_of(bot))
         return SmallGame(game, small_opponent(opponent, game, self._library))
 
-    def _keep(self, table: Table) -> Seat:
+    def _keep(self, table: PlayTable) -> OpenTable:
         slow = table.journal.facts["opponent"] == BOT + LEARNER
-        self._open[table.name] = Seat(table, slow)
+        self._open[table.name] = OpenTable(table, slow)
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
         return self._open[table.name]

@@ -23,7 +23,7 @@ from counterplay.web.answers import (
 from counterplay.web.jobs import Jobs
 from counterplay.web.library import Library
 from counterplay.web.play.hands import BadMove
-from counterplay.web.play.room import CardRoom, Seat
+from counterplay.web.play.room import CardRoom, OpenTable
 from counterplay.web.play.table import Stale
 
 MOST = 10**9
@@ -105,7 +105,7 @@ def _games(library: Library) -> dict[str, Any]:
     return {"games": found}
 
 
-async def _find(room: CardRoom, request: Request) -> Seat:
+async def _find(room: CardRoom, request: Request) -> OpenTable:
     return await in_thread(room.find, str(request.path_params["name"]))
 
 
@@ -133,7 +133,7 @@ async def _change(
         return answer(_state(seat))
 
 
-def _state(seat: Seat) -> dict[str, Any]:
+def _state(seat: OpenTable) -> dict[str, Any]:
     from counterplay.web.learning import learning_of
 
     state = seat.table.state()

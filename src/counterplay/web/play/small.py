@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.web.boards.board import Board, Choice, board_of
+from counterplay.web.boards.board import Choice, GameBoard, board_of
 from counterplay.web.play.hands import BadMove
 from counterplay.web.play.luck import without_luck
 from counterplay.web.play.review import review_small
@@ -21,7 +21,7 @@ class SmallGame:
 
     def __init__(self, game: Any, strategy: Any) -> None:
         self.game, self.strategy = game, strategy
-        self.board: Board = board_of(game)
+        self.board: GameBoard = board_of(game)
         self.rules = self.board.rules
 
     def new_hand(self, seat: int, deal: Any = None) -> SmallHand:

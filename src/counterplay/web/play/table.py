@@ -19,7 +19,7 @@ class Stale(Exception):
     """A move made at another version of the table than the one it has now."""
 
 
-class Table:
+class PlayTable:
     """Hands of `shared`, which makes them; the person's seat alternates."""
 
     def __init__(self, journal: Journal, shared: Any) -> None:

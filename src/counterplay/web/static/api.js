@@ -2,7 +2,11 @@
 const trouble = () => document.getElementById("trouble");
 
 export class Refused extends Error {
-  constructor(message, status, data) { super(message); this.status = status; this.data = data; }
+  constructor(message, status, data) {
+    super(message);
+    this.status = status;
+    this.data = data;
+  }
 }
 
 async function ask(path, options) {
@@ -20,18 +24,27 @@ async function ask(path, options) {
   }
   trouble().hidden = true;
   const data = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new Refused(data.error || `the server answered ${reply.status}`, reply.status, data);
+  if (!reply.ok)
+    throw new Refused(data.error || `the server answered ${reply.status}`, reply.status, data);
   return data;
 }
 
 export const get = (path, query = {}, signal) => {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== "",
+  );
   const text = new URLSearchParams(given).toString();
   return ask(text ? `${path}?${text}` : path, { signal });
 };
-export const post = (path, data) => ask(path, {
-  method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(data),
-});
-export const upload = (path, name, file) => ask(`${path}?${new URLSearchParams({ name })}`, {
-  method: "POST", headers: { "content-type": "application/octet-stream" }, body: file,
-});
+export const post = (path, data) =>
+  ask(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(data),
+  });
+export const upload = (path, name, file) =>
+  ask(`${path}?${new URLSearchParams({ name })}`, {
+    method: "POST",
+    headers: { "content-type": "application/octet-stream" },
+    body: file,
+  });

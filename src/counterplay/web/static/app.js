@@ -50,7 +50,8 @@ document.getElementById("theme").addEventListener("click", () => {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a");
-  if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
+  if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download"))
+    return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || !PAGES[link.pathname]) return;
   event.preventDefault();
   go(link.pathname + link.search);

@@ -7,18 +7,33 @@ import { card } from "./cards.js";
 const tabs = new BroadcastChannel("counterplay");
 
 export function sit(place, name, { beside = () => null, below = null, away }) {
-  let state = null, busy = false, look = null;
+  let state = null,
+    busy = false,
+    look = null;
   const cloth = h("section", { class: "cloth", "aria-label": "The table" });
   const acts = h("div", { class: "acts", role: "group", "aria-label": "Your move" });
   const head = h("div", { class: "head" });
-  const money = h("section", { class: "panel" }), log = h("section", { class: "panel" }), back = h("section", { class: "panel", hidden: true });
-  const more = h("div", { class: "stack" }), rules = h("section", { class: "panel" });
-  show(place, head, h("div", { class: "two" }, h("div", { class: "stack" }, h("div", {}, cloth, acts), below), h("div", { class: "stack" }, more, money, back, log, rules)));
+  const money = h("section", { class: "panel" }),
+    log = h("section", { class: "panel" }),
+    back = h("section", { class: "panel", hidden: true });
+  const more = h("div", { class: "stack" }),
+    rules = h("section", { class: "panel" });
+  show(
+    place,
+    head,
+    h(
+      "div",
+      { class: "two" },
+      h("div", { class: "stack" }, h("div", {}, cloth, acts), below),
+      h("div", { class: "stack" }, more, money, back, log, rules),
+    ),
+  );
 
   async function change(path, data) {
     if (busy || !state) return;
     busy = true;
-    for (const button of place.querySelectorAll(".acts button, .cloth button")) button.disabled = true;
+    for (const button of place.querySelectorAll(".acts button, .cloth button"))
+      button.disabled = true;
     try {
       state = await post(`tables/${name}/${path}`, { version: state.version, ...data });
       tabs.postMessage({ table: name, version: state.version });
@@ -40,10 +55,21 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
   }
 
   function draw_all() {
-    show(head, h("h1", {}, state.title), h("p", { class: "muted" }, `against ${state.opponent}`),
-      h("span", { style: { flex: "1" } }), h("button", { type: "button", class: "quiet", onclick: away }, "Leave the table"));
+    show(
+      head,
+      h("h1", {}, state.title),
+      h("p", { class: "muted" }, `against ${state.opponent}`),
+      h("span", { style: { flex: "1" } }),
+      h("button", { type: "button", class: "quiet", onclick: away }, "Leave the table"),
+    );
     if (state.scene) show(cloth, draw(state, choose));
-    else show(cloth, h("div", {}), h("div", { class: "middle" }, h("div", { class: "result" }, "The seat is yours")), h("div", {}));
+    else
+      show(
+        cloth,
+        h("div", {}),
+        h("div", { class: "middle" }, h("div", { class: "result" }, "The seat is yours")),
+        h("div", {}),
+      );
     cloth.dataset.version = state.version;
     draw_acts();
     draw_money();
@@ -51,78 +77,223 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     draw_review();
     show(more, beside(state));
     rules.hidden = !state.rules.length;
-    show(rules, h("h2", {}, "How it goes"), h("ol", { class: "rules small" }, state.rules.map((line) => h("li", {}, line))));
+    show(
+      rules,
+      h("h2", {}, "How it goes"),
+      h(
+        "ol",
+        { class: "rules small" },
+        state.rules.map((line) => h("li", {}, line)),
+      ),
+    );
   }
 
   function draw_acts() {
     const kind = state.scene?.kind;
     acts.classList.toggle("many", state.choices?.length > 5);
     if (state.over) {
-      show(acts, h("button", { type: "button", class: "main", onclick: deal }, state.hand < 0 ? "Deal" : "Next hand", h("kbd", {}, "n")),
-        state.hand >= 0 && !look ? h("button", { type: "button", onclick: () => review(state.hand) }, "What happened?", h("kbd", {}, "v")) : null);
+      show(
+        acts,
+        h(
+          "button",
+          { type: "button", class: "main", onclick: deal },
+          state.hand < 0 ? "Deal" : "Next hand",
+          h("kbd", {}, "n"),
+        ),
+        state.hand >= 0 && !look
+          ? h(
+              "button",
+              { type: "button", onclick: () => review(state.hand) },
+              "What happened?",
+              h("kbd", {}, "v"),
+            )
+          : null,
+      );
     } else {
-      const shown = state.choices.map((choice, k) => ({ choice, k })).filter(({ choice }) => !direct(kind) || choice.key === "c");
-      show(acts, shown.map(({ choice, k }) => h("button", {
-        type: "button", class: /^[fcr]$/.test(choice.key) ? choice.key : "", onclick: () => choose(k),
-      }, choice.label, choice.key ? h("kbd", {}, choice.key) : null)));
+      const shown = state.choices
+        .map((choice, k) => ({ choice, k }))
+        .filter(({ choice }) => !direct(kind) || choice.key === "c");
+      show(
+        acts,
+        shown.map(({ choice, k }) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: /^[fcr]$/.test(choice.key) ? choice.key : "",
+              onclick: () => choose(k),
+            },
+            choice.label,
+            choice.key ? h("kbd", {}, choice.key) : null,
+          ),
+        ),
+      );
     }
   }
 
   function draw_money() {
-    const w = state.winnings, total = w.total;
-    const line = (name, value) => [h("dt", {}, name), h("dd", {}, value && value.mean !== null
-      ? `${signed(value.mean, 3)}${value.within === null ? "" : ` ± ${plain(value.within, 3)}`}` : "–")];
-    show(money, h("h2", {}, "Your winnings"),
-      h("div", { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` }, signed(total, Number.isInteger(total) ? 0 : 1)),
+    const w = state.winnings,
+      total = w.total;
+    const line = (name, value) => [
+      h("dt", {}, name),
+      h(
+        "dd",
+        {},
+        value && value.mean !== null
+          ? `${signed(value.mean, 3)}${value.within === null ? "" : ` ± ${plain(value.within, 3)}`}`
+          : "–",
+      ),
+    ];
+    show(
+      money,
+      h("h2", {}, "Your winnings"),
+      h(
+        "div",
+        { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` },
+        signed(total, Number.isInteger(total) ? 0 : 1),
+      ),
       h("p", { class: "muted small" }, `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
       h("dl", {}, line(state.unit, w), line("without luck", w.adjusted)),
       h("p", { class: "muted small" }, "± is half of a 95% interval."),
-      w.hands ? h("a", { class: "button quiet", href: `/api/tables/${name}/hands`, download: true },
-        state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands") : null);
+      w.hands
+        ? h(
+            "a",
+            { class: "button quiet", href: `/api/tables/${name}/hands`, download: true },
+            state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands",
+          )
+        : null,
+    );
   }
 
   function draw_log() {
     const lines = state.scene?.log || [];
-    if (!lines.length) { log.hidden = true; return; }
+    if (!lines.length) {
+      log.hidden = true;
+      return;
+    }
     log.hidden = false;
     let street = null;
-    show(log, h("h2", {}, "This hand"), h("ol", { class: "log" }, lines.map((line) => {
-      const fresh = line.street && line.street !== street;
-      street = line.street;
-      return [fresh ? h("li", {}, h("span", { class: "street" }, line.street)) : null,
-        h("li", {}, h("span", { class: "who" }, line.who === "you" ? "You" : line.who === "table" ? "" : state.opponent),
-          h("span", {}, line.who === "you" ? bare(line.text) : line.text))];
-    })));
+    show(
+      log,
+      h("h2", {}, "This hand"),
+      h(
+        "ol",
+        { class: "log" },
+        lines.map((line) => {
+          const fresh = line.street && line.street !== street;
+          street = line.street;
+          return [
+            fresh ? h("li", {}, h("span", { class: "street" }, line.street)) : null,
+            h(
+              "li",
+              {},
+              h(
+                "span",
+                { class: "who" },
+                line.who === "you" ? "You" : line.who === "table" ? "" : state.opponent,
+              ),
+              h("span", {}, line.who === "you" ? bare(line.text) : line.text),
+            ),
+          ];
+        }),
+      ),
+    );
   }
 
   function draw_review() {
     back.hidden = !look;
     if (!look) return;
-    if (look.wait) { show(back, h("h2", {}, "What happened"), h("div", { class: "wait" }, "Working it out")); return; }
-    const held = look.cards ? h("div", { class: "hand" }, look.cards.map((text) => card(text, "small"))) : h("b", {}, look.held);
-    show(back, h("h2", {}, "What happened"),
+    if (look.wait) {
+      show(back, h("h2", {}, "What happened"), h("div", { class: "wait" }, "Working it out"));
+      return;
+    }
+    const held = look.cards
+      ? h(
+          "div",
+          { class: "hand" },
+          look.cards.map((text) => card(text, "small")),
+        )
+      : h("b", {}, look.held);
+    show(
+      back,
+      h("h2", {}, "What happened"),
       h("div", { class: "row" }, h("span", {}, `${state.opponent} held`), held),
-      h("p", {}, "Against a best response your moves cost ", h("b", { class: "number" }, plain(look.cost, 3)), look.exact ? " (exact)." : "."),
+      h(
+        "p",
+        {},
+        "Against a best response your moves cost ",
+        h("b", { class: "number" }, plain(look.cost, 3)),
+        look.exact ? " (exact)." : ".",
+      ),
       h("div", { class: "steps" }, look.steps.map(step_of)),
-      look.note ? h("p", { class: "muted small" }, look.note) : null);
+      look.note ? h("p", { class: "muted small" }, look.note) : null,
+    );
   }
 
   function step_of(step) {
-    const mine = step.who === "you", numbers = mine ? step.values : step.shares;
-    const low = numbers && mine ? Math.min(...numbers) : 0, high = numbers && mine ? Math.max(...numbers) : 1;
-    const bars = !numbers ? null : h("div", { class: "bars" }, step.choices.map((label, k) => {
-      const length = mine ? (high > low ? 8 + 92 * (numbers[k] - low) / (high - low) : 100) : 100 * numbers[k];
-      return h("div", { class: k === step.chosen ? "chosen" : "" }, h("span", {}, label),
-        h("span", { class: "track" }, h("span", { class: "fill", style: { width: `${length}%`, background: mine ? "var(--accent)" : "var(--call)" } })),
-        h("span", { class: "number" }, mine ? signed(numbers[k], 2) : percent(numbers[k])));
-    }));
-    return h("div", { class: "step" }, h("div", { class: "line" },
-      h("b", {}, mine ? `You ${bare(step.text)}` : `${state.opponent} ${step.text}`),
-      mine && step.cost !== null && step.cost !== undefined ? h("span", { class: `number ${step.cost > 1e-6 ? "down" : "up"}` }, step.cost > 1e-6 ? `cost ${plain(step.cost, 3)}` : "best") : null), bars);
+    const mine = step.who === "you",
+      numbers = mine ? step.values : step.shares;
+    const low = numbers && mine ? Math.min(...numbers) : 0,
+      high = numbers && mine ? Math.max(...numbers) : 1;
+    const bars = !numbers
+      ? null
+      : h(
+          "div",
+          { class: "bars" },
+          step.choices.map((label, k) => {
+            const length = mine
+              ? high > low
+                ? 8 + (92 * (numbers[k] - low)) / (high - low)
+                : 100
+              : 100 * numbers[k];
+            return h(
+              "div",
+              { class: k === step.chosen ? "chosen" : "" },
+              h("span", {}, label),
+              h(
+                "span",
+                { class: "track" },
+                h("span", {
+                  class: "fill",
+                  style: {
+                    width: `${length}%`,
+                    background: mine ? "var(--accent)" : "var(--call)",
+                  },
+                }),
+              ),
+              h("span", { class: "number" }, mine ? signed(numbers[k], 2) : percent(numbers[k])),
+            );
+          }),
+        );
+    return h(
+      "div",
+      { class: "step" },
+      h(
+        "div",
+        { class: "line" },
+        h("b", {}, mine ? `You ${bare(step.text)}` : `${state.opponent} ${step.text}`),
+        mine && step.cost !== null && step.cost !== undefined
+          ? h(
+              "span",
+              { class: `number ${step.cost > 1e-6 ? "down" : "up"}` },
+              step.cost > 1e-6 ? `cost ${plain(step.cost, 3)}` : "best",
+            )
+          : null,
+      ),
+      bars,
+    );
   }
 
   function key(event) {
-    if (!state || busy || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (
+      !state ||
+      busy ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+    )
+      return;
     const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (state.over) {
       if (pressed === "n") deal();
@@ -135,9 +306,22 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     }
     event.preventDefault();
   }
-  const fresh = async () => { if (!busy) { const found = await get(`tables/${name}`); if (!state || found.version !== state.version) { state = found; look = null; draw_all(); } } };
-  const heard = (event) => { if (event.data.table === name && (!state || event.data.version !== state.version)) fresh(); };
-  const seen = () => { if (!document.hidden) fresh(); };
+  const fresh = async () => {
+    if (!busy) {
+      const found = await get(`tables/${name}`);
+      if (!state || found.version !== state.version) {
+        state = found;
+        look = null;
+        draw_all();
+      }
+    }
+  };
+  const heard = (event) => {
+    if (event.data.table === name && (!state || event.data.version !== state.version)) fresh();
+  };
+  const seen = () => {
+    if (!document.hidden) fresh();
+  };
   document.addEventListener("keydown", key);
   document.addEventListener("visibilitychange", seen);
   tabs.addEventListener("message", heard);
@@ -148,7 +332,9 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     else draw_all();
   })();
   return {
-    ready, refresh: fresh, state: () => state,
+    ready,
+    refresh: fresh,
+    state: () => state,
     leave() {
       document.removeEventListener("keydown", key);
       document.removeEventListener("visibilitychange", seen);
