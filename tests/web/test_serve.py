@@ -83,3 +83,9 @@ def test_the_package_carries_its_pages() -> None:
     for name in names:
         if name.endswith(".css"):
             assert f"/static/{name}" in page
+
+
+def test_scripts_and_styles_are_as_narrow_as_the_rest() -> None:
+    for path in static_folder().iterdir():
+        if path.suffix in (".js", ".css"):
+            assert max(len(line) for line in path.read_text().splitlines()) <= 100, path.name

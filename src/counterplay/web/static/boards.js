@@ -261,22 +261,20 @@ function plainBoard(state) {
 function said(state) {
   const last = state.scene.log.at(-1);
   if (state.over) return h("div", { class: "result", "aria-live": "assertive" }, verdict(state));
-  return h(
-    "div",
-    { class: "say", "aria-live": "polite" },
-    last
-      ? `${last.who === "you" ? "You" : last.who === "table" ? "On the table:" : state.opponent} ${last.who === "you" ? bare(last.text) : last.text}`
-      : "Your move",
-  );
+  const names = { you: "You", table: "On the table:", other: state.opponent };
+  const text = last?.who === "you" ? bare(last.text) : last?.text;
+  const line = last ? `${names[last.who]} ${text}` : "Your move";
+  return h("div", { class: "say", "aria-live": "polite" }, line);
 }
 export const bare = (text) => text.replace(/^(fold|call|check|bet|raise|bid)s/, "$1");
 
 function verdict(state) {
   const at = state.scene,
     won = state.won;
-  const how = at.kind === "room" ? (at.caught ? "Caught. " : "Not caught. ") : "";
-  if (at.kind === "room")
-    return `${how}${at.me === "princess" ? `${won} points for you` : `${-won} points for the princess`}`;
+  if (at.kind === "room") {
+    const points = at.me === "princess" ? `${won} points for you` : `${-won} for the princess`;
+    return `${at.caught ? "Caught" : "Not caught"}. ${points}`;
+  }
   return won > 0 ? `You win ${amount(won)}` : won < 0 ? `You lose ${amount(-won)}` : "Nobody wins";
 }
 

@@ -1,4 +1,4 @@
-// Pictures of what a strategy does with every holding, on a canvas: 13 by 13, each cell its holdings.
+// What a strategy does with every holding, on a canvas: 13 by 13 cells, each with its holdings.
 import { h, percent, plain, point, unpoint } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";

@@ -95,10 +95,9 @@ export async function take_seat(game, opponent, tell) {
     for (let job; job?.state !== "done";) {
       await new Promise((done) => setTimeout(done, 400));
       job = await get(`jobs/${made.job}`);
-      if (job.state === "failed") throw new Error(job.problem);
-      tell(
-        `The opponent is getting ready: ${job.what}, ${Math.round(100 * job.share)}%. This happens once.`,
-      );
+      if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
+      const share = Math.round(100 * job.share);
+      tell(`The opponent is getting ready: ${job.what}, ${share}%. This happens once.`);
     }
   }
 }
@@ -191,12 +190,14 @@ export async function open(place, query) {
             h(
               "p",
               {},
-              "Two players, limit betting: bets of one small bet before and on the flop, of two on turn and river; four bets a street at most.",
+              "Two players, limit betting: bets of one small bet before and on the flop, of two ",
+              "on turn and river; four bets a street at most.",
             ),
             h(
               "p",
               { class: "muted small" },
-              "Keys: f folds, c checks or calls, r bets or raises, n deals the next hand, v looks back.",
+              "Keys: f folds, c checks or calls, r bets or raises, n deals the next hand, ",
+              "v looks back.",
             ),
           ],
     );

@@ -193,7 +193,8 @@ export async function open(place, query) {
         ? h(
             "p",
             { class: "muted small" },
-            `${bare.map((run) => run.name).join(", ")}: hold'em is not measured while it is solved; counterplay evaluate does it.`,
+            `${bare.map((run) => run.name).join(", ")}: `,
+            "hold'em is not measured while it is solved; counterplay evaluate does it.",
           )
         : null,
       drawn ? h("button", { type: "button", class: "quiet", onclick: picture }, "Picture") : null,

@@ -1,8 +1,8 @@
 // A table: the board, the buttons and keys, winnings, the log, and a look back at a hand.
 import { get, post, Refused } from "./api.js";
-import { h, percent, plain, show, signed } from "./dom.js";
+import { h, plain, show, signed } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
-import { card } from "./cards.js";
+import { review_of } from "./review.js";
 
 const tabs = new BroadcastChannel("counterplay");
 
@@ -131,18 +131,13 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     }
   }
 
+  const half = (within) => (within === null ? "" : ` ± ${plain(within, 3)}`);
   function draw_money() {
     const w = state.winnings,
       total = w.total;
     const line = (name, value) => [
       h("dt", {}, name),
-      h(
-        "dd",
-        {},
-        value && value.mean !== null
-          ? `${signed(value.mean, 3)}${value.within === null ? "" : ` ± ${plain(value.within, 3)}`}`
-          : "–",
-      ),
+      h("dd", {}, value && value.mean !== null ? signed(value.mean, 3) + half(value.within) : "–"),
     ];
     show(
       money,
@@ -202,86 +197,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
 
   function draw_review() {
     back.hidden = !look;
-    if (!look) return;
-    if (look.wait) {
-      show(back, h("h2", {}, "What happened"), h("div", { class: "wait" }, "Working it out"));
-      return;
-    }
-    const held = look.cards
-      ? h(
-          "div",
-          { class: "hand" },
-          look.cards.map((text) => card(text, "small")),
-        )
-      : h("b", {}, look.held);
-    show(
-      back,
-      h("h2", {}, "What happened"),
-      h("div", { class: "row" }, h("span", {}, `${state.opponent} held`), held),
-      h(
-        "p",
-        {},
-        "Against a best response your moves cost ",
-        h("b", { class: "number" }, plain(look.cost, 3)),
-        look.exact ? " (exact)." : ".",
-      ),
-      h("div", { class: "steps" }, look.steps.map(step_of)),
-      look.note ? h("p", { class: "muted small" }, look.note) : null,
-    );
-  }
-
-  function step_of(step) {
-    const mine = step.who === "you",
-      numbers = mine ? step.values : step.shares;
-    const low = numbers && mine ? Math.min(...numbers) : 0,
-      high = numbers && mine ? Math.max(...numbers) : 1;
-    const bars = !numbers
-      ? null
-      : h(
-          "div",
-          { class: "bars" },
-          step.choices.map((label, k) => {
-            const length = mine
-              ? high > low
-                ? 8 + (92 * (numbers[k] - low)) / (high - low)
-                : 100
-              : 100 * numbers[k];
-            return h(
-              "div",
-              { class: k === step.chosen ? "chosen" : "" },
-              h("span", {}, label),
-              h(
-                "span",
-                { class: "track" },
-                h("span", {
-                  class: "fill",
-                  style: {
-                    width: `${length}%`,
-                    background: mine ? "var(--accent)" : "var(--call)",
-                  },
-                }),
-              ),
-              h("span", { class: "number" }, mine ? signed(numbers[k], 2) : percent(numbers[k])),
-            );
-          }),
-        );
-    return h(
-      "div",
-      { class: "step" },
-      h(
-        "div",
-        { class: "line" },
-        h("b", {}, mine ? `You ${bare(step.text)}` : `${state.opponent} ${step.text}`),
-        mine && step.cost !== null && step.cost !== undefined
-          ? h(
-              "span",
-              { class: `number ${step.cost > 1e-6 ? "down" : "up"}` },
-              step.cost > 1e-6 ? `cost ${plain(step.cost, 3)}` : "best",
-            )
-          : null,
-      ),
-      bars,
-    );
+    if (look) show(back, review_of(look, state.opponent));
   }
 
   function key(event) {

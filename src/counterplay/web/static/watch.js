@@ -62,7 +62,8 @@ export async function open(place, query) {
             h(
               "p",
               { class: "muted" },
-              "What it thinks you do, from the hands it has seen. Bars are fold, call, raise; the number is how many decisions stand behind them.",
+              "What it thinks you do, from the hands it has seen. Bars are fold, call, raise; ",
+              "the number is how many decisions stand behind them.",
             ),
             h("div", { class: "tabs" }, tabs),
             h("div", { class: "tree", tabindex: 0 }, draw_tree(trees[street].tree)),
@@ -111,7 +112,9 @@ function start() {
       h(
         "p",
         {},
-        "Play limit hold'em against somebody who watches how you play, and says what he has found: what is confirmed about you, how sure he is, which response he plays and why, and the decision tree he has learnt.",
+        "Play limit hold'em against somebody who watches how you play, and says what he has ",
+        "found: what is confirmed about you, how sure he is, which response he plays and why, ",
+        "and the decision tree he has learnt.",
       ),
       h(
         "p",
