@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -82,6 +83,38 @@ def clicks(served: Served, rounds: int = 12) -> list[float]:
             if k:  # the first round loads the strategy
                 found.append(time.perf_counter() - before)
     return found
+
+
+def drawn_clicks(served: Served, rounds: int = 6) -> list[float]:
+    """The same as a person sees it: from the click to the picture, in a Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = next((found for name in CHROMIUM if (found := shutil.which(name))), None)
+    found = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1500, "height": 1100})
+        page.goto(f"{served.address}/explore")
+        page.wait_for_selector("canvas.grid")
+        for k in range(rounds):
+            for name in ("raise", "call", "call", "raise"):
+                found.append(page.evaluate(CLICK, name) / 1e3)
+            page.goto(f"{served.address}/explore?board={BOARD[: 6 + 2 * (k % 3)]}")
+            page.wait_for_selector("canvas.grid")
+        browser.close()
+    return found
+
+
+#: Click an action; milliseconds until the answer is drawn and on the screen.
+CLICK = """(name) => new Promise((done) => {
+  const view = document.querySelector(".view"), before = view.dataset.ready;
+  const start = performance.now();
+  const look = () => view.dataset.ready === before ? requestAnimationFrame(look)
+    : requestAnimationFrame(() => done(performance.now() - start));
+  document.querySelector(`.turn:last-child button.${name}`).click();
+  look();
+})"""
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 class Client:
@@ -157,12 +190,15 @@ def measure(tables: int, seconds: float) -> list[Row]:
         pages = statistics.median(first_page(folder) for _ in range(3))
         with contextlib.closing(Served(folder, "hundred.npz")) as served:
             middle, late = _spread(clicks(served))
+            seen, seen_late = _spread(drawn_clicks(served))
             times = asyncio.run(_load(served.port, tables, seconds))
     table_middle, table_late = _spread(times)
     return [
         ("first page after the start, s", f"{pages:.2f}", "1"),
         ("a click in the explorer, 100 buckets, median ms", f"{middle:.0f}", "150"),
         ("the same, 99th percentile ms", f"{late:.0f}", "150"),
+        ("the same until it is drawn in Chromium, median ms", f"{seen:.0f}", "150"),
+        ("the same, 99th percentile ms", f"{seen_late:.0f}", "150"),
         (f"{tables} tables, each acting every second: answers", f"{len(times)}", ""),
         ("median answer, ms", f"{table_middle:.1f}", "100"),
         ("99th percentile, ms", f"{table_late:.1f}", ""),

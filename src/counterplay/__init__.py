@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from counterplay.arena.acpc.house import deal_acpc as deal_acpc
     from counterplay.arena.acpc.player import AcpcPlayer as AcpcPlayer
     from counterplay.arena.acpc.programs import sitter as sitter
+    from counterplay.arena.adapt.online import AdaptiveBlock as AdaptiveBlock
+    from counterplay.arena.adapt.online import play_adaptive as play_adaptive
+    from counterplay.arena.adapt.player import Adaptive as Adaptive
+    from counterplay.arena.adapt.player import Standing as Standing
+    from counterplay.arena.adapt.portfolio import Portfolio as Portfolio
+    from counterplay.arena.adapt.portfolio import portfolio as portfolio
     from counterplay.arena.adaptive import AdaptiveBot as AdaptiveBot
     from counterplay.arena.match import play_match as play_match
     from counterplay.arena.online import play_online as play_online
@@ -59,6 +65,7 @@ if TYPE_CHECKING:
     from counterplay.responses.respond import respond as respond
     from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
+    from counterplay.responses.safe import SafePlayer as SafePlayer
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
     from counterplay.solvers.run import solve as solve
@@ -68,6 +75,8 @@ if TYPE_CHECKING:
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
     "AcpcPlayer": "arena.acpc.player",
+    "Adaptive": "arena.adapt.player",
+    "AdaptiveBlock": "arena.adapt.online",
     "AdaptiveBot": "arena.adaptive",
     "DealerLimits": "arena.acpc.clock",
     "MatchPlan": "arena.acpc.dealer",
@@ -76,8 +85,12 @@ _WHERE = {
     "deal_acpc": "arena.acpc.house",
     "play_acpc": "arena.acpc.client",
     "sitter": "arena.acpc.programs",
+    "Portfolio": "arena.adapt.portfolio",
+    "Standing": "arena.adapt.player",
+    "play_adaptive": "arena.adapt.online",
     "play_match": "arena.match",
     "play_online": "arena.online",
+    "portfolio": "arena.adapt.portfolio",
     "OpponentModel": "opponents.models.model",
     "bot": "opponents.bots.registry",
     "learn_model": "opponents.models.model",
@@ -111,6 +124,7 @@ _WHERE = {
     "save_game": "games.gambit_write",
     "Frontier": "responses.frontier",
     "Response": "responses.result",
+    "SafePlayer": "responses.safe",
     "confidence": "responses.confidence",
     "frontier": "responses.frontier",
     "game_value": "solvers.value",

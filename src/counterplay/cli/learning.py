@@ -35,12 +35,18 @@ def learn(
 ) -> bool:
     """Play and print a row per block; whether it was stopped."""
     from counterplay.arena.adapt.online import play_adaptive
+    from counterplay.arena.adaptive import check_iterations
+    from counterplay.arena.amount import check_hands
     from counterplay.arena.log import new_log
+    from counterplay.kernels.rng import check_seed
     from counterplay.opponents.bots.registry import as_bot
 
     found: list[AdaptiveBlock] = []
     stopped = False
     memory = options.pop("memory", None)
+    check_hands(hands)
+    check_seed(seed)
+    check_iterations(options.get("iterations", 0))
     target = new_log(plan["log"], plan["observer"])
     if target is not None:
         target.check()

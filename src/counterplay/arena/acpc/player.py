@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.arena.acpc.protocol import STATE, MatchState, parse_state
+from counterplay.arena.adapt.player import Adaptive
 from counterplay.arena.adaptive import AdaptiveBot
 from counterplay.arena.deals import deal_seeds, session
 from counterplay.arena.referee import ask_bot, play_session, settle_deal, tell_bot
@@ -69,6 +70,8 @@ class AcpcPlayer:
         play_session((self.bot, _Caller()), session(self.seed, 0, 4), False)
         if isinstance(self.bot, AdaptiveBot) and self.bot.forgets:
             self.bot.ponder()
+        if isinstance(self.bot, Adaptive):
+            self.bot.warm_up()
 
     def hear(self, line: str) -> str | None:
         """The answer to a line of the dealer, without its end; None where there is nothing to say:

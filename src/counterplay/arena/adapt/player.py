@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from counterplay.arena.adapt.bandit import Verdict
+from counterplay.arena.adapt.learnt import LearntResponse
 from counterplay.arena.adapt.mind import FOE, PROBING, Mind, MindOptions
 from counterplay.arena.adapt.notes import finding_words
 from counterplay.arena.adapt.portfolio import GAME, KNOWN, Portfolio, portfolio
+from counterplay.arena.adaptive import check_iterations
 from counterplay.base.errors import BadParameter
 from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
@@ -28,6 +30,7 @@ from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.parquet import read_hands, write_hands
 from counterplay.opponents.hands.records import DEALER, HandRecord
+from counterplay.opponents.models.observe import observe
 from counterplay.solvers.base import probability, real
 
 ME = "adaptive"
@@ -87,9 +90,11 @@ class Adaptive(Bot):
         probability(p_max, "p_max")
         if not 0.0 <= real(probing, "probing") < 1.0:
             raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
-        for what, number in (("every", every), ("iterations", iterations)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise BadParameter(f"{what} must be a whole number above 0, not {number!r}")
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise BadParameter(f"every must be a whole number above 0, not {every!r}")
+        check_iterations(iterations)
+        if seconds is not None and not real(seconds, "seconds") > 0:
+            raise BadParameter(f"seconds of thinking are above 0, not {seconds!r}")
         if not isinstance(company, Portfolio):
             company = portfolio(game, company, equilibrium=equilibrium, tell=tell)
         self.company, self._every = company, every
@@ -98,7 +103,7 @@ class Adaptive(Bot):
             float(budget),
             float(p_max),
             iterations,
-            None if seconds is None else real(seconds, "seconds"),
+            seconds,
             float(probing),
             int(check_seed(seed)),
         )
@@ -175,6 +180,15 @@ class Adaptive(Bot):
         for old, new in zip(self._bots, bots, strict=False):
             new._rng[:] = old._rng
         self._bots = bots
+
+    def warm_up(self) -> None:
+        """Learn a little from the hands so far, so that all is compiled, and forget them."""
+        if self.memory:
+            learner = LearntResponse(self.company.equilibrium, 0, P_MAX)
+            learner.learn(observe(self.memory, FOE), self.mind.evidence[0])
+            learner.think(2)
+            self.company.worth(self.company.equilibrium)
+        self.start(0)
 
     @property
     def strategy(self) -> Strategy:

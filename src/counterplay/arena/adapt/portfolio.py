@@ -116,7 +116,6 @@ def portfolio(
         shelf.part = (k + 1) / (len(wanted) + 1), 1 / (len(wanted) + 1)
         model = shelf.model(name, given)
         members.append(Member(_short(name), model, shelf.response(name, model, p, iterations)))
-    tell(1.0, "the portfolio is there")
     return Portfolio(game, safe, tuple(members))
 
 
