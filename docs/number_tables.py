@@ -236,6 +236,13 @@ def egt_table() -> str:
     return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
 
 
+def browser_table() -> str:
+    """How fast the pages are."""
+    found = rows("../benchmarks/web.csv")
+    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in found]
+    return table(["", "measured", "must be below"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "bands": bands_table,
     "models": models_table,
@@ -248,4 +255,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "buckets": buckets_table,
     "averaging": averaging_table,
     "egt": egt_table,
+    "browser": browser_table,
 }
