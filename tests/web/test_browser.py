@@ -87,6 +87,8 @@ def test_a_whole_hand_of_holdem_by_keyboard_and_no_hidden_card_on_the_wire(
 @pytest.mark.parametrize("game", GAMES)
 def test_a_hand_of_each_other_game(page: Any, server: Server, game: str) -> None:
     table = _sit(page, server, game, "Uniform")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
     dice = random.Random(game)
     for _ in range(60):
         if _is_over(page):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.web import free_port
 
 import counterplay as cp
 from counterplay.arena.adapt.player import Adaptive
@@ -29,6 +31,7 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> None:
         return Watched(Adaptive(game, company=Portfolio(game, safe, ()), iterations=200))
 
     monkeypatch.setattr(opponents, "make_bot", make)
+    monkeypatch.setattr(opponents.Bots, "ready", lambda self, key: True)
 
 
 def _play(table: Any, hands: int, choose: Any) -> None:
@@ -84,3 +87,39 @@ def test_luck_is_taken_out_of_holdem_once_it_is_known(tmp_path: Path) -> None:
     assert abs(apart) < 2 * won["within"]
     clean = np.array([hand.adjusted() for hand in table.done])
     assert np.isfinite(clean).all()
+
+
+def test_it_is_watched_in_a_browser(
+    learner: None, page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server inside this process, where the learner is small and looks soon."""
+    monkeypatch.setattr("counterplay.web.learning.EVERY", 3)
+    import uvicorn
+
+    from counterplay.web.app import make_app
+
+    port = free_port()
+    app, _ = make_app([], tmp_path)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="none"))
+    work = threading.Thread(target=server.run, daemon=True)
+    work.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        page.goto(f"http://127.0.0.1:{port}/watch")
+        page.get_by_role("button", name="Sit down").click()
+        page.wait_for_selector(".acts button")
+        for _ in range(25):
+            key = "n" if page.locator(".acts .main").count() else "c"
+            before = page.get_attribute(".cloth", "data-version")
+            page.keyboard.press(key)
+            page.wait_for_function(
+                "v => document.querySelector('.cloth').dataset.version !== v", arg=before
+            )
+        assert "It plays" in page.locator("text=It plays").first.inner_text()
+        page.wait_for_selector(".tree svg")
+        page.get_by_role("button", name="flop", exact=True).click()
+        assert page.locator(".tree rect").count() >= 4
+    finally:
+        server.should_exit = True
+        work.join(timeout=10)
