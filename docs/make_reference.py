@@ -56,7 +56,7 @@ GROUPS = {
     ),
     "Adapting to an opponent": (
         "Adaptive",
-        "Standing",
+        "AdaptiveStanding",
         "play_adaptive",
         "AdaptiveBlock",
         "portfolio",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from counterplay.arena.adapt.online import AdaptiveBlock as AdaptiveBlock
     from counterplay.arena.adapt.online import play_adaptive as play_adaptive
     from counterplay.arena.adapt.player import Adaptive as Adaptive
-    from counterplay.arena.adapt.player import Standing as Standing
+    from counterplay.arena.adapt.player import AdaptiveStanding as AdaptiveStanding
     from counterplay.arena.adapt.portfolio import Portfolio as Portfolio
     from counterplay.arena.adapt.portfolio import portfolio as portfolio
     from counterplay.arena.adaptive import AdaptiveBot as AdaptiveBot
@@ -86,7 +86,7 @@ _WHERE = {
     "play_acpc": "arena.acpc.client",
     "sitter": "arena.acpc.programs",
     "Portfolio": "arena.adapt.portfolio",
-    "Standing": "arena.adapt.player",
+    "AdaptiveStanding": "arena.adapt.player",
     "play_adaptive": "arena.adapt.online",
     "play_match": "arena.match",
     "play_online": "arena.online",

@@ -11,7 +11,7 @@ from support.arena import Slow, holdem, strategy
 import counterplay as cp
 from counterplay.arena.deals import deal_block
 from counterplay.arena.kernels import Deals, Scratch, play_tables
-from counterplay.arena.luck import HoldemLuck, Raw, exact_first
+from counterplay.arena.luck import HoldemLuck, PlayedDeals, exact_first
 from counterplay.base.errors import BadParameter
 from counterplay.evaluation.pairs import pair_chance, worth_against
 from counterplay.holdem.deal import new_deal
@@ -20,14 +20,14 @@ from counterplay.kernels.jit import index
 from counterplay.opponents.bots.table import strategy_bot
 
 
-def raw(a: Any, b: Any, deals: int, seed: int) -> Raw:
+def raw(a: Any, b: Any, deals: int, seed: int) -> PlayedDeals:
     game = holdem()
     cards = deal_block(seed, 0, deals)
     won, ends = np.empty((deals, 2)), np.zeros((deals, 2), dtype=np.int32)
     scratch = Scratch(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     which = Deals(index(seed), index(0), True)
     play_tables(game.rules.tree.nodes, a.table, b.table, which, cards, scratch, won, ends)
-    return Raw(cards, won, ends)
+    return PlayedDeals(cards, won, ends)
 
 
 def apart(a: Any, b: Any, deals: int, seed: int, as_bots: tuple[Any, Any] | None = None) -> float:

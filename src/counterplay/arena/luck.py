@@ -47,7 +47,7 @@ MOST_STRATEGIES = 4  # whose values are held at once: 50 MB each
 DEEPEST = 64  # decisions of a hand, at most
 
 
-class Raw(NamedTuple):
+class PlayedDeals(NamedTuple):
     """n deals as they were played."""
 
     cards: np.ndarray  # uint8[n, 9]
@@ -244,7 +244,7 @@ class HoldemLuck:
             new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)
         )
 
-    def adjusted(self, raw: Raw) -> np.ndarray:
+    def adjusted(self, raw: PlayedDeals) -> np.ndarray:
         """float64[n, 2]: what `a` won, luck taken out."""
         won = raw.won.copy()
         adjust_deals(
@@ -267,7 +267,7 @@ class RunningLuck:
             while len(self._by_strategy) >= MOST_STRATEGIES:
                 self._by_strategy.pop(next(iter(self._by_strategy)))
             self._by_strategy[id(strategy)] = (strategy, luck)
-        raw = Raw(
+        raw = PlayedDeals(
             np.array([cards], dtype=np.uint8), np.full((1, 2), np.nan), np.zeros((1, 2), np.int32)
         )
         raw.won[0, seat], raw.ends[0, seat] = won, end
@@ -284,7 +284,7 @@ class TreeLuck:
             for one, two, seat in pairs
         ]
 
-    def adjusted(self, raw: Raw) -> np.ndarray:
+    def adjusted(self, raw: PlayedDeals) -> np.ndarray:
         """float64[n, 2]: what `a` won, luck taken out."""
         played = ~np.isnan(raw.won)
         ends = np.where(played, raw.ends, 0)

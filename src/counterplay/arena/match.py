@@ -39,7 +39,7 @@ from counterplay.arena.kernels import (
     play_table_blocks,
 )
 from counterplay.arena.log import new_log
-from counterplay.arena.luck import FROM_HANDS, TO_HANDS, HoldemLuck, Raw, TreeLuck
+from counterplay.arena.luck import FROM_HANDS, TO_HANDS, HoldemLuck, PlayedDeals, TreeLuck
 from counterplay.arena.recipes import Recipe, recipes
 from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import Adjusted, MatchResult, estimate
@@ -70,7 +70,7 @@ class Part(NamedTuple):
     deals: int
     tally: Tally
     played: list[Played]  # empty unless they are kept
-    raw: Raw | None = None  # where luck is to be taken out
+    raw: PlayedDeals | None = None  # where luck is to be taken out
     adjusted: Tally | None = None  # with the luck taken out
 
 
@@ -373,7 +373,7 @@ def _with_raw(parts: list[Part], plan: Plan, desk: Desk) -> list[Part]:
     """A run is a single block where luck is taken out."""
     if not plan.adjusting:
         return parts
-    return [parts[0]._replace(raw=Raw(desk.cards, desk.won, desk.ends))]
+    return [parts[0]._replace(raw=PlayedDeals(desk.cards, desk.won, desk.ends))]
 
 
 def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played]:
@@ -419,5 +419,5 @@ def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> 
         if plan.adjusting:
             ends[k, column] = [hand.end for hand in hands]
         played += hands if plan.keeping else []
-    raw = Raw(deals.cards, won, ends) if plan.adjusting else None
+    raw = PlayedDeals(deals.cards, won, ends) if plan.adjusting else None
     return Part(number, n, tally(won), played, raw)

@@ -45,6 +45,7 @@ METHODS = ("rwywe", "befewp", "beffe", "best-equilibrium", "best-response", "rnr
 PRIOR = 5.0  # hands that the equilibrium is worth as a model of the opponent
 CENTRE = 8  # equilibria whose mean is the one to stay near
 SLACK = 1e-9  # of linear programs
+ROUNDING = 1e-5  # of the budget that is left to them, hand by hand
 GRID = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 
 
@@ -98,7 +99,7 @@ class SafePlayer:
         self.value, self._safe = central_plan(self._mine, self._his)
         _, his = central_plan(self._his, self._mine)
         self.equilibrium = _profile(game, seat, self._safe, his)
-        self.bank = float(budget)
+        self.bank = max(float(budget) - ROUNDING, 0.0)
         self._ends = _ends(game, seat, shown == "always")
         self._number = {int(node): k for k, node in enumerate(self._ends.node)}
         self._slots = game.slots(1 - seat)

@@ -29,7 +29,7 @@ TIE = 1e-5  # what a unit of distance costs beside one of payoff
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
-class Program(NamedTuple):
+class PlanProgram(NamedTuple):
     """The program of one player: his plan x, then V and m of the other's information sets."""
 
     worst: np.ndarray  # float64[columns]: what the other can hold him to
@@ -65,7 +65,7 @@ def best_plan_within(
     return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
 
 
-def _program(mine: Side, other: Side) -> Program:
+def _program(mine: Side, other: Side) -> PlanProgram:
     from scipy.sparse import block_array, coo_array, csr_array
 
     n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
@@ -119,11 +119,11 @@ def _program(mine: Side, other: Side) -> Program:
         [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
     )
     a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
-    return Program(worst, a_ub, a_eq, n_x)
+    return PlanProgram(worst, a_ub, a_eq, n_x)
 
 
 def _solve(
-    program: Program,
+    program: PlanProgram,
     objective: np.ndarray,
     method: str,
     least: float | None = None,

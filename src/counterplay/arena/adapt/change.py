@@ -8,7 +8,8 @@ prediction to that of the believed model is an e-value, and
 
 the CUSUM of it. While the opponent plays as is believed, a C above log(J/α), J the number of
 others, comes once in 1/α hands at most, on average. Then everything before the hand where that C
-was last 0 is forgotten: nothing is forgotten without evidence.
+was last 0 is forgotten: nothing is forgotten without evidence. Log ratios above `MOST` are cut,
+which only makes alarms rarer.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ import numpy as np
 
 ALPHA = 1e-6  # false alarms per hand, at most
 RECENT = 200.0  # decisions that count among the recent ones
+MOST = 3.0  # that one hand may say for another: no single surprise is a change
 SMALLEST = 1.0  # observations that an even share is worth there
 
 
 class ChangeDetector:
     """CUSUMs of `others` rival predictions and of recent frequencies in g groups."""
 
-    def __init__(self, others: int, groups: int) -> None:
+    def __init__(self, others: int, groups: int, hand: int = 0) -> None:
+        """`hand`: the number of the next one."""
         self.sums = np.zeros(others + 1)
-        self.since = np.zeros(others + 1, dtype=np.int64)  # the hand where a sum was last 0
+        self.since = np.full(others + 1, hand)  # the hand where a sum was last 0
         self._recent = np.zeros((groups, 3))
 
     @property
@@ -46,7 +49,7 @@ class ChangeDetector:
         """One hand with its log likelihoods. The first hand of the new player, if the old one is
         gone. `recent` takes no account of cards that were shown."""
         gains = np.append(others, recent) - believed
-        self.sums += gains
+        self.sums += np.minimum(gains, MOST)
         gone = self.sums <= 0.0
         self.sums[gone] = 0.0
         self.since[gone] = hand + 1

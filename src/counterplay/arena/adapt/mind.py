@@ -86,7 +86,7 @@ class Mind:
         self.strategies = [*self._fixed, self.response, *self._extra]
         self._predictor = Predictor(self.game, [*self._models, believed])
         self._weigher = HandWeigher(self.game, self.strategies)
-        self._detector = ChangeDetector(len(self._models), N_KINDS)
+        self._detector = ChangeDetector(len(self._models), N_KINDS, self.hands)
 
     @property
     def mix(self) -> np.ndarray:
@@ -142,8 +142,8 @@ class Mind:
             return
         believed = self._models[prior]
         self.response = self._fixed[prior]
-        if evidence.confirmed.any():
-            if self._learner is None or prior != self.prior:
+        if prior == 0 and evidence.confirmed.any():  # a known player who fits is taken as he is
+            if self._learner is None:
                 seed, p_max = self.options.seed, self.options.p_max
                 self._learner = LearntResponse(believed, seed, p_max)
             self._learner.learn(observe(memory, FOE), evidence)

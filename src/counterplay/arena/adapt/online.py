@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.arena.adapt.player import Adaptive, Standing
+from counterplay.arena.adapt.player import Adaptive, AdaptiveStanding
 from counterplay.arena.amount import check_hands
 from counterplay.arena.deals import blocks, session
 from counterplay.arena.log import new_log
@@ -36,7 +36,7 @@ class AdaptiveBlock:
     mean: float  # per hand so far
     standard_error: float  # of the mean
     adjusted: Adjusted  # the same so far with luck taken out
-    standing: Standing
+    standing: AdaptiveStanding
     degrees: float = math.inf
 
     @property

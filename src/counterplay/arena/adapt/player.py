@@ -44,7 +44,7 @@ STREAM = 0x41646170  # of random numbers, apart from those of whoever plays the 
 
 
 @dataclass(frozen=True)
-class Standing:
+class AdaptiveStanding:
     """What an adaptive player thinks."""
 
     hands: int  # of this opponent
@@ -200,10 +200,10 @@ class Adaptive(Bot):
         """What plays the hand that is on."""
         return self.mind.strategies[self._arm]
 
-    def standing(self) -> Standing:
+    def standing(self) -> AdaptiveStanding:
         """What it thinks, in words."""
         mind = self.mind
-        return Standing(
+        return AdaptiveStanding(
             mind.hands,
             mind.names[mind.playing],
             _why(mind),
