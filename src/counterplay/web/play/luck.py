@@ -49,7 +49,7 @@ class BotLuck:
 
     def adjusted(self, hand: Any) -> float | None:
         """The person's result of a finished hand; None while it is not known."""
-        from counterplay.arena.luck import Raw
+        from counterplay.arena.luck import PlayedDeals
 
         if not self._asked:
             self._asked = True
@@ -57,7 +57,7 @@ class BotLuck:
         if self._made is None or not self._lock.acquire(blocking=False):
             return None
         try:
-            raw = Raw(
+            raw = PlayedDeals(
                 np.array([hand.cards], dtype=np.uint8),
                 np.full((1, 2), np.nan),
                 np.zeros((1, 2), dtype=np.int32),
