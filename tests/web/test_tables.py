@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def test_a_kill_in_the_middle_of_a_write_loses_that_write_only(
         assert again.version == kept <= len(lines)
         if again.done and log.suffix == ".phhs":
             assert len(read_phh(log)) == len(again.done)
+
+
+def test_two_tabs_after_a_restart_get_the_same_table(tmp_path: Path) -> None:
+    table = _room(tmp_path).new("leduc", "uniform").table
+    _play(table, 2, random.Random(4))
+    room = _room(tmp_path)
+    with ThreadPoolExecutor(8) as many:
+        found = list(many.map(lambda _: room.find(table.name), range(16)))
+    assert len({id(one) for one in found}) == 1
 
 
 def test_a_move_at_an_old_version_changes_nothing(tmp_path: Path) -> None:

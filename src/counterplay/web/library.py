@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ MOST_THINGS = 2_000
 DEEPEST = 5
 SCAN_SECONDS = 1.0  # for so long what was found is believed
 KEPT = 6  # strategies in memory
+MOST_MADE = 200  # of those made while serving
 HAND_ENDINGS = (".phh", ".phhs", ".log", ".parquet")
 
 
@@ -48,6 +50,7 @@ class Library:
         self._read: OrderedDict[tuple[str, int], Any] = OrderedDict()
         self._made: dict[str, tuple[str, Any]] = {}
         self._games: dict[tuple[str, int], str | None] = {}
+        self._reading = threading.Lock()
 
     def things(self, *kinds: str) -> list[Thing]:
         """What is there now, of these kinds."""
@@ -76,6 +79,8 @@ class Library:
     def add(self, key: str, name: str, strategy: Any) -> None:
         """A strategy made while serving, such as a response."""
         self._made[key] = (name, strategy)
+        while len(self._made) > MOST_MADE:
+            del self._made[next(iter(self._made))]
 
     def made(self) -> dict[str, tuple[str, Any]]:
         """Strategies made while serving, by key: name and strategy."""
@@ -104,12 +109,13 @@ class Library:
             mark = (str(file), file.stat().st_mtime_ns)
         except OSError:
             raise NotThere(f"{file.name} is not there any more") from None
-        if mark not in self._read:
-            self._read[mark] = read()
-            while len(self._read) > KEPT:
-                self._read.popitem(last=False)
-        self._read.move_to_end(mark)
-        return self._read[mark]
+        with self._reading:
+            if mark not in self._read:
+                self._read[mark] = read()
+                while len(self._read) > KEPT:
+                    self._read.popitem(last=False)
+            self._read.move_to_end(mark)
+            return self._read[mark]
 
 
 def _read_strategy(kind: str, file: Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class CardRoom:
         self._place, self._library = place, library
         self.bots = Bots(library)
         self._open: OrderedDict[str, OpenTable] = OrderedDict()
+        self._finding = threading.Lock()  # of two tabs after a restart, one opens the table
 
     def new(self, game_name: str, opponent: str) -> OpenTable:
         """A new table; takes as long as the opponent needs to get ready."""
@@ -58,6 +60,10 @@ class CardRoom:
 
     def find(self, name: str) -> OpenTable:
         """An open table, or one from disk."""
+        with self._finding:
+            return self._found(name)
+
+    def _found(self, name: str) -> OpenTable:
         if name in self._open:
             self._open.move_to_end(name)
             return self._open[name]
