@@ -117,13 +117,14 @@ class Server:
         assert re.search(r"http://", line), line + self.process.stdout.read()
         return line
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        if self.process is not None:
-            self.process.send_signal(number)
-            self.process.wait(timeout=20)
-            assert self.process.stdout is not None
-            self.process.stdout.close()
-            self.process = None
+    def kill(self, number: int = signal.SIGKILL) -> str:
+        """End it by a signal; what it still said."""
+        if self.process is None:
+            return ""
+        self.process.send_signal(number)
+        said, _ = self.process.communicate(timeout=30)
+        self.process = None
+        return said
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.address}/api/{path}", timeout=60) as reply:

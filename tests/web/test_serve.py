@@ -30,7 +30,8 @@ def test_the_first_page_is_there_before_anything_heavy_is_loaded(tmp_path: Path)
             assert b"Counterplay" in reply.read()
         took = time.monotonic() - before
     finally:
-        server.kill(signal.SIGINT)
+        said = server.kill(signal.SIGINT)
+    assert said == f"Stopped. Tables and the hands played at them are in {server.tables}.\n"
     assert took < 8  # a machine that does other things too; the benchmark measures it
 
 

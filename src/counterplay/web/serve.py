@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,9 @@ def serve(wish: Wish) -> None:
         timeout_graceful_shutdown=1,
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
+    print(f"Stopped. Tables and the hands played at them are in {wish.keep}.")
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
