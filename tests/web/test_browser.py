@@ -166,7 +166,7 @@ def test_exploring_to_a_river_with_a_link_a_picture_and_a_table(page: Any, serve
     page.add_init_script("Math.random = () => 0.37")  # the board that is drawn: no ace in it
     page.goto(f"{server.address}/explore")
     page.wait_for_selector("[data-ready]")
-    page.get_by_label("Strategy").select_option(label="ten.npz · holdem(buckets=10)")
+    page.get_by_label("Strategy").select_option(label="uniform · holdem(buckets=10)")
     page.wait_for_selector("canvas.grid")
     for street in range(3):
         for name in ("raise", "call") if street == 0 else ("call", "call"):
@@ -208,7 +208,7 @@ def test_a_dropped_hand_history_gives_a_frontier(page: Any, server: Server, serv
         text,
     )
     page.dispatch_event(".drop", "drop", {"dataTransfer": drop})
-    page.locator("select.player").select_option("always-call")
+    page.locator("select.player").select_option("always-raise")
     page.get_by_label("Seconds of solving").fill("2")
     page.get_by_role("button", name="Work out the frontier").click()
     page.wait_for_selector("table.frontier", timeout=90_000)
