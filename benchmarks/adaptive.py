@@ -333,7 +333,7 @@ def main() -> None:
                 -10.0,
                 -one.thinking,
                 0.0,
-                "yes" if one.thinking <= 20.0 else "no",
+                "yes" if one.thinking <= 10.0 else "no",
                 f"last 5,000 hands: {one.mostly}",
             )
         )

@@ -243,7 +243,20 @@ def browser_table() -> str:
     return table(["", "measured", "must be below"], lines)
 
 
+def adaptive_table() -> str:
+    """What the adaptive player must reach, and what it does."""
+    lines = []
+    for row in rows("../benchmarks/adaptive.csv"):
+        mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
+        around = f" ± {half:.3f}" if 0 < half < 100 else ""
+        wanted = f"{float(must):+.3f}" if must else ""
+        cells = [row["against"], row["claim"], wanted, f"{mean:+.3f}{around}"]
+        lines.append([*cells, row["reached"], row["remark"]])
+    return table(["against", "what", "at least", "found", "reached", "remark"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "adaptive": adaptive_table,
     "bands": bands_table,
     "models": models_table,
     "games": games_table,

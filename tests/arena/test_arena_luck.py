@@ -109,3 +109,14 @@ def test_pairs_of_buckets() -> None:
     assert found == -worth_against(game, other.probabilities, one.probabilities)
     match = cp.play_match(game, one, other, 200_000, 1, luck_adjusted=False)
     assert found == pytest.approx(match.mean, abs=0.05 + 4 * match.standard_error)
+
+
+def test_intervals_of_adjusted_matches_hold_the_mean() -> None:
+    """Matches of 50 deals cut from one: 95% of their intervals hold its mean, to four standard
+    errors of that share."""
+    a, b = strategy_bot(strategy(1)), strategy_bot(strategy(2))
+    clean = HoldemLuck(holdem(), a, b).adjusted(raw(a, b, 3_000, 8)).mean(axis=1)
+    parts = clean.reshape(60, 50)
+    half = 2.01 * parts.std(axis=1, ddof=1) / np.sqrt(50)
+    held = (np.abs(parts.mean(axis=1) - clean.mean()) < half).mean()
+    assert held > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 60)
