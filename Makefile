@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
-.PHONY: help reproduce test test-ray test-slow tables lint docs benchmark clean
+.PHONY: help reproduce test test-ray test-slow tables browser lint docs benchmark clean
 
 help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
@@ -30,13 +30,16 @@ reproduce: $(VENV)/.core
 tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
+browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
+	$(BIN)/python tests/support/browser.py
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j 2 lint tables
+	@$(MAKE) --no-print-directory -j 3 lint tables browser
 	$(BIN)/pytest -n 3 --dist worksteal  # one more than processors, since some wait; neighbours share kernels
 
 test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute

@@ -249,6 +249,13 @@ def acpc_table() -> str:
     return table(["players", "processors", "hands/s, median of three and range"], lines)
 
 
+def browser_table() -> str:
+    """How fast the pages are."""
+    found = rows("../benchmarks/web.csv")
+    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in found]
+    return table(["", "measured", "must be below"], lines)
+
+
 def adaptive_table() -> str:
     """What the adaptive player must reach, and what it does."""
     lines = []
@@ -275,4 +282,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "averaging": averaging_table,
     "egt": egt_table,
     "acpc": acpc_table,
+    "browser": browser_table,
 }

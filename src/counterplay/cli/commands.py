@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | acpc | reproduce`, `solve` of them here.
+show | serve | holdem | acpc | reproduce`, `solve` of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -29,6 +29,7 @@ from counterplay.cli import (
     models,
     reproduce,
     responses,
+    serve,
     show,
     strategies,
 )
@@ -72,6 +73,7 @@ LESSON = """Equilibria and robust counter-strategies in imperfect-information ga
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
   play bots at limit hold'em             counterplay match uniform always-call
   a model from a player's hands          counterplay model hands.parquet --player NAME
+  play, look into it, watch it learn     counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
 Type this first: counterplay solve kuhn      Every command: counterplay --help"""
@@ -203,6 +205,7 @@ app.command(cls=Command)(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
 app.command()(show.show)
+app.command()(serve.serve)
 app.add_typer(holdem.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)
