@@ -35,7 +35,7 @@ PIECES = 2
 #: Of a stage, in entries: below it a meeting costs more than a second thread saves.
 LEAST_STAGE = 3_000
 #: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
-LEAST_WORK = 45_000
+LEAST_WORK = 75_000
 #: The same for a single best reply: waking a thread may take milliseconds.
 LEAST_REPLY = 2_000_000
 
