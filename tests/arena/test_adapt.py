@@ -72,6 +72,7 @@ class Switcher(Bot):
         return "raise" if raising else "call"
 
 
+@pytest.mark.slow
 def test_it_starts_safe_and_leaves_when_it_is_sure() -> None:
     me = player()
     assert me.standing().playing == SAFE
@@ -146,6 +147,7 @@ def test_over_the_protocol_and_in_matches() -> None:
     assert match.hands == 80
 
 
+@pytest.mark.slow
 def test_blocks_say_what_it_thinks() -> None:
     found = list(cp.play_adaptive("always-raise", 120, 1, player=player(), every=60))
     assert [block.hands for block in found] == [60, 120]

@@ -170,8 +170,11 @@ def test_exploring_to_a_river_with_a_link_a_picture_and_a_table(page: Any, serve
     page.wait_for_selector("canvas.grid")
     for street in range(3):
         for name in ("raise", "call") if street == 0 else ("call", "call"):
+            before = page.locator(".steps-bar").inner_html()
             page.locator(f".turn:last-child button.{name}").click()
-            page.wait_for_timeout(60)
+            page.wait_for_function(
+                "old => document.querySelector('.steps-bar').innerHTML !== old", arg=before
+            )
         page.get_by_role("button", name="Draw").click()
         page.wait_for_function(
             "n => document.querySelectorAll('.picked .card').length >= n", arg=3 + street

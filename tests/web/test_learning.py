@@ -42,6 +42,7 @@ def _play(table: Any, hands: int, choose: Any) -> None:
             table.act(table.version, choose([choice.key for choice in table.hand.choices()]))
 
 
+@pytest.mark.slow
 def test_what_was_learnt_is_told_in_words_and_drawn(learner: None, tmp_path: Path) -> None:
     """Of a person who always calls."""
     table = CardRoom(tmp_path, Library([])).new("holdem(buckets=10)", "bot:adaptive").table

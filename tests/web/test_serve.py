@@ -62,6 +62,10 @@ def test_a_port_in_use_a_place_that_is_not_there_and_a_host_that_is_not_ours(
     done = typed(tmp_path, "serve", "nothing", "--no-browser")
     assert done.code == 2
     assert "nothing: no such file or folder" in done.stderr
+    (tmp_path / "file").write_text("precious")
+    done = typed(tmp_path, "serve", "--out", "file", "--no-browser")
+    assert done.code == 2
+    assert "file is not a folder" in done.stderr
     done = typed(tmp_path, "serve", "--host", "192.0.2.1", "--no-browser")
     assert done.code == 2
     assert "cannot listen" in done.stderr

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from counterplay.base.disk import reason
 from counterplay.base.errors import BadParameter, CounterplayError, shown
 
 _NAME = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
@@ -65,10 +66,13 @@ def _module(path: Path) -> ModuleType:
     """The file as a module, run once while it stays as it is."""
     if not os.path.isfile(path):
         raise BadParameter(f"no file {path}; write it as file.py:Class, from where you are")
-    place, changed = path.resolve(), path.stat().st_mtime_ns
+    try:
+        place, text = path.resolve(), hashlib.blake2b(path.read_bytes()).digest()
+    except OSError as error:
+        raise BadParameter(f"{path} cannot be loaded: {reason(error)}") from None
     name = _MODULE + hashlib.blake2b(f"{place}".encode(), digest_size=6).hexdigest()
     module = sys.modules.get(name)
-    if module is not None and getattr(module, "_read_at", None) == changed:
+    if module is not None and getattr(module, "_text", None) == text:
         return module
     spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None
@@ -82,7 +86,7 @@ def _module(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise BadParameter(f"{path} cannot be loaded: {own_reason(error)}") from None
-    module._read_at = changed  # type: ignore[attr-defined]
+    module._text = text  # type: ignore[attr-defined]
     return module
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.rules import CHANCE, TERMINAL, LevelRules
+from counterplay.forms.rules import CHANCE, TERMINAL, by_levels
 
 
 class Move(NamedTuple):
@@ -26,7 +26,7 @@ class Walk:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self._levels = isinstance(game.rules, LevelRules)
+        self._levels = by_levels(game.rules)
         self.node = 0
         self.state: Any = game.rules.first_level() if self._levels else game.rules.root()
         self.moves: list[Move] = []
