@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
-.PHONY: help reproduce test test-ray test-slow tables browser lint docs benchmark clean
+.PHONY: help reproduce test test-ray test-slow tables warm browser lint docs benchmark clean
 
 help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
@@ -30,6 +30,9 @@ reproduce: $(VENV)/.core
 tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
+warm: tables  # kernels that many tests use are compiled once, while others look at style and types
+	$(BIN)/pytest -m "first and not slow"
+
 browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
 	$(BIN)/python tests/support/browser.py
 
@@ -39,7 +42,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j 3 lint tables browser
+	@$(MAKE) --no-print-directory -j 3 lint warm browser
 	$(BIN)/pytest -n 3 --dist worksteal  # one more than processors, since some wait; neighbours share kernels
 
 test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute

@@ -67,7 +67,7 @@ def _module(path: Path) -> ModuleType:
     if not os.path.isfile(path):
         raise BadParameter(f"no file {path}; write it as file.py:Class, from where you are")
     try:
-        place, text = path.resolve(), hashlib.blake2b(path.read_bytes()).digest()
+        place, text = path.resolve(), path.read_bytes()
     except OSError as error:
         raise BadParameter(f"{path} cannot be loaded: {reason(error)}") from None
     name = _MODULE + hashlib.blake2b(f"{place}".encode(), digest_size=6).hexdigest()
@@ -82,7 +82,7 @@ def _module(path: Path) -> ModuleType:
     if str(place.parent) not in sys.path:
         sys.path.append(str(place.parent))  # what lies beside it can be imported
     try:
-        spec.loader.exec_module(module)
+        exec(compile(text, place, "exec"), vars(module))  # an old .pyc may have the same second
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise BadParameter(f"{path} cannot be loaded: {own_reason(error)}") from None
