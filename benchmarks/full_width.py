@@ -93,10 +93,9 @@ def main() -> None:
         before, together.LEAST_WORK = together.LEAST_WORK, 1
         for algorithm in ("cfr+", *(OTHERS if name in CHOSEN else ())):
             one, many = compare(name, algorithm, given.threads, given.pin)
-            row = (name, algorithm, given.threads, work_of(name))
-            rows.append(
-                (*row[:4], *(f"{x:.2f}" for x in row[4:6]), f"{one / many:.3f}", chosen, run)
-            )
+            micro = (f"{1e6 * seconds:.2f}" for seconds in (one, many))
+            row = (name, algorithm, given.threads, work_of(name), *micro, f"{one / many:.3f}")
+            rows.append((*row, chosen, run))
             print(*rows[-1], flush=True)
         together.LEAST_WORK = before
     header = ["game", "algorithm", "threads", "work", "us_one", "us_many", "ratio", "chosen", "run"]

@@ -268,6 +268,28 @@ def adaptive_table() -> str:
     return table(["against", "what", "at least", "found", "reached", "remark"], lines)
 
 
+def two_threads_table() -> str:
+    """Two threads of full width over one: the ratio in each run."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows("../benchmarks/full_width.csv"):
+        found.setdefault((row["game"], row["algorithm"]), []).append(row)
+    lines = [
+        [
+            f"`{game}`",
+            algorithm,
+            f"{float(mine[-1]['us_one']):,.0f}",
+            f"{float(mine[-1]['us_many']):,.0f}",
+            *(f"{float(row['ratio']):.2f}" for row in mine),
+            mine[-1]["chosen"],
+        ]
+        for (game, algorithm), mine in found.items()
+    ]
+    runs = max(len(mine) for mine in found.values())
+    names = [f"run {k + 1}" for k in range(runs)]
+    header = ["game", "solver", "µs, one thread, last run", "µs, two threads", *names, "taken"]
+    return table(header, lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
     "bands": bands_table,
@@ -282,5 +304,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "averaging": averaging_table,
     "egt": egt_table,
     "acpc": acpc_table,
+    "two-threads": two_threads_table,
     "browser": browser_table,
 }
