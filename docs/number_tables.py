@@ -290,6 +290,33 @@ def two_threads_table() -> str:
     return table(header, lines)
 
 
+def luck_table() -> str:
+    """Standard errors with the luck in and out."""
+    lines = [
+        [
+            row["opponent"],
+            *(f"{float(row[name]):.4f}" for name in ("plain", "duplicate", "adjusted", "both")),
+            f"{float(row['fewer_hands']):.1f} times",
+        ]
+        for row in rows("../benchmarks/luck.csv")
+    ]
+    header = ["plain", "duplicate", "luck-adjusted", "both", "fewer hands than duplicate alone"]
+    return table(["against", *header], lines)
+
+
+def safe_table() -> str:
+    """Safe methods in Kuhn poker."""
+    lines = [
+        [
+            f"`{row['method']}`",
+            f"{float(row['published']):.3f}",
+            f"{float(row['won']):.3f} (standard error {float(row['standard_error']):.3f})",
+        ]
+        for row in rows("../benchmarks/safe.csv")
+    ]
+    return table(["method", "published", "here"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
     "bands": bands_table,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.arena.adapt.player import Adaptive, AdaptiveStanding
-from counterplay.arena.amount import check_hands
+from counterplay.arena.amount import check_blocks
 from counterplay.arena.deals import blocks, session
 from counterplay.arena.log import new_log
 from counterplay.arena.luck import RunningLuck
@@ -20,7 +20,7 @@ from counterplay.arena.referee import Played, bot_name, play_hands, start_bots
 from counterplay.arena.result import Adjusted, estimate, half_width
 from counterplay.arena.seats import check_betting, only_seat
 from counterplay.arena.tally import tally
-from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
+from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.kernels.rng import check_seed
@@ -78,12 +78,7 @@ def play_adaptive(
     The button alternates. `log` and `observer` as in `play_match`, the player being "a". Ctrl-C
     gives the block so far and then raises a `KeyboardInterrupt`.
     """
-    check_hands(hands)
-    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
-        raise BadParameter(
-            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
-            f"blocks of {every!r}"
-        )
+    check_blocks(hands, every)
     check_seed(seed)
     target = new_log(log, observer)
     if target is not None:

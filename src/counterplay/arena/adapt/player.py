@@ -20,7 +20,7 @@ from counterplay.arena.adapt.learnt import LearntResponse
 from counterplay.arena.adapt.mind import FOE, PROBING, Mind, MindOptions
 from counterplay.arena.adapt.notes import finding_words
 from counterplay.arena.adapt.portfolio import GAME, KNOWN, Portfolio, portfolio
-from counterplay.arena.adaptive import check_iterations
+from counterplay.arena.adaptive import check_iterations, note_of
 from counterplay.base.errors import BadParameter
 from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
@@ -29,7 +29,7 @@ from counterplay.kernels.rng import check_seed, new_state, uniform
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.parquet import read_hands, write_hands
-from counterplay.opponents.hands.records import DEALER, HandRecord
+from counterplay.opponents.hands.records import HandRecord
 from counterplay.opponents.models.observe import observe
 from counterplay.solvers.base import probability, real
 
@@ -142,7 +142,7 @@ class Adaptive(Bot):
 
     def end_hand(self, ending: Ending) -> None:
         before = time.perf_counter()
-        self._take_in(_record(len(self.memory), ending), ending, self._mix)
+        self._take_in(note_of(len(self.memory), ending, ME, FOE), ending, self._mix)
         if self.mind.hands >= self._learn_at:
             self._learn()
             self._sit()
@@ -237,24 +237,6 @@ def _why(mind: Mind) -> str:
         )
     one = mind.verdicts[mind.playing]
     return f"it wins {one.gain:+.2f} ± {one.error:.2f} sb/h more than the equilibrium"
-
-
-def _record(number: int, ending: Ending) -> HandRecord:
-    """A hand as it was seen."""
-    me, other = (ME, ending.cards), (FOE, ending.shown)
-    dealer, blind = (me, other) if ending.seat == DEALER else (other, me)
-    won = ending.won if ending.seat == DEALER else -ending.won
-    return HandRecord(
-        number,
-        dealer[0],
-        blind[0],
-        ending.betting.history,
-        ending.board,
-        dealer[1],
-        blind[1],
-        won,
-        ME,
-    )
 
 
 def ending_of(record: HandRecord) -> Ending:
