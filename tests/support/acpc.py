@@ -14,6 +14,7 @@ from counterplay.arena.acpc.client import play_acpc
 from counterplay.arena.acpc.dealer import Dealer, MatchPlan
 from counterplay.arena.acpc.house import deal_acpc
 from counterplay.arena.acpc.programs import Sitter
+from counterplay.arena.acpc.seats import Seat
 from counterplay.arena.result import MatchResult
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
@@ -61,7 +62,7 @@ def dealt(plan: MatchPlan, one: Talk, two: Talk, warned: list[str] | None = None
 
     jobs = [lambda: talk(one, ours[0]), lambda: talk(two, theirs[0])]
     with _threads(*jobs):
-        return Dealer(plan, (ours[1], theirs[1]), heard.append).play()
+        return Dealer(plan, (Seat(ours[1]), Seat(theirs[1])), heard.append).play()
 
 
 def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
