@@ -241,12 +241,13 @@ def acpc_table() -> str:
     lines = [
         [
             f"{row['one']} against {row['two']}",
+            row["players_in"],
             row["processors"],
             f"{int(row['hands_per_second']):,} ({int(row['least']):,} to {int(row['most']):,})",
         ]
         for row in rows("../benchmarks/acpc.csv")
     ]
-    return table(["players", "processors", "hands/s, median of three and range"], lines)
+    return table(["players", "players sit in", "processors", "hands/s, median and range"], lines)
 
 
 def browser_table() -> str:

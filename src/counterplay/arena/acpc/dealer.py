@@ -199,10 +199,11 @@ class Dealer:
 
     def _put(self, *lines: str) -> None:
         """A line for each seat that goes out with the next `_flush`."""
-        for seat, line in enumerate(lines):
-            if not self._transcript.idle:
-                self._account(f"TO {seat + 1} at {now()} {line}\n")
-            self._seats[seat].put(line)
+        for seat, line in zip(self._seats, lines, strict=True):
+            seat.put(line)
+        if not self._transcript.idle:
+            for number, line in enumerate(lines, 1):
+                self._account(f"TO {number} at {now()} {line}\n")
 
     def _flush(self, seat: int) -> None:
         try:

@@ -28,8 +28,8 @@ class Cutter:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        if not self._rest and data.find(b"\n") == len(data) - 1 < self._most:
-            return [data]  # one line, nearly always
+        if not self._rest and len(data) <= self._most and data[-1:] == b"\n":  # nearly always
+            return [part + b"\n" for part in data[:-1].split(b"\n")]
         lines, line = [], b""
         for line in _split(self._rest + data):
             while len(line) > self._most or (len(line) == self._most and line[-1:] != b"\n"):
