@@ -51,7 +51,7 @@ class Measured(NamedTuple):
         reached = "yes" if middle >= ASKED else "no"
         return (
             f"{middle:,.0f} hands/s ({range_}; >= {ASKED:,}: {reached}), {self.busy:.2f} ms of CPU "
-            f"a hand, as play_match: {'yes' if self.same else 'NO'}"
+            f"a hand with starting, as play_match: {'yes' if self.same else 'NO'}"
         )
 
 
