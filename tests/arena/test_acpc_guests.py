@@ -16,6 +16,7 @@ from support.acpc import TIMEOUT, Lined, between, hosted, without_times
 from support.arena import Caller, Counter, Says, strategy
 
 import counterplay as cp
+from counterplay.arena.acpc import house
 from counterplay.arena.acpc.client import play_acpc
 from counterplay.arena.acpc.clock import DealerLimits
 from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
@@ -226,3 +227,15 @@ def test_a_guest_does_not_wait_for_ever_either() -> None:
     plan = MatchPlan(NAMES, 5, limits=DealerLimits(start_ms=50))
     with pytest.raises(MatchAborted, match="timed out waiting for seat 2 to connect"):
         deal_acpc(plan, (sitter("always-call", 1), NOBODY))
+
+
+def test_a_connection_that_breaks_before_it_is_taken() -> None:
+    class Broken:
+        def settimeout(self, seconds: float | None) -> None:
+            pass
+
+        def accept(self) -> None:
+            raise ConnectionAbortedError
+
+    with pytest.raises(MatchAborted, match=r"^ERROR: seat 2 could not connect$"):
+        house._accept(Broken(), None, 0.0, 2)

@@ -152,6 +152,7 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--names", "a"], "two different ones"),
         (["deal", "wait", "wait", "--names", "a b,c"], "no colon"),
         (["deal", "wait", "wait", "--append"], "say which with --log"),
+        (["deal", "wait", "wait", "--own-processes"], "nobody here is one"),
         (["deal", "wait", "wait", "-n", "0"], "hands must be"),
         (["deal", "wait", "wait", "--seed", "-1"], "seed must be"),
         (["deal", "wait", "wait", "--t-hand", "0"], "milliseconds above 0"),

@@ -156,7 +156,7 @@ def deal(
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
     A player who is too late or goes away ends the match without a score, with exit code 1.
-    Built-in bots and saved strategies sit in the dealer's process, over loopback all the same.
+    Built-in bots but adaptive, and saved strategies, sit in the dealer's process, over loopback too.
     """
     from counterplay.arena.acpc.clock import DealerLimits
     from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
@@ -166,6 +166,11 @@ def deal(
     if append and log is None:
         raise BadParameter("--append adds to a log; say which with --log, or leave it out")
     sitters = (sitter(a, 1, player_seed), sitter(b, 2, player_seed))
+    if own_processes and all(one.guest is None for one in sitters):
+        raise BadParameter(
+            "--own-processes is for built-in bots and saved strategies, and nobody here is one; "
+            "leave it out"
+        )
     plan = MatchPlan(
         _names(names, sitters),
         hands,

@@ -1,7 +1,9 @@
 """The dealer: one connection for each seat, states to both, answers judged, a log.
 
 It does what the competition's dealer does, in mistakes of players too. What players did before the
-hand was over is settled by the cards that everybody was dealt; nobody hears results.
+hand was over is settled by the cards that everybody was dealt; nobody hears results. Its messages
+are that dealer's: as recorded, and of what no record has (a state that cannot be sent, a player who
+does not connect) as in its published source.
 
 Deviations: a state for the player who need not act waits a millisecond for the answer of the other
 and then goes out with what follows, which saves half of all messages; a player who cannot be sent
@@ -25,7 +27,7 @@ from counterplay.arena.acpc.cards import check_acpc_seed, deals_of
 from counterplay.arena.acpc.clock import Clock, DealerLimits
 from counterplay.arena.acpc.protocol import STATE, hand_texts, public_states
 from counterplay.arena.acpc.record import Pen, check_names, header, now, score_line, state_line
-from counterplay.arena.acpc.seats import Seat
+from counterplay.arena.acpc.seats import DealerEnd
 from counterplay.arena.referee import settle_deal
 from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.tally import tally
@@ -73,7 +75,7 @@ class Dealer:
     def __init__(
         self,
         plan: MatchPlan,
-        seats: tuple[Seat, Seat],
+        seats: tuple[DealerEnd, DealerEnd],
         warn: Callable[[str], None] = lambda sentence: None,
         tell: Tell = untold,
     ) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from counterplay.arena.acpc.dealer import Dealer, MatchAborted, MatchPlan
 from counterplay.arena.acpc.programs import Program, Sitter
-from counterplay.arena.acpc.seats import Guest, HostedSeat, Seat
+from counterplay.arena.acpc.seats import DealerEnd, Guest, HostedEnd
 from counterplay.arena.result import MatchResult
 from counterplay.base.disk import reason
 from counterplay.base.errors import CounterplayError
@@ -36,9 +36,9 @@ def deal_acpc(
     """Deal a match of two-player limit hold'em to programs that speak the competition's protocol.
 
     `ports`: 0 for any that is free; `opened` hears which. `scored` hears the SCORE line. A player
-    who is too late or goes away aborts the match with `MatchAborted`: no score. Bots by name and
-    saved strategies sit in this process, which is quicker and gives the same match;
-    `own_processes` starts one for each.
+    who is too late or goes away aborts the match with `MatchAborted`: no score. Built-in bots but
+    `adaptive`, and saved strategies, sit in this process, which is quicker and gives the same
+    match; `own_processes` starts one for each.
     """
     with ExitStack() as stack:
         listening = [stack.enter_context(_listen(host, port)) for port in ports]
@@ -75,16 +75,16 @@ def _seats(
     players: list[Program | Guest | None],
     near: str,
     stack: ExitStack,
-) -> tuple[Seat, Seat]:
+) -> tuple[DealerEnd, DealerEnd]:
     """One for each port, the first first."""
     limit = plan.limits.start_ms
     end = math.inf if limit is None else time.monotonic() + limit / 1000
-    found: list[Seat] = []
+    found: list[DealerEnd] = []
     for place, player in zip(listening, players, strict=True):
         if isinstance(player, Guest):
-            seat: Seat = HostedSeat(player.sit_down(place, near), player)
+            seat: DealerEnd = HostedEnd(player.sit_down(place, near), player)
         else:
-            seat = Seat(_accept(place, player, end, len(found) + 1))
+            seat = DealerEnd(_accept(place, player, end, len(found) + 1))
         stack.callback(seat.close)
         place.close()
         found.append(seat)
@@ -102,3 +102,5 @@ def _accept(place: socket.socket, program: Program | None, end: float, seat: int
                 program.check()
             if time.monotonic() > end:
                 raise MatchAborted(f"ERROR: timed out waiting for seat {seat} to connect") from None
+        except OSError:
+            raise MatchAborted(f"ERROR: seat {seat} could not connect") from None

@@ -33,7 +33,7 @@ MOST_UNREAD = 1 << 14  # bytes on their way to a guest, far below what a socket 
 Hear = Callable[[str], None]
 
 
-class Seat:
+class DealerEnd:
     """Lines to a player, sent together, and lines of his."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -129,7 +129,7 @@ class Guest:
         self._connection, self._unread = None, 0
 
 
-class HostedSeat(Seat):
+class HostedEnd(DealerEnd):
     """A guest's."""
 
     def __init__(self, connection: socket.socket, guest: Guest) -> None:
