@@ -156,7 +156,7 @@ def deal(
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
     A player who is too late or goes away ends the match without a score, with exit code 1.
-    Built-in bots but adaptive, and saved strategies, sit in the dealer's process, over loopback too.
+    Built-in bots but adaptive, and saved strategies, sit in the dealer's own process.
     """
     from counterplay.arena.acpc.clock import DealerLimits
     from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
