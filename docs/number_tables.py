@@ -306,20 +306,21 @@ def luck_table() -> str:
 
 
 def safe_table() -> str:
-    """Safe methods in Kuhn poker."""
-    lines = [
-        [
-            f"`{row['method']}`",
-            f"{float(row['published']):.3f}",
-            f"{float(row['won']):.3f} (standard error {float(row['standard_error']):.3f})",
-        ]
-        for row in rows("../benchmarks/safe.csv")
-    ]
-    return table(["method", "published", "here"], lines)
+    """Safe methods in Kuhn poker, by opponents and by how ties are broken."""
+    found: dict[str, list[str]] = {}
+    header = ["method", "published"]
+    for row in rows("../benchmarks/safe.csv"):
+        line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
+        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
+        where = row["against"] + ("" if row["ties"][:4] == "near" else f", ties {row['ties']}")
+        if where not in header:
+            header.append(where)
+    return table(header, list(found.values()))
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
+    "luck": luck_table,
     "bands": bands_table,
     "models": models_table,
     "games": games_table,
