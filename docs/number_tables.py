@@ -312,7 +312,8 @@ def safe_table() -> str:
     for row in rows("../benchmarks/safe.csv"):
         line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
         line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
-        where = row["against"] + ("" if row["ties"][:4] == "near" else f", ties {row['ties']}")
+        against, ties = row.get("against", "uniform play"), row.get("ties", "near")
+        where = against + ("" if ties.startswith("near") else f", ties {ties}")
         if where not in header:
             header.append(where)
     return table(header, list(found.values()))
@@ -331,6 +332,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "weak": weak_table,
     "buckets": buckets_table,
     "averaging": averaging_table,
+    "safe": safe_table,
     "egt": egt_table,
     "acpc": acpc_table,
     "two-threads": two_threads_table,
