@@ -100,16 +100,17 @@ def _spread(values: list[float]) -> str:
     return f"{statistics.median(values):+.3f} ({min(values):+.3f} to {max(values):+.3f})"
 
 
-CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
+CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth", "split")
 
 
 def search_table() -> str:
     """The bot as it is, and the candidates nearest to the published bands."""
     found = rows("data/sparbot.csv")
     here = [row for row in found if row["ratio"] == "as it is" and row["tremble"] == "0.25"]
-    here = [r for r in here if (r["fourth"], r["leaf_bets"]) == ("called", "0.0")]
+    as_it_is = ("called", "0.0", "False")
+    here = [r for r in here if (r["fourth"], r["leaf_bets"], r["split"]) == as_it_is]
     nearest = sorted(found, key=lambda row: float(row["misses"]))[:6]
-    header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet"]
+    header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet", "split"]
     header += ["always-call", "always-raise", "Poki", "off by (s.d.)"]
     numbers = ("always-call", "always-raise", "poki")
     lines = [

@@ -93,7 +93,7 @@ def test_a_table_follows_its_file(script: Any, tmp_path: Path, monkeypatch: Any)
     monkeypatch.setattr(tables, "DOCS", tmp_path)
     (tmp_path / "data").mkdir()
     header = ",".join((*tables.CHOICES, "always-call", "always-raise", "poki", "misses", "mcrnr10"))
-    row = "6,as it is,2,7,0.25,0.0,called,0.5,{},0.1,9.0,"
+    row = "6,as it is,2,7,0.25,0.0,called,False,0.5,{},0.1,9.0,"
     made = []
     for number in ("0.9", "1.1"):
         (tmp_path / "data" / "sparbot.csv").write_text(f"{header}\n{row.format(number)}\n")

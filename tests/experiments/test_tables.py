@@ -34,6 +34,7 @@ TINY = sizes.Sizes(
     swept=200,
     swept_hands=200,
     trusts=(0.0,),
+    trusted=200,
 )
 
 
