@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.arena.tally import tally_block
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, player_at, policy_at, shares_of, start, utility
 from counterplay.holdem.betting import NO_FOLD, PublicNodes
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board
 from counterplay.holdem.rows import row_of
@@ -168,18 +168,18 @@ def play_tables(
 
 
 @jit(inline=True)
-def _play_once(form: Any, chance: Any, one: np.ndarray, two: np.ndarray, rng: np.ndarray) -> Any:
+def _play_once(form: Any, chance: Any, one: Any, two: Any, rng: np.ndarray) -> Any:
     """One game of any two-player form; where it ends."""
+    shares_one, shares_two = shares_of(form, one), shares_of(form, two)
     node = start(form, chance, rng)
     player = player_at(form, chance, node)
     while player >= 0:
-        infoset = infoset_at(form, chance, node)
-        first = index(form.first[infoset])
-        count = index(form.first[infoset + ONE]) - first
         if player == 0:
-            action, _ = sample_epsilon_greedy(one, first, count, 0.0, uniform(rng))
+            _, first, count = policy_at(form, chance, one, node)
+            action, _ = sample_epsilon_greedy(shares_one, first, count, 0.0, uniform(rng))
         else:
-            action, _ = sample_epsilon_greedy(two, first, count, 0.0, uniform(rng))
+            _, first, count = policy_at(form, chance, two, node)
+            action, _ = sample_epsilon_greedy(shares_two, first, count, 0.0, uniform(rng))
         node = child(form, chance, node, action, rng)
         player = player_at(form, chance, node)
     return node
@@ -187,7 +187,7 @@ def _play_once(form: Any, chance: Any, one: np.ndarray, two: np.ndarray, rng: np
 
 @jit(inner=True)
 def play_policies(
-    form: Any, a: np.ndarray, b: np.ndarray, deals: Deals, scratch: Scratch, won: np.ndarray
+    form: Any, a: Any, b: Any, deals: Deals, scratch: Scratch, won: np.ndarray
 ) -> None:
     """As `play_tables`, for two policies of one game; chance is drawn while playing."""
     chance, rng = scratch.chance, scratch.rng
@@ -228,7 +228,7 @@ def play_table_blocks(nodes: PublicNodes, a: Table, b: Table, blocks: Blocks, de
 
 
 @jit
-def play_policy_blocks(form: Any, a: np.ndarray, b: np.ndarray, blocks: Blocks, desk: Desk) -> None:
+def play_policy_blocks(form: Any, a: Any, b: Any, blocks: Blocks, desk: Desk) -> None:
     """As `play_table_blocks`, for two policies of one game."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]

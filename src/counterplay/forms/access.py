@@ -5,6 +5,9 @@ A kernel is written once against the questions below. Each form answers them wit
 with the jit off Python does. Chance is hidden: `start` and `child` draw it on-policy and return the
 next node where a player acts or the game is over, so that its probability cancels in every sampled
 quantity.
+
+A form with an array `first` of all its information sets need not answer the questions about slots
+and policies; one that finds information sets while playing (`compiled.py`) answers them by look-up.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
+from counterplay.kernels.jit import ONE, index
 from counterplay.kernels.lines import apart
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,7 +37,8 @@ def answers(question: Callable[..., Any], form: type) -> Callable[[F], F]:
 
 def answer(question: str, form: type) -> Callable[..., Any]:
     """How forms of type `form` answer `question`."""
-    return _ANSWERS[question, form]
+    found = _ANSWERS.get((question, form))
+    return _LISTED[question] if found is None else found
 
 
 def chance_buffer(form: Any) -> Any:
@@ -76,6 +81,122 @@ def infoset_at(form: Any, chance: Any, node: Any) -> Any:
 def utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     """Payoff of `player` at a node where the game is over."""
     return _ANSWERS["utility", type(form)](form, chance, node, player)
+
+
+def slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    """First slot and number of actions of `infoset`, which `infoset_at` just gave for `node`."""
+    return answer("slots_at", type(form))(form, chance, node, infoset)
+
+
+def slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    """The same of any information set that was met."""
+    return answer("slots_of", type(form))(form, chance, infoset)
+
+
+def full(form: Any, chance: Any) -> Any:
+    """Whether there may be no room for the information sets of one more history."""
+    return answer("full", type(form))(form, chance)
+
+
+def expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    """Where to note that a node is in the tree of MCTS: nodes, or information sets where a form
+    has no list of nodes."""
+    return answer("expanded_at", type(form))(form, node, infoset)
+
+
+def passive_of(form: Any, infoset: Any) -> Any:
+    """The action that checks or calls."""
+    return answer("passive_of", type(form))(form, infoset)
+
+
+def shares_of(form: Any, policy: Any) -> Any:
+    """float64[...]: the probabilities of a fixed policy."""
+    return answer("shares_of", type(form))(form, policy)
+
+
+def policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    """Of a fixed policy at `node`: the number of its row, and where in `shares_of` that begins
+    and how many actions it has."""
+    return answer("policy_at", type(form))(form, chance, policy, node)
+
+
+def _slots_at_listed(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    first = index(form.first[infoset])
+    return first, index(form.first[infoset + ONE]) - first
+
+
+def _slots_of_listed(form: Any, chance: Any, infoset: Any) -> Any:
+    first = index(form.first[infoset])
+    return first, index(form.first[infoset + ONE]) - first
+
+
+def _full_listed(form: Any, chance: Any) -> Any:
+    return False
+
+
+def _expanded_at_listed(form: Any, node: Any, infoset: Any) -> Any:
+    return node
+
+
+def _passive_of_listed(form: Any, infoset: Any) -> Any:
+    return index(form.passive[infoset])
+
+
+def _shares_of_listed(form: Any, policy: Any) -> Any:
+    return policy
+
+
+def _policy_at_listed(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    infoset = infoset_at(form, chance, node)
+    first = index(form.first[infoset])
+    return infoset, first, index(form.first[infoset + ONE]) - first
+
+
+#: Answers of a form that says nothing else: it has a list of its information sets.
+_LISTED: dict[str, Callable[..., Any]] = {
+    "slots_at": _slots_at_listed,
+    "slots_of": _slots_of_listed,
+    "full": _full_listed,
+    "expanded_at": _expanded_at_listed,
+    "passive_of": _passive_of_listed,
+    "shares_of": _shares_of_listed,
+    "policy_at": _policy_at_listed,
+}
+
+
+@overload(slots_at)
+def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    return answer("slots_at", form.instance_class)
+
+
+@overload(slots_of)
+def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    return answer("slots_of", form.instance_class)
+
+
+@overload(full)
+def _full(form: Any, chance: Any) -> Any:
+    return answer("full", form.instance_class)
+
+
+@overload(expanded_at)
+def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    return answer("expanded_at", form.instance_class)
+
+
+@overload(passive_of)
+def _passive_of(form: Any, infoset: Any) -> Any:
+    return answer("passive_of", form.instance_class)
+
+
+@overload(shares_of)
+def _shares_of(form: Any, policy: Any) -> Any:
+    return answer("shares_of", form.instance_class)
+
+
+@overload(policy_at)
+def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    return answer("policy_at", form.instance_class)
 
 
 @overload(start)

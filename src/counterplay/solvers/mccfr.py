@@ -20,7 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import (
+    child,
+    full,
+    infoset_at,
+    player_at,
+    slots_at,
+    slots_of,
+    start,
+    utility,
+)
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
@@ -82,8 +91,7 @@ def sample_history(
     player = player_at(form, chance, node)
     while player >= 0:
         infoset = infoset_at(form, chance, node)
-        first = index(form.first[infoset])
-        count = index(form.first[infoset + ONE]) - first
+        first, count = slots_at(form, chance, node, infoset)
         offset = k * width
         regret_matching(tables.regret, first, count, trail.policy, offset)  # line 5, Eq 5
         action, p = sample_epsilon_greedy(
@@ -130,8 +138,7 @@ def update_history(
     while k > ZERO:
         k -= ONE
         infoset = index(trail.infoset[k])
-        first = index(form.first[infoset])
-        count = index(form.first[infoset + ONE]) - first
+        first, count = slots_of(form, chance, infoset)
         offset = k * width
         action = index(trail.action[k])
         below = tail * trail.policy[offset + action]  # π^σ(z[I], z)
@@ -162,19 +169,22 @@ def outcome_sampling(
     optimistic: bool,
     stride: int,
     scale: float,
-) -> int:
+) -> tuple[int, int]:
     """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale`
     times.
 
-    Changes `tables` and `rng`; the nodes touched."""
+    Changes `tables` and `rng`; the iterations played, fewer than n where there is no room for what
+    the next may find, and the nodes touched."""
     touched = ZERO
+    played = ZERO
     t = done + 1
-    for _ in range(n):
+    while played < index(n) and not full(form, chance):
         node, n_decisions, drawn = sample_history(form, chance, tables, trail, rng, epsilon)
         update_history(form, chance, tables, trail, node, n_decisions, drawn, t, optimistic, scale)
         touched += n_decisions + ONE
         t += stride
-    return int(touched)
+        played += ONE
+    return int(played), int(touched)
 
 
 class OutcomeSampling(SamplingSolver):
@@ -183,6 +193,8 @@ class OutcomeSampling(SamplingSolver):
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
+    by_set = ("last_visit",)
+    finds = True
 
     def __init__(
         self,
@@ -201,31 +213,29 @@ class OutcomeSampling(SamplingSolver):
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
         self._path_size = (game.depth, game.max_actions, game.n_players)
-        tables = Tables(
-            np.zeros(game.n_slots),
-            np.zeros(game.n_slots),
-            np.zeros(game.n_infosets, dtype=np.int64),
-        )
-        super().__init__(game, seed, form, tables, threads, epsilon=epsilon, averaging=averaging)
+        super().__init__(game, seed, form, threads, epsilon=epsilon, averaging=averaging)
+
+    def _new_tables(self, infosets: int, slots: int) -> Tables:
+        return Tables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
 
     def _new_scratch(self) -> Trail:
         return new_trail(*self._path_size)
 
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(
-            outcome_sampling(
-                self._form,
-                worker.chance,
-                worker.tables,
-                worker.scratch,
-                worker.rng,
-                done,
-                n,
-                self._epsilon,
-                self._optimistic,
-                stride,
-                scale,
-            )
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        return outcome_sampling(
+            self._form,
+            worker.chance,
+            worker.tables,
+            worker.scratch,
+            worker.rng,
+            done,
+            n,
+            self._epsilon,
+            self._optimistic,
+            stride,
+            scale,
         )
 
 

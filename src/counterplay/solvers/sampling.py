@@ -9,14 +9,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter, OutOfRoom
 from counterplay.forms.access import chance_buffer, chance_on
+from counterplay.forms.found import sets_in, slots_in
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.strategy import Strategy
 from counterplay.kernels.lines import all_apart, apart
+from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
+from counterplay.solvers.growing import Growing, check_rules, found_of, rules_form_in
 from counterplay.solvers.teams import (
     EARLY,
     Alone,
+    Short,
     Team,
     Threads,
     Worker,
@@ -35,60 +42,136 @@ class SamplingSolver(Solver):
     """
 
     early: ClassVar[float] = EARLY  # see `teams.py`
+    by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set, not slot
+    finds: ClassVar[bool] = False  # whether its kernel plays games that find their information sets
 
     def __init__(
-        self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any
+        self, game: Game, seed: int, form: Any, threads: int = 1, at_once: int = 1, **options: Any
     ) -> None:
         super().__init__(game, seed, **options)
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
         self.rng = apart(self.rng)
-        buffers = [apart(chance_buffer(self._form)) for _ in range(threads)]
-        workers = [
-            Worker(
-                all_apart(tables),
-                buffers[k],
-                chance_on(self._form, buffers[k]),
-                all_apart(self._new_scratch()),
-                self.rng if k == 0 else apart(new_state(seed, k)),
-            )
-            for k in range(threads)
-        ]
-        self._team = self._new_team(workers)
+        rules = rules_form_in(self._form)
+        self._growing = None
+        if rules is not None:
+            check_finds(self)
+            self._growing = Growing(rules.shape, self._new_tables, self.by_set, at_once)
+        self._common = np.zeros(1, dtype=np.int64)  # sets with one numbering in all copies
+        self._mean: Any = None
+        self._team = self._new_team([self._new_worker(k, seed) for k in range(threads)])
+
+    @classmethod
+    def plays(cls, game: Game) -> bool:
+        return cls.finds or not game.abilities.keyed
+
+    def _new_worker(self, k: int, seed: int) -> Worker:
+        buffer = apart(chance_buffer(self._form))
+        worker = Worker(
+            all_apart(
+                self._new_tables(self.game.n_infosets, self.game.n_slots)
+                if self._growing is None
+                else self._growing.first_tables()
+            ),
+            buffer,
+            chance_on(self._form, buffer),
+            all_apart(self._new_scratch()),
+            self.rng if k == 0 else apart(new_state(seed, k)),
+        )
+        if self._growing is not None:
+            self._growing.make_room(worker)
+        return worker
 
     def _new_team(self, workers: list[Worker]) -> Team:
         return Alone(workers) if len(workers) == 1 else Threads(workers, self.game)
 
     @abstractmethod
+    def _new_tables(self, infosets: int, slots: int) -> Any:
+        """Tables in which nothing is learnt yet."""
+
+    @abstractmethod
     def _new_scratch(self) -> Any:
         """Arrays a kernel needs besides the tables."""
 
-    @abstractmethod
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
-        times; the nodes touched."""
+        times; the nodes touched. Tables grow on the way; `Short` where memory does not last."""
+        played, touched = self._play(worker, done, n, stride, scale)
+        while self._growing is not None:
+            check_rules(worker, self.game.name)
+            if played == n:
+                break
+            if not self._growing.make_room(worker):
+                raise Short(played, touched)
+            more, nodes = self._play(worker, done + played * stride, n - played, stride, scale)
+            played, touched = played + more, touched + nodes
+        return touched
+
+    @abstractmethod
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        """The same without making room: iterations played, and nodes touched."""
+
+    def infosets(self) -> int:
+        if self._growing is None:
+            return self.game.n_infosets
+        return max(sets_in(found_of(self._team.workers[0])), 1)
+
+    def unify(self) -> bool:
+        if self._growing is None:
+            return True
+        if not self._growing.unify(self._team.workers, int(self._common[0])):
+            return False
+        self._common[0] = self.infosets()
+        return True
 
     def room(self) -> Any:
         """float64[s]: for the mean of all copies' regrets."""
-        return np.empty(self.game.n_slots)
+        regret = self._team.workers[0].tables.regret
+        if self._mean is None or self._mean.shape != regret.shape:
+            self._mean = np.empty_like(regret)
+        return self._mean
+
+    @property
+    def _used(self) -> tuple[int, int]:
+        """Information sets and slots of all copies, at a meeting."""
+        if self._growing is None:
+            return self.game.n_infosets, self.game.n_slots
+        found = found_of(self._team.workers[0])
+        return sets_in(found), slots_in(found)
 
     def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
         regrets = tuple(tables.regret for tables in copies)
-        mean_of(regrets, *part_of(len(mean), part, len(copies)), mean)
+        mean_of(regrets, *part_of(self._used[1], part, len(copies)), mean)
 
     def take_over(self, mean: Any, tables: Any) -> None:
-        tables.regret[:] = mean
+        used = self._used[1]
+        tables.regret[:used] = mean[:used]
 
-    def hand_over(self, copies: tuple[Any, ...]) -> None:
+    def hand_over(self, workers: list[Worker]) -> None:
         """Everything but strategy sums, which each thread keeps for itself."""
-        for tables in copies[1:]:
-            for name in tables._fields:
+        if self._growing is not None:
+            self._growing.hand_over(workers, "strategy_sum")
+            self._common[0] = self.infosets()
+            return
+        first = workers[0].tables
+        for worker in workers[1:]:
+            for name in first._fields:
                 if name != "strategy_sum":
-                    getattr(tables, name)[:] = getattr(copies[0], name)
+                    getattr(worker.tables, name)[:] = getattr(first, name)
 
     def _run(self, n: int) -> int:
-        return self._team.run(self, self.iterations, n)
+        played = self._team.run(self, self.iterations, n)
+        if played.short:
+            self.counters += played.iterations, played.nodes
+            raise OutOfRoom(
+                f"{self.game.name}: {self.infosets():,} information sets are found, and there is "
+                f"no memory for twice as many; all that was learnt in {self.iterations:,} "
+                f"iterations is kept, and a run in a folder can be gone on with where there is more"
+            )
+        return played.nodes
 
     @property
     def copies(self) -> list[Any]:
@@ -98,19 +181,41 @@ class SamplingSolver(Solver):
 
     def tables(self) -> dict[str, np.ndarray]:
         self._team.fetch()
-        workers = self._team.workers
-        found: dict[str, np.ndarray] = dict(workers[0].tables._asdict())
+        workers, growing = self._team.workers, self._growing
+        found: dict[str, np.ndarray] = {}
         for k, worker in enumerate(workers):
-            if k > 0:  # what the first has is called without a number
-                found |= {f"{name}.{k}": array for name, array in worker.tables._asdict().items()}
+            mine = worker.tables._asdict() if growing is None else growing.saved(worker)
+            ending = "" if k == 0 else f".{k}"  # what the first has is called without a number
+            found |= {f"{name}{ending}": array for name, array in mine.items()}
+            if k > 0:
                 found[f"rng.{k}"] = worker.rng
             if len(worker.buffer):  # the deck as the last hand left it
                 found[f"hand.{k}"] = worker.buffer
+        if growing is not None:
+            found["common"] = self._common
         return found | self._team.arrays()
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        if self._growing is not None:
+            saved = self._restore_found(self._growing, saved, source)
         super().restore(self._updated(saved) if "batch" in saved else saved, source)
         self._team.changed()
+
+    def _restore_found(
+        self, growing: Growing, saved: Mapping[str, np.ndarray], source: str
+    ) -> Mapping[str, np.ndarray]:
+        """Tables have the size of what was found; then everything fits as usual."""
+        for k, worker in enumerate(self._team.workers):
+            ending = "" if k == 0 else f".{k}"
+            mine = {
+                name.removesuffix(ending): array
+                for name, array in saved.items()
+                if name.endswith(ending)
+            }
+            growing.restore(worker, mine, source)
+        if isinstance(self._team, Threads) and "owed" in saved:
+            self._team.owe(saved["owed"])
+        return saved
 
     def _updated(self, saved: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each
@@ -133,9 +238,23 @@ class SamplingSolver(Solver):
         found[f"regret.{copy}"] = base + threads * (mine - base)
 
     def weights(self) -> np.ndarray:
-        first, *others = (tables.strategy_sum for tables in self.copies)
+        return self.weights_of(self.copies)
+
+    def weights_of(self, copies: list[Any]) -> np.ndarray:
+        """What normalises to the policy, of the tables of all threads."""
+        first, *others = (tables.strategy_sum for tables in copies)
         summed: np.ndarray = sum(others, start=first) if others else first
         return summed
+
+    def strategy(self) -> Strategy:
+        if self._growing is None:
+            return super().strategy()
+        keys, counts, copies = self._growing.aligned(self._team.playing)
+        weights = np.asarray(self.weights_of(copies))
+        first = np.concatenate([[0], np.cumsum(counts)])
+        shares = np.empty(len(weights))
+        normalise(weights, first, shares)
+        return self.complete(KeyedStrategy(self.game, keys, counts, shares))
 
     def change_form(self, form: Any) -> None:
         self._form = form
@@ -144,9 +263,18 @@ class SamplingSolver(Solver):
         share = probability(factor, "factor")
         self._team.fetch()
         for worker in self._team.workers:
-            self._fade(worker.tables, share)
+            self._fade(worker, share)
         self._team.changed()
 
-    def _fade(self, tables: Any, share: float) -> None:
-        tables.regret[:] *= share
-        tables.strategy_sum[:] *= share
+    def _fade(self, worker: Worker, share: float) -> None:
+        worker.tables.regret[:] *= share
+        worker.tables.strategy_sum[:] *= share
+
+
+def check_finds(solver: SamplingSolver) -> None:
+    """`BadParameter` where a solver needs a list of information sets and the game has none."""
+    if not solver.finds:
+        raise BadParameter(
+            f"{solver.name} needs all information sets before it plays, and those of "
+            f"{solver.game.name} are found while playing; use another algorithm"
+        )

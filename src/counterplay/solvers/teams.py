@@ -24,7 +24,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -38,20 +40,42 @@ MOST_THREADS = 64
 INFOSETS = 150  # a game with so many times T² information sets takes T threads
 LEAST = 4  # iterations of each thread between two meetings
 ALONE = 8.0  # visits of an information set before the first meeting
+MOST_ALONE = 1_000_000  # nodes, where information sets are found while playing
 EACH = 16.0  # by every thread between two meetings, which then take a small share of the time
 EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
 PATIENT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
 BLOCK = 256  # entries that are put together at once
 
 
-class Worker(NamedTuple):
-    """What one thread works with."""
+@dataclass(eq=False)
+class Worker:
+    """What one thread works with. Tables and `chance` are replaced by larger ones where a game
+    finds its information sets while playing."""
 
     tables: Any
     buffer: np.ndarray  # what `chance` lies on, for files
     chance: Any  # what was dealt: the scratch of a form
     scratch: Any
     rng: np.ndarray
+
+    def __iter__(self) -> Iterator[Any]:
+        return (getattr(self, field.name) for field in fields(self))
+
+
+class Short(Exception):
+    """A worker stopped early for want of memory."""
+
+    def __init__(self, played: int, nodes: int) -> None:
+        super().__init__()
+        self.played, self.nodes = played, nodes
+
+
+class Played(NamedTuple):
+    """What a team did."""
+
+    iterations: int
+    nodes: int
+    short: bool = False  # whether it stopped early for want of memory
 
 
 class Algorithm(Protocol):
@@ -62,10 +86,17 @@ class Algorithm(Protocol):
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
-        times; the nodes touched."""
+        times; the nodes touched. `Short` where memory does not last."""
 
     def room(self) -> Any:
         """For the mean of all copies."""
+
+    def infosets(self) -> int:
+        """Information sets of the game, or those found so far."""
+
+    def unify(self) -> bool:
+        """Before a meeting: give what was found one numbering in all copies; False where memory
+        does not last."""
 
     def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
         """Write the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts of
@@ -74,8 +105,8 @@ class Algorithm(Protocol):
     def take_over(self, mean: Any, tables: Any) -> None:
         """Write the mean to the tables of a worker."""
 
-    def hand_over(self, copies: tuple[Any, ...]) -> None:
-        """What the first copy knows to all the others."""
+    def hand_over(self, workers: list[Worker]) -> None:
+        """What the first worker knows to all the others."""
 
 
 class Team(ABC):
@@ -85,8 +116,8 @@ class Team(ABC):
         self.workers = workers
 
     @abstractmethod
-    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
-        """Iterations done + 1 .. done + n; the nodes touched."""
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
+        """Iterations done + 1 .. done + n."""
 
     @property
     def playing(self) -> list[Worker]:
@@ -109,8 +140,11 @@ class Team(ABC):
 class Alone(Team):
     """One thread."""
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
-        return algorithm.play(self.workers[0], done, n, 1, 1.0)
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
+        try:
+            return Played(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
+        except Short as short:
+            return Played(short.played, short.nodes, True)
 
 
 class Threads(Team):
@@ -118,55 +152,70 @@ class Threads(Team):
 
     def __init__(self, workers: list[Worker], game: Game) -> None:
         super().__init__(workers)
-        self._infosets = game.n_infosets
+        self._keyed = game.abilities.keyed
         self._pool = ThreadPoolExecutor(len(workers))
-        self._played = Gate(len(workers))
+        self._played = Gate(len(workers), self._prepare)
         self._merged = Gate(len(workers), self._plan)
         self._meeting = np.array(
             [LEAST * len(workers), 1]
         )  # iteration of the next; whether the first still plays alone
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
-        self._early = EARLY
         self._mean: Any = None  # what the copies are put together in, made when first used
+        # iterations that each still has to play of those that are done, for want of memory
+        self._owed = np.zeros(len(workers), dtype=np.int64)
+        self._stuck = False  # a meeting cannot be held, for the same reason
+        self._algorithm: Any = None
 
     @property
     def playing(self) -> list[Worker]:
         return self.workers[:1] if self._meeting[1] else self.workers
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {"meeting": self._meeting, "nodes": self._nodes}
+        arrays = {"meeting": self._meeting, "nodes": self._nodes}
+        return arrays | ({"owed": self._owed} if self._owed.any() else {})
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
+    def owe(self, owed: np.ndarray) -> None:
+        """What `arrays` gave as `owed`."""
+        self._owed[:] = owed
+
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
         threads = range(len(self.workers))
-        if self._mean is None:
-            self._mean = algorithm.room()
-        self._early = algorithm.early
+        self._algorithm, self._stuck = algorithm, False
+        if n == 0 and self._owed.any():  # nothing is asked for
+            return Played(0, 0)
         jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, whatever happens to one
-        return sum(_result(job) for job in jobs)
+        found = [_result(job) for job in jobs]
+        short = self._stuck or bool(self._owed.any())
+        return Played(found[0][1] - done, sum(nodes for nodes, _ in found), short)
 
-    def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> int:
-        """Thread k's share of the iterations up to `end`."""
-        worker, touched = self.workers[k], 0
-        copies = tuple(other.tables for other in self.workers)
+    def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> tuple[int, int]:
+        """Thread k's share of the iterations up to `end`: nodes touched, and how far it came."""
+        touched = 0
         try:
+            if self._owed[k]:
+                touched += self._pay(algorithm, k, done)
             while True:
                 until = min(end, int(self._meeting[0]))
                 alone = bool(self._meeting[1])
-                nodes = self._share(algorithm, k, done, until, alone)
-                self._nodes[k] += nodes
-                touched, done = touched + nodes, until
+                if not self._owed[k]:
+                    touched += self._share(algorithm, k, done, until, alone)
+                done = until
                 if done == self._meeting[0]:
                     self._played.wait(k)
+                    if self._stuck:
+                        return touched, done
+                    worker = self.workers[k]
                     if not alone:
+                        copies = tuple(other.tables for other in self.workers)
                         algorithm.put_together(copies, self._mean, k)
-                    elif k == 0 and self._visits() >= ALONE:
-                        algorithm.hand_over(copies)
+                    elif k == 0 and self._learnt_enough():
+                        algorithm.hand_over(self.workers)
                     self._merged.wait(k)
                     if not alone:
                         algorithm.take_over(self._mean, worker.tables)
                 if done == end:
-                    return touched
+                    return touched, done
         except BaseException:
             self._played.abort()
             self._merged.abort()
@@ -175,30 +224,61 @@ class Threads(Team):
     def _share(self, algorithm: Algorithm, k: int, done: int, until: int, alone: bool) -> int:
         """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to
         the first."""
-        worker, threads = self.workers[k], len(self.workers)
+        threads = len(self.workers)
         if alone:
-            return algorithm.play(worker, done, until - done, 1, 1.0) if k == 0 else 0
+            return self._play(algorithm, k, done + 1, until - done, 1) if k == 0 else 0
         first = done + 1 + (k - done - 1) % threads
         count = max(0, (until - first) // threads + 1)
-        return algorithm.play(worker, first - 1, count, threads, float(threads))
+        return self._play(algorithm, k, first, count, threads)
+
+    def _pay(self, algorithm: Algorithm, k: int, done: int) -> int:
+        """What thread k owes: the last of its iterations up to `done`."""
+        stride, count = 1 if self._meeting[1] else len(self.workers), int(self._owed[k])
+        last = done - (done - k) % stride
+        return self._play(algorithm, k, last - (count - 1) * stride, count, stride)
+
+    def _play(self, algorithm: Algorithm, k: int, first: int, count: int, stride: int) -> int:
+        """Iterations first, first + stride, ...; the nodes touched. What cannot be played is
+        owed."""
+        try:
+            nodes = algorithm.play(self.workers[k], first - 1, count, stride, float(stride))
+            self._owed[k] = 0
+        except Short as short:
+            nodes = short.nodes
+            self._owed[k] = count - short.played
+        self._nodes[k] += nodes
+        return nodes
+
+    def _prepare(self) -> None:
+        """Everybody has played: one numbering, and room for the mean."""
+        alone = bool(self._meeting[1])
+        self._stuck = bool(self._owed.any()) or (not alone and not self._algorithm.unify())
+        if not alone and not self._stuck and (self._mean is None or self._keyed):
+            self._mean = self._algorithm.room()
 
     def _visits(self) -> float:
         """Of an information set so far."""
-        return int(self._nodes.sum()) / self._infosets
+        return int(self._nodes.sum()) / self._algorithm.infosets()
+
+    def _learnt_enough(self) -> bool:
+        """By the first thread alone; in a game whose information sets hardly ever come again,
+        after so many nodes."""
+        enough = self._keyed and int(self._nodes.sum()) >= MOST_ALONE
+        return enough or self._visits() >= ALONE
 
     def _plan(self) -> None:
         """The next meeting, when everything is put together."""
         done, alone = self._meeting.tolist()
         visits = max(self._visits(), 1e-9)
-        self._meeting[1] = alone and visits < ALONE
+        self._meeting[1] = alone and not self._learnt_enough()
         between = ALONE - visits if self._meeting[1] else EACH * len(self.workers)
         whole = between * done / visits
-        most = done if self._meeting[1] else self._early * done
+        most = done if self._meeting[1] else self._algorithm.early * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
 
 
-def _result(job: Future[int]) -> int:
+def _result(job: Future[tuple[int, int]]) -> tuple[int, int]:
     return job.result()
 
 
@@ -224,6 +304,8 @@ def check_threads(threads: Any, game: Game) -> int:
 
 def most_threads(game: Game) -> int:
     """How many can share `game`."""
+    if game.abilities.keyed:
+        return MOST_THREADS
     return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
 
 

@@ -1,0 +1,297 @@
+"""Rules as a handful of functions over an array of integers, which Numba compiles.
+
+For games that fit in no tree. `c` are the constants of the game (int64[...]), `state` is what
+happened so far (int64[state_size], zeros at first). The functions are plain Python as well: that is
+how `cp.check` runs them, and how to debug them. `RulesForm` (`found_form.py`) plays them.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numba
+import numpy as np
+from numba import carray, types
+from numba.core import config as _config
+
+from counterplay.base.errors import BadGame
+from counterplay.forms.tree import CHANCE, TERMINAL
+from counterplay.kernels.call import plain_address
+from counterplay.kernels.rng import uniform
+
+config: Any = _config  # its settings are not declared
+njit: Any = numba.njit
+cfunc: Any = numba.cfunc
+
+#: A row of `facts`: who acts, how many actions he has (or what is wrong), and what he knows.
+WHO, COUNT, KNOWN = range(3)
+PLAY, RAW, SHARE = range(3)  # modes of a step
+MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
+BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG = range(1, 7)
+PROBLEMS = {
+    BAD_PLAYER: "player() gave no player, CHANCE or TERMINAL",
+    BAD_COUNT: "actions() gave a number that is not from 1 to max_actions",
+    BAD_PAYOFF: "payoff() gave a number that is not finite",
+    NO_END: "chance acts without end",
+    BAD_KEY: "key() gave a number below 0 or above 2^60 (give it more words: known_size = 2)",
+    TOO_LONG: "a history has more decisions than `depth`",
+}
+FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff")
+
+
+class CompiledRules:
+    """Derive from it, set the sizes and write the functions (static methods).
+
+    `key` writes all that the player to act knows to `known`, so that he who forgets nothing has
+    different numbers there: with `known_size` 1 one number from 0 to 2^60, by which information
+    sets are told apart exactly; with more, numbers that are hashed to 128 bits.
+    """
+
+    n_players: int = 2
+    zero_sum: bool = True
+    state_size: int  # integers in a state
+    known_size: int = 1  # integers that say what a player knows
+    max_actions: int  # of a player at one information set
+    depth: int  # decisions of all players in the longest history
+    constants: Sequence[int] = ()  # parameters of the game: `c` of every function
+
+    @staticmethod
+    def start(c: Any, state: Any) -> None:
+        """Fill the first state; it is zeros where nothing is done."""
+
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        """Who acts: 0, 1, ..., CHANCE or TERMINAL."""
+        raise NotImplementedError
+
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        """How many things can be done, by a player or by chance; they are numbered from 0."""
+        raise NotImplementedError
+
+    #: `chance(c, state, action)`: the probability of an outcome; None where all are alike.
+    chance: ClassVar[Callable[[Any, Any, int], float] | None] = None
+
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        """Change `state` to what it is after an action."""
+        raise NotImplementedError
+
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        """Write what the player to act knows to `known` (zeros before)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        """At the end: write what each player gets to `payoff` (float64[n_players])."""
+        raise NotImplementedError
+
+    def label(self, player: int, known: tuple[int, ...]) -> str:
+        """What a player knows, for people."""
+        return " ".join(str(word) for word in known)
+
+    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
+        """Names of the actions there, for people."""
+        return [str(action) for action in range(count)]
+
+
+class Shape(NamedTuple):
+    """Sizes of compiled rules."""
+
+    n_players: int
+    state: int
+    known: int
+    actions: int
+    depth: int
+
+
+def shape_of(name: str, rules: CompiledRules) -> Shape:
+    """The sizes of rules, checked."""
+    found = []
+    limits = {"n_players": 10, "state_size": 10**6, "known_size": 10**4}
+    for field in ("n_players", "state_size", "known_size", "max_actions", "depth"):
+        value, most = getattr(rules, field, None), limits.get(field, 10_000)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise BadGame(
+                f"{name}: `{field}` must be a whole number from 1 to {most:,}, not {value!r}"
+            )
+        found.append(value)
+    for function in FUNCTIONS:
+        written = getattr(type(rules), function, None)
+        if written is getattr(CompiledRules, function) and function not in ("start", "chance"):
+            raise BadGame(f"{name}: compiled rules need a function {function}()")
+    return Shape(*found)
+
+
+def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
+    """int64[...]: at least one, so that there is something to point at."""
+    try:
+        values = np.array(rules.constants, dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadGame(f"{name}: `constants` must be whole numbers of 64 bits") from None
+    if values.ndim != 1:
+        raise BadGame(f"{name}: `constants` must be one list of whole numbers")
+    return values if len(values) else np.zeros(1, dtype=np.int64)
+
+
+def rules_digest(rules: CompiledRules) -> bytes:
+    """Changes when the rules do, and not with their comments or layout."""
+    digest = hashlib.blake2b(digest_size=16)
+    sizes = (rules.n_players, rules.state_size, rules.known_size, rules.max_actions, rules.depth)
+    digest.update(repr((sizes, tuple(int(word) for word in rules.constants))).encode())
+    for function in FUNCTIONS:
+        written = getattr(type(rules), function)
+        digest.update(b"" if written is None else _source(written))
+    return digest.digest()
+
+
+def _source(function: Any) -> bytes:
+    try:
+        return ast.dump(ast.parse(textwrap.dedent(inspect.getsource(function)))).encode()
+    except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
+        return bytes(function.__code__.co_code) + repr(function.__code__.co_consts).encode()
+
+
+def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
+    """One step of the rules from their functions, plain or compiled."""
+    start, player, actions = functions["start"], functions["player"], functions["actions"]
+    apply, key, payoff = functions["apply"], functions["key"], functions["payoff"]
+    chance, is_uniform = functions["chance"], functions["chance"] is None
+    if is_uniform:
+        chance = functions["none"]
+    n_players, n_known, most_actions = shape.n_players, shape.known, shape.actions
+
+    def step(
+        c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
+    ) -> None:
+        """From the state `above` to `below` by an action, or to the first state (action < 0), and
+        (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`, or
+        `pays`. Mode `SHARE`: only the probability of an outcome of chance, to `pays`."""
+        if mode == SHARE:
+            pays[0] = 1.0 / actions(c, above) if is_uniform else chance(c, above, action)
+            return
+        if action < 0:
+            for k in range(len(below)):
+                below[k] = 0
+            start(c, below)
+        else:
+            for k in range(len(below)):
+                below[k] = above[k]
+            apply(c, below, action)
+        problem = 0
+        draws = 0
+        who = player(c, below)
+        while who == CHANCE and problem == 0 and mode == PLAY:
+            n = actions(c, below)
+            u = uniform(rng)
+            if n < 1:
+                problem = BAD_COUNT
+            elif is_uniform:
+                apply(c, below, min(int(u * n), n - 1))
+            else:
+                total, drawn = 0.0, 0
+                for outcome in range(n):
+                    share = chance(c, below, outcome)
+                    if share > 0.0:
+                        drawn = outcome
+                        total += share
+                        if u < total:
+                            break
+                apply(c, below, drawn)
+            draws += 1
+            if draws > MOST_DRAWS:
+                problem = NO_END
+            who = player(c, below)
+        count = 0
+        if problem == 0 and who >= 0:
+            count = actions(c, below)
+            if who >= n_players:
+                problem = BAD_PLAYER
+            elif count < 1 or count > most_actions:
+                problem = BAD_COUNT
+            else:
+                for k in range(n_known):
+                    facts[KNOWN + k] = 0
+                key(c, below, facts[KNOWN:])
+        elif problem == 0 and who == CHANCE:
+            count = actions(c, below)
+            if count < 1:
+                problem = BAD_COUNT
+        elif problem == 0:
+            if who != TERMINAL:
+                problem = BAD_PLAYER
+            for k in range(n_players):
+                pays[k] = 0.0
+            payoff(c, below, pays)
+            for k in range(n_players):
+                if not math.isfinite(pays[k]):
+                    problem = BAD_PAYOFF
+        facts[WHO] = who if problem == 0 else TERMINAL
+        facts[COUNT] = count if problem == 0 else problem
+
+    return step
+
+
+def _no_chance(c: Any, state: Any, action: int) -> float:
+    return 1.0
+
+
+def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
+    """One step in plain Python."""
+    functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
+    step: Callable[..., None] = _step_of({**functions, "none": _no_chance}, shape, uniform)
+    return step
+
+
+def compiled_step(rules: CompiledRules, shape: Shape) -> Any:
+    """The same as a C function; keep it as long as its `address` is used."""
+    inline = njit(error_model="numpy", nogil=True)
+    functions: dict[str, Any] = {"none": inline(_no_chance)}
+    for name in FUNCTIONS:
+        written = getattr(type(rules), name)
+        functions[name] = None if written is None else inline(written)
+    step = inline(_step_of(functions, shape, uniform))
+    n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
+    n_facts = KNOWN + shape.known
+    word, real, state = (
+        types.CPointer(kind) for kind in (types.int64, types.float64, types.uint64)
+    )
+
+    number = types.int64
+    taken = types.void(word, word, word, number, number, state, word, real)
+
+    @cfunc(taken, error_model="numpy")
+    def call(
+        c: Any, above: Any, below: Any, action: Any, mode: Any, rng: Any, facts: Any, pays: Any
+    ) -> None:
+        step(
+            carray(c, n_constants),
+            carray(above, n_state),
+            carray(below, n_state),
+            action,
+            mode,
+            carray(rng, 4),
+            carray(facts, n_facts),
+            carray(pays, n_players),
+        )
+
+    return call
+
+
+def address_of(name: str, rules: CompiledRules, shape: Shape) -> tuple[int, Any]:
+    """Where a kernel finds the step of these rules, and what must be kept for that."""
+    if config.DISABLE_JIT:
+        return plain_address(plain_step(rules, shape)), None
+    try:
+        made = compiled_step(rules, shape)
+    except numba.core.errors.NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None
+    return int(made.address), made

@@ -1,0 +1,310 @@
+"""Tables of a sampling solver whose information sets are found while it plays (`forms/found.py`).
+
+They double when a kernel returns for want of room. Several threads find different information sets
+in different order: at a meeting they are put together by key, those of the first thread before
+those of the second and so on, so that every copy has the same numbers again. Nothing depends on how
+large tables were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base import memory
+from counterplay.base.errors import BadFile, BadGame
+from counterplay.forms.compiled import PROBLEMS, Shape
+from counterplay.forms.found import (
+    LEAST_PLACES,
+    MOST,
+    MOST_FILLED,
+    PROBLEM,
+    ROOM_SETS,
+    ROOM_SLOTS,
+    Found,
+    add_all,
+    counts_of,
+    enlarged,
+    found_from,
+    keys_of,
+    places_for,
+    sets_in,
+    slots_in,
+)
+from counterplay.forms.found_form import RulesForm, Situation, found_in
+from counterplay.forms.restricted import Coined
+from counterplay.solvers.teams import Worker
+
+NewTables = Callable[[int, int], Any]  # tables for so many information sets and slots, empty
+
+
+class Keyed(NamedTuple):
+    """What was learnt, by key: n information sets, s slots."""
+
+    keys: np.ndarray  # uint64[n, words]
+    counts: np.ndarray  # int64[n]: actions
+    weights: np.ndarray  # float64[s]
+
+
+def rules_form_in(form: Any) -> RulesForm | None:
+    """The compiled rules that a form plays, as they are or restricted."""
+    form = getattr(form, "inner", form)
+    return form if isinstance(form, RulesForm) else None
+
+
+def situation_of(worker: Worker) -> Situation:
+    chance = worker.chance
+    found: Situation = chance.inner if isinstance(chance, Coined) else chance
+    return found
+
+
+def found_of(worker: Worker) -> Found:
+    return found_in(situation_of(worker))
+
+
+class Sizes(NamedTuple):
+    """Room for so many places, information sets and slots."""
+
+    places: int
+    sets: int
+    slots: int
+
+
+class Growing:
+    """Makes room in the tables of workers. `by_set`: those of `tables` that have an entry per
+    information set, and not per slot. `at_once`: histories that a kernel plays between looks."""
+
+    def __init__(self, shape: Shape, new: NewTables, by_set: Iterable[str], at_once: int) -> None:
+        self._new, self._by_set = new, frozenset(by_set)
+        self._sets = at_once * shape.depth  # that one look must leave room for
+        self._slots = self._sets * shape.actions
+
+    def sizes(self, sets: int, slots: int) -> Sizes:
+        """Room for what is found and for one more look: doubled, from the least, until it is
+        enough."""
+        sets, slots = sets + self._sets, slots + self._slots
+        return Sizes(places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots))
+
+    def first_tables(self) -> Any:
+        return self._new(*self.sizes(0, 0)[1:])
+
+    def make_room(self, worker: Worker, sets: int = 0, slots: int = 0) -> bool:
+        """Room for the next look, with at least so many sets and slots found by then; False where
+        memory does not allow it."""
+        found = found_of(worker)
+        room = self.sizes(max(sets, sets_in(found)), max(slots, slots_in(found)))
+        now = self._sizes(worker)
+        if room != now:
+            if not self._allowed(worker, room):
+                return False
+            found = enlarged(found, room.places, room.sets)
+            worker.chance = _with_found(worker.chance, found)
+            if room[1:] != now[1:]:
+                worker.tables = self._enlarged(worker.tables, found, room)
+        found.size[ROOM_SETS] = min(int(MOST_FILLED * room.places), room.sets) - self._sets
+        found.size[ROOM_SLOTS] = room.slots - self._slots
+        return True
+
+    def _sizes(self, worker: Worker) -> Sizes:
+        """The room there is."""
+        tables, found = worker.tables._asdict(), found_of(worker)
+        slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
+        return Sizes(len(found.places), len(found.first) - 1, slots)
+
+    def _allowed(self, worker: Worker, room: Sizes) -> bool:
+        places, sets, slots = room
+        if max(sets, slots) > MOST:
+            return False
+        found, tables = found_of(worker), worker.tables._asdict()
+        needed = float(places * found.places.itemsize * found.places.shape[1] + 4 * sets)
+        for name, array in tables.items():
+            row = array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+            needed += row * (sets if name in self._by_set else slots)
+        return needed <= memory.available_bytes()
+
+    def _enlarged(self, tables: Any, found: Found, room: Sizes) -> Any:
+        """The same tables with more room."""
+        larger = self._new(room.sets, room.slots)
+        for name, array in tables._asdict().items():
+            used = sets_in(found) if name in self._by_set else slots_in(found)
+            getattr(larger, name)[:used] = array[:used]
+        return larger
+
+    def used(self, worker: Worker) -> dict[str, np.ndarray]:
+        """The tables without the room behind them."""
+        found = found_of(worker)
+        return {
+            name: array[: sets_in(found) if name in self._by_set else slots_in(found)]
+            for name, array in worker.tables._asdict().items()
+        }
+
+    def hand_over(self, workers: list[Worker], keep: str) -> None:
+        """All that the first worker knows to the others; but what is called `keep` is empty."""
+        first = workers[0]
+        found, mine = found_of(first), self.used(first)
+        for worker in workers[1:]:
+            worker.chance = _with_found(worker.chance, _copied(found))
+            tables = self._new(*self._sizes(first)[1:])
+            for name, array in mine.items():
+                if name != keep:
+                    getattr(tables, name)[: len(array)] = array
+            worker.tables = tables
+
+    def unify(self, workers: list[Worker], common: int) -> bool:
+        """One numbering for all workers, of whom the first `common` information sets have it; False
+        where memory does not allow it."""
+        found = [found_of(worker) for worker in workers]
+        new = [keys_of(table)[common:] for table in found]
+        counts = [counts_of(table)[common:] for table in found]
+        begin = int(found[0].first[common])
+        sets = common + sum(len(keys) for keys in new)
+        slots = begin + int(sum(count.sum() for count in counts))
+        if not all(self.make_room(worker, sets, slots) for worker in workers):
+            return False
+        first = found_of(workers[0])
+        for worker, keys, count in list(zip(workers, new, counts, strict=True))[1:]:
+            numbers = np.empty(len(keys), dtype=np.int64)
+            add_all(first, keys, count, numbers)
+            self._renumber(worker, numbers, count, first, common, begin)
+        for worker in workers[1:]:
+            worker.chance = _with_found(worker.chance, _copied(first))
+        return True
+
+    def _renumber(
+        self,
+        worker: Worker,
+        numbers: np.ndarray,
+        counts: np.ndarray,
+        first: Found,
+        common: int,
+        begin: int,
+    ) -> None:
+        """Move a worker's new entries to where the first worker has them."""
+        slots = _slots(first, numbers, counts)
+        blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
+        for name, array in worker.tables._asdict().items():
+            low, many, to = (
+                (common, len(numbers), numbers)
+                if name in self._by_set
+                else (begin, len(slots), slots)
+            )
+            mine = array[low : low + many].copy()
+            empty = getattr(blank, name)
+            array[low : low + len(empty)] = empty
+            array[to] = mine
+
+    def aligned(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+        """Keys, numbers of actions, and copies of all tables with one numbering."""
+        found = found_of(workers[0])
+        keys, counts = keys_of(found), counts_of(found)
+        if len(workers) == 1:
+            return keys, counts, [type(workers[0].tables)(**self.used(workers[0]))]
+        others = [(keys_of(found_of(w)), counts_of(found_of(w))) for w in workers[1:]]
+        union = found_from(
+            np.concatenate([keys, *(k for k, _ in others)]),
+            np.concatenate([counts, *(c for _, c in others)]),
+        )
+        aligned = []
+        for worker in workers:
+            own_keys, own_counts = keys_of(found_of(worker)), counts_of(found_of(worker))
+            numbers = np.empty(len(own_keys), dtype=np.int64)
+            add_all(union, own_keys, own_counts, numbers)
+            tables = self._new(sets_in(union), slots_in(union))
+            slots = _slots(union, numbers, own_counts)
+            for name, array in self.used(worker).items():
+                getattr(tables, name)[numbers if name in self._by_set else slots] = array
+            aligned.append(tables)
+        return keys_of(union), counts_of(union), aligned
+
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """What a file keeps of a worker; a walk that waits for room with it."""
+        found = found_of(worker)
+        arrays = {"keys": keys_of(found), "counts": counts_of(found), **self.used(worker)}
+        if getattr(worker.scratch, "pause", np.zeros(1)).any():
+            arrays |= {f"walk_{name}": array for name, array in _walk(worker).items()}
+        return arrays
+
+    def restore(self, worker: Worker, saved: Mapping[str, np.ndarray], source: str) -> None:
+        """Go on from what `saved` gave."""
+        keys, counts = _read(saved, source, found_of(worker))
+        slots, room = int(counts.sum()), self.sizes(len(keys), int(counts.sum()))
+        found = enlarged(found_from(keys, counts), room.places, room.sets)
+        worker.chance = _with_found(worker.chance, found)
+        worker.tables = self._new(*room[1:])
+        if not self.make_room(worker):
+            raise BadFile(f"{source}: needs more memory than there is")
+        for name, array in worker.tables._asdict().items():
+            given = saved.get(name)
+            used = (len(keys) if name in self._by_set else slots, *array.shape[1:])
+            if given is None or given.shape != used or given.dtype != array.dtype:
+                raise BadFile(f"{source}: does not fit (array {name!r})")
+            array[: len(given)] = given
+        for name, array in _walk(worker).items():
+            given = saved.get(f"walk_{name}")
+            if given is not None and given.shape == array.shape and given.dtype == array.dtype:
+                array[:] = given
+
+
+def check_rules(worker: Worker, name: str) -> None:
+    """`BadGame` where a kernel met a mistake in the rules."""
+    problem = int(found_of(worker).size[PROBLEM])
+    if problem:
+        raise BadGame(f"{name}: {PROBLEMS[problem]}; cp.check(game) says in which history")
+
+
+def _walk(worker: Worker) -> dict[str, np.ndarray]:
+    """Where a walk stopped that a kernel has to finish."""
+    if not hasattr(worker.scratch, "pause"):
+        return {}
+    situation = situation_of(worker)
+    stack = {
+        name: array
+        for name, array in worker.scratch._asdict().items()
+        if isinstance(array, np.ndarray)
+    }
+    coin = {"coin": worker.chance.coin} if isinstance(worker.chance, Coined) else {}
+    return {**stack, "states": situation.states, "facts": situation.facts, **coin}
+
+
+def _read(
+    saved: Mapping[str, np.ndarray], source: str, found: Found
+) -> tuple[np.ndarray, np.ndarray]:
+    keys, counts = saved.get("keys"), saved.get("counts")
+    words = found.places.shape[1] - 1
+    if (
+        keys is None
+        or counts is None
+        or keys.dtype != np.uint64
+        or counts.dtype != np.int64
+        or keys.shape != (len(counts), words)
+        or np.any(counts < 1)
+    ):
+        raise BadFile(f"{source}: does not fit (arrays 'keys' and 'counts')")
+    return keys, counts
+
+
+def _slots(found: Found, numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The slots of information sets, one after the other."""
+    begin = found.first[numbers].astype(np.int64)
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    slots: np.ndarray = np.repeat(begin, counts) + within
+    return slots
+
+
+def _doubled(size: int, needed: int) -> int:
+    while size < needed:
+        size *= 2
+    return size
+
+
+def _copied(found: Found) -> Found:
+    return Found(*(array.copy() for array in found))
+
+
+def _with_found(chance: Any, found: Found) -> Any:
+    """The same scratch with another table."""
+    if isinstance(chance, Coined):
+        return chance._replace(inner=_with_found(chance.inner, found))
+    return chance._replace(places=found.places, first=found.first, size=found.size)
