@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from counterplay.experiments.harness.base import Outcome as Outcome
     from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
     from counterplay.experiments.harness.registry import reproduce as reproduce
+    from counterplay.forms.checks import Checked as Checked
+    from counterplay.forms.checks import check as check
+    from counterplay.forms.compiled import CompiledRules as CompiledRules
     from counterplay.forms.game import Game as Game
     from counterplay.forms.mixture import Mixture as Mixture
     from counterplay.forms.strategy import Strategy as Strategy
@@ -102,6 +105,9 @@ _WHERE = {
     "Outcome": "experiments.harness.base",
     "reproduce": "experiments.harness.registry",
     "reproduce_all": "experiments.harness.campaign",
+    "Checked": "forms.checks",
+    "CompiledRules": "forms.compiled",
+    "check": "forms.checks",
     "Game": "forms.game",
     "Mixture": "forms.mixture",
     "Strategy": "forms.strategy",
@@ -130,7 +136,7 @@ def __getattr__(name: str) -> Any:
     module, _, other = _WHERE[name].partition(":")
     value = getattr(import_module(f"counterplay.{module}"), other or name)
     globals()[name] = value
-    if name == "Strategy":
+    if name in ("Strategy", "check"):
         import_module("counterplay.games.registry")  # so that Strategy.load finds games by name
     return value
 

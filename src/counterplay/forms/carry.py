@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadStrategy
-from counterplay.forms.compiled import COUNT, RAW, SHARE, WHO
+from counterplay.forms.compiled import COUNT, RAW, SHARE, WHO, CompiledRules
+from counterplay.forms.compiled_states import StatesOfRules, history
 from counterplay.forms.found import Found, find_all
 from counterplay.forms.found_form import RulesForm, Situation, key_at, key_words, scratch_of
 from counterplay.forms.tree import CHANCE, TERMINAL, HistoryTree, level_bounds
@@ -129,7 +130,7 @@ def walk_tree(
         level += ONE
 
 
-def compare(tree: HistoryTree, form: RulesForm, name: str) -> Walked:
+def compare(tree: HistoryTree, form: RulesForm, name: str, rules: CompiledRules) -> Walked:
     """The walk; `BadGame` where the rules are not those of the tree."""
     levels = len(level_bounds(tree))
     chance = scratch_of(form.shape, levels + 1)
@@ -142,10 +143,10 @@ def compare(tree: HistoryTree, form: RulesForm, name: str) -> Walked:
     )
     found, level = walk_tree(form, tree, chance, walked)
     if found != FITS:
-        path = [int(action) - 1 for action in walked.next[:level]]
+        path = tuple(int(action) - 1 for action in walked.next[:level])
         raise BadGame(
-            f"{name}: compiled rules and tree differ: {DIFFERENCES[found]} after the actions "
-            f"{path} (from 0, chance included)"
+            f"{name}: compiled rules and tree differ: {DIFFERENCES[found]} "
+            f"{history(StatesOfRules(name, rules), path)}"
         )
     same = np.unique(walked.keys, axis=0, return_counts=True, return_inverse=True)
     if np.any(same[2] > 1):
@@ -163,7 +164,7 @@ def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
         raise BadStrategy(f"a strategy for {game.name} cannot play {tree_game.name}")
     kept = tree_game.kept_keys
     if kept is None:
-        kept = compare(tree_game.tree, game.form, tree_game.name).keys
+        kept = compare(tree_game.tree, game.form, tree_game.name, tree_game.compiled).keys
         tree_game.kept_keys = kept
     return kept
 

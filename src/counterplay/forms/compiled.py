@@ -17,21 +17,25 @@ from typing import Any, ClassVar, NamedTuple
 
 import numba
 import numpy as np
-from numba import carray, types
+from numba import types as _types
 from numba.core import config as _config
 
 from counterplay.base.errors import BadGame
 from counterplay.forms.tree import CHANCE, TERMINAL
 from counterplay.kernels.call import plain_address
+from counterplay.kernels.jit import compile_rules
 from counterplay.kernels.rng import uniform
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit
-cfunc: Any = numba.cfunc
+carray: Any = numba.carray  # type: ignore[attr-defined]
+types: Any = _types
 
 #: A row of `facts`: who acts, how many actions he has (or what is wrong), and what he knows.
 WHO, COUNT, KNOWN = range(3)
 PLAY, RAW, SHARE = range(3)  # modes of a step
+#: So many constants are known to the compiler, which then divides by them and unrolls loops faster.
+MOST_KNOWN = 16
 MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
 BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG = range(1, 7)
 PROBLEMS = {
@@ -146,17 +150,51 @@ def rules_digest(rules: CompiledRules) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     sizes = (rules.n_players, rules.state_size, rules.known_size, rules.max_actions, rules.depth)
     digest.update(repr((sizes, tuple(int(word) for word in rules.constants))).encode())
+    seen: set[int] = set()
     for function in FUNCTIONS:
         written = getattr(type(rules), function)
-        digest.update(b"" if written is None else _source(written))
+        digest.update(b"-" if written is None else _written(written, seen))
     return digest.digest()
+
+
+def _written(function: Any, seen: set[int]) -> bytes:
+    """The text of a function, of those it calls, and the constants it uses."""
+    function = getattr(function, "py_func", function)
+    if id(function) in seen:
+        return b""
+    seen.add(id(function))
+    parts = [_source(function)]
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for name in sorted(_names_in(function.__code__)):
+        value = names.get(name)
+        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
+            parts.append(_written(value, seen))
+        elif isinstance(value, np.ndarray):
+            parts.append(value.tobytes())
+        elif isinstance(value, int | float | str | bytes | tuple):
+            parts.append(f"{name}={value!r}".encode())
+    return b"|".join(parts)
+
+
+def _names_in(code: Any) -> set[str]:
+    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
+    return {*code.co_names, *code.co_freevars}.union(*map(_names_in, inner))
 
 
 def _source(function: Any) -> bytes:
     try:
-        return ast.dump(ast.parse(textwrap.dedent(inspect.getsource(function)))).encode()
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
     except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
         return bytes(function.__code__.co_code) + repr(function.__code__.co_consts).encode()
+
+
+def _acts(node: ast.AST) -> bool:
+    """The function without its docstring and annotations."""
+    return isinstance(node, ast.stmt) and not (
+        isinstance(node, ast.FunctionDef)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )
 
 
 def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
@@ -169,72 +207,79 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     n_players, n_known, most_actions = shape.n_players, shape.known, shape.actions
 
     def step(
-        c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
+        c: Any,
+        above: Any,
+        below: Any,
+        action: int,
+        mode: int,
+        rng: Any,
+        facts: Any,
+        known: Any,
+        pays: Any,
     ) -> None:
         """From the state `above` to `below` by an action, or to the first state (action < 0), and
-        (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`, or
-        `pays`. Mode `SHARE`: only the probability of an outcome of chance, to `pays`."""
+        (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`
+        and `known`, or `pays`. Mode `SHARE`: only the probability of an outcome of chance, of so many as `facts`
+        says, to `pays`."""
         if mode == SHARE:
-            pays[0] = 1.0 / actions(c, above) if is_uniform else chance(c, above, action)
+            pays[0] = 1.0 / facts[COUNT] if is_uniform else chance(c, above, action)
             return
+        for k in range(len(below)):
+            below[k] = above[k] if action >= 0 else 0
         if action < 0:
-            for k in range(len(below)):
-                below[k] = 0
             start(c, below)
-        else:
-            for k in range(len(below)):
-                below[k] = above[k]
-            apply(c, below, action)
-        problem = 0
-        draws = 0
-        who = player(c, below)
-        while who == CHANCE and problem == 0 and mode == PLAY:
-            n = actions(c, below)
-            u = uniform(rng)
-            if n < 1:
+        problem, draws, count = 0, 0, 0
+        pending = action
+        while True:  # one pass, and one for each draw of chance
+            if pending >= 0:
+                apply(c, below, pending)
+            who = player(c, below)
+            if who == TERMINAL:
+                break
+            count = actions(c, below)
+            if who != CHANCE or mode != PLAY:
+                break
+            draws += 1
+            if count < 1:
                 problem = BAD_COUNT
-            elif is_uniform:
-                apply(c, below, min(int(u * n), n - 1))
+                break
+            if draws > MOST_DRAWS:
+                problem = NO_END
+                break
+            u = uniform(rng)
+            if is_uniform:
+                pending = min(int(u * count), count - 1)
             else:
-                total, drawn = 0.0, 0
-                for outcome in range(n):
+                total, pending = 0.0, 0
+                for outcome in range(count):
                     share = chance(c, below, outcome)
                     if share > 0.0:
-                        drawn = outcome
+                        pending = outcome
                         total += share
                         if u < total:
                             break
-                apply(c, below, drawn)
-            draws += 1
-            if draws > MOST_DRAWS:
-                problem = NO_END
-            who = player(c, below)
-        count = 0
         if problem == 0 and who >= 0:
-            count = actions(c, below)
             if who >= n_players:
                 problem = BAD_PLAYER
             elif count < 1 or count > most_actions:
                 problem = BAD_COUNT
             else:
                 for k in range(n_known):
-                    facts[KNOWN + k] = 0
-                key(c, below, facts[KNOWN:])
-        elif problem == 0 and who == CHANCE:
-            count = actions(c, below)
-            if count < 1:
-                problem = BAD_COUNT
-        elif problem == 0:
-            if who != TERMINAL:
-                problem = BAD_PLAYER
+                    known[k] = 0
+                key(c, below, known)
+        elif problem == 0 and who == TERMINAL:
             for k in range(n_players):
                 pays[k] = 0.0
             payoff(c, below, pays)
             for k in range(n_players):
                 if not math.isfinite(pays[k]):
                     problem = BAD_PAYOFF
+        elif problem == 0 and who == CHANCE and count < 1:
+            problem = BAD_COUNT
+        elif problem == 0 and who != CHANCE:
+            problem = BAD_PLAYER
         facts[WHO] = who if problem == 0 else TERMINAL
-        facts[COUNT] = count if problem == 0 else problem
+        facts[COUNT] = (count if who != TERMINAL else 0) if problem == 0 else problem
 
     return step
 
@@ -244,20 +289,32 @@ def _no_chance(c: Any, state: Any, action: int) -> float:
 
 
 def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
-    """One step in plain Python."""
+    """One step in plain Python, with lists of whole numbers as Python has them."""
     functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
-    step: Callable[..., None] = _step_of({**functions, "none": _no_chance}, shape, uniform)
-    return step
+    step = _step_of({**functions, "none": _no_chance}, shape, uniform)
+
+    def plain(
+        c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
+    ) -> None:
+        lists = [list(map(int, row)) for row in (c, above, below)]
+        said, paid = list(map(int, facts)), pays.tolist()
+        known = said[KNOWN:]
+        step(*lists, action, mode, rng, said, known, paid)
+        below[:], facts[:KNOWN], facts[KNOWN:], pays[:] = lists[2], said[:KNOWN], known, paid
+
+    return plain
 
 
 def compiled_step(rules: CompiledRules, shape: Shape) -> Any:
     """The same as a C function; keep it as long as its `address` is used."""
-    inline = njit(error_model="numpy", nogil=True)
-    functions: dict[str, Any] = {"none": inline(_no_chance)}
+    pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
+    functions: dict[str, Any] = {"none": pasted(_no_chance)}
     for name in FUNCTIONS:
         written = getattr(type(rules), name)
-        functions[name] = None if written is None else inline(written)
-    step = inline(_step_of(functions, shape, uniform))
+        functions[name] = None if written is None else pasted(written)
+    step = pasted(_step_of(functions, shape, uniform))
+    known = tuple(int(word) for word in rules.constants)
+    few = 0 < len(known) <= MOST_KNOWN
     n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
     n_facts = KNOWN + shape.known
     word, real, state = (
@@ -265,24 +322,24 @@ def compiled_step(rules: CompiledRules, shape: Shape) -> Any:
     )
 
     number = types.int64
-    taken = types.void(word, word, word, number, number, state, word, real)
 
-    @cfunc(taken, error_model="numpy")
     def call(
         c: Any, above: Any, below: Any, action: Any, mode: Any, rng: Any, facts: Any, pays: Any
     ) -> None:
         step(
-            carray(c, n_constants),
+            known if few else carray(c, n_constants),
             carray(above, n_state),
             carray(below, n_state),
             action,
             mode,
             carray(rng, 4),
             carray(facts, n_facts),
+            carray(facts, n_facts)[KNOWN:],
             carray(pays, n_players),
         )
 
-    return call
+    taken = (word, word, word, number, number, state, word, real)
+    return compile_rules(call, types.void, taken, rules_digest(rules).hex())
 
 
 def address_of(name: str, rules: CompiledRules, shape: Shape) -> tuple[int, Any]:

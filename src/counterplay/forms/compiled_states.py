@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.forms.abilities import numbered
 from counterplay.forms.compiled import CompiledRules, constants_of, shape_of
 from counterplay.forms.tree import CHANCE
 
@@ -36,8 +37,8 @@ class RulesState:
     __repr__ = __str__
 
     @property
-    def _state(self) -> np.ndarray:
-        return np.array(self.words, dtype=np.int64)
+    def _state(self) -> list[int]:
+        return list(self.words)
 
     def player(self) -> int:
         return int(self.game.ask("player", self._state))
@@ -48,9 +49,9 @@ class RulesState:
 
     def known(self) -> tuple[int, ...]:
         """What the player to act knows, as numbers."""
-        known = np.zeros(self.game.rules.known_size, dtype=np.int64)
+        known = [0] * self.game.rules.known_size
         self.game.ask("key", self._state, known)
-        return tuple(known.tolist())
+        return whole_numbers(known, "key")
 
     def actions(self) -> list[str]:
         count = self.count()
@@ -71,14 +72,14 @@ class RulesState:
         """The state after an action by its number."""
         state = self._state
         self.game.ask("apply", state, action)
-        return RulesState(self.game, tuple(state.tolist()), (*self.path, action))
+        return RulesState(self.game, whole_numbers(state, "apply"), (*self.path, action))
 
     def infoset(self) -> Known:
         player, known = self.player(), self.known()
         return Known(known, self.game.rules.label(player, known))
 
     def payoffs(self) -> list[float]:
-        pays = np.zeros(self.game.n_players)
+        pays = [0.0] * self.game.n_players
         self.game.ask("payoff", self._state, pays)
         return [float(pay) for pay in pays]
 
@@ -89,23 +90,43 @@ class StatesOfRules:
     def __init__(self, name: str, rules: CompiledRules) -> None:
         self.rules = rules
         self.n_players = shape_of(name, rules).n_players
-        self._constants = constants_of(name, rules)
+        self._constants = tuple(constants_of(name, rules).tolist())
         for given in ("unit", "seats"):
             if hasattr(rules, given):
                 setattr(self, given, getattr(rules, given))
 
-    def ask(self, function: str, state: np.ndarray, *arguments: Any) -> Any:
-        """What a function of the rules says, in plain Python; whole numbers that do not fit into 64
-        bits are an `OverflowError`."""
-        with np.errstate(over="raise"):
-            try:
-                return getattr(type(self.rules), function)(self._constants, state, *arguments)
-            except FloatingPointError:
-                raise OverflowError(
-                    f"{function}() computes a number that does not fit into 64 bits"
-                ) from None
+    def ask(self, function: str, state: list[int], *arguments: Any) -> Any:
+        """What a function of the rules says, in plain Python."""
+        return getattr(type(self.rules), function)(self._constants, state, *arguments)
 
     def root(self) -> RulesState:
-        state = np.zeros(self.rules.state_size, dtype=np.int64)
+        state = [0] * self.rules.state_size
         self.ask("start", state)
-        return RulesState(self, tuple(state.tolist()))
+        return RulesState(self, whole_numbers(state, "start"))
+
+
+def whole_numbers(words: list[Any], function: str) -> tuple[int, ...]:
+    """What a function wrote, if that is what an array of 64-bit numbers would have."""
+    for word in words:
+        if not isinstance(word, int | np.integer):
+            raise TypeError(f"{function}() writes {word!r}, which is no whole number")
+        if not -(2**63) <= word < 2**63:
+            raise OverflowError(f"{function}() writes {word}, which does not fit into 64 bits")
+    return tuple(int(word) for word in words)
+
+
+def history(states: StatesOfRules, path: tuple[int, ...]) -> str:
+    """A history for people, as far as the rules can tell it."""
+    steps, state = [], states.root()
+    for action in path:
+        try:
+            player = state.player()
+            if player == CHANCE:
+                steps.append(f"chance {action}")
+            else:
+                name = states.rules.action_labels(player, state.known(), state.count())[action]
+                steps.append(f"{numbered(player)} {name}")
+            state = state.after(action)
+        except Exception:  # the very mistake that is reported
+            return f"after the actions {list(path)} (from 0, chance included)"
+    return "after " + ", ".join(steps) if steps else "at the start"

@@ -29,7 +29,7 @@ MOST = 2**32 - 2
 _32 = index(32)
 _LOW = index(2**32 - 1)
 _33 = index(33)
-_MIX, _MIX_AGAIN = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_MIX, _MIX_AGAIN = index(0xFF51AFD7ED558CCD), index(0xC4CEB9FE1A85EC53)
 
 
 class Found(NamedTuple):

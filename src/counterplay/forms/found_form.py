@@ -66,8 +66,8 @@ _WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
 _SHIFT, _EXACT = index(PLAYER_BITS), index(EXACT_BITS)
 _PLAYERS = index(2**PLAYER_BITS - 1)
 _31, _33 = index(31), index(33)
-_A, _B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1342543DE82EF95)
-_C, _D = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_A, _B = index(0x9E3779B97F4A7C15), index(0xD1342543DE82EF95)
+_C, _D = index(0xBF58476D1CE4E5B9), index(0x94D049BB133111EB)
 
 
 class RulesForm(NamedTuple):
@@ -118,9 +118,7 @@ def keyed_policy(
     """`shares` by key, and uniform play elsewhere."""
     found = found_from(keys, counts)
     uniform = [np.full(n, 1.0 / n) for n in range(1, most + 1)]
-    return KeyedPolicy(
-        found.places, np.concatenate([shares, *uniform]), len(keys), len(shares)
-    )
+    return KeyedPolicy(found.places, np.concatenate([shares, *uniform]), len(keys), len(shares))
 
 
 @jit(inline=True)

@@ -37,6 +37,8 @@ SAMPLERS: list[Callable[[], Iterable[str]]] = []
 
 #: Games with more are played without a tree unless somebody asks for one.
 MOST_HISTORIES = 2**27
+#: The same where a tree is walked a state at a time, which takes a minute for so many.
+MOST_STATES = 2**21
 
 
 def _chosen(name: str, rules: Any, tree: bool | None) -> tuple[Any, CompiledRules | None]:
@@ -51,7 +53,8 @@ def _chosen(name: str, rules: Any, tree: bool | None) -> tuple[Any, CompiledRule
             raise BadParameter(f"{name} has no compiled rules, so it is played with its tree")
         return rules, None
     compiled = made()
-    large = tree is None and rules.count_nodes() > MOST_HISTORIES
+    most = MOST_HISTORIES if isinstance(rules, LevelRules) else MOST_STATES
+    large = tree is None and rules.count_nodes() > most
     return (compiled if tree is False or large else rules), compiled
 
 
@@ -150,6 +153,10 @@ class Game:
     @cached_property
     def _rules_form(self) -> tuple[RulesForm, Any]:
         assert self.compiled is not None
+        if not type(self.compiled).__module__.startswith("counterplay."):
+            from counterplay.forms.checks import quick_check
+
+            quick_check(self.name, self.compiled)
         return rules_form(self.name, self.compiled)
 
     @property

@@ -31,8 +31,8 @@ from counterplay.forms.strategy import (
     COMPRESSED_FROM,
     Row,
     Strategy,
+    as_game_of,
     check_same_game,
-    set_keyed,
 )
 
 EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file's header
@@ -174,10 +174,9 @@ class KeyedStrategy(Strategy):
     def replace(self, other: Strategy, player: int) -> Strategy:
         check_same_game(self.game, other)
         self.game.check_player(player)
-        if not isinstance(other, KeyedStrategy):
-            other = other.keyed(self.game)
+        theirs = other if isinstance(other, KeyedStrategy) else keyed_from_tree(other, self.game)
         parts = []
-        for strategy, wanted in ((self, False), (other, True)):
+        for strategy, wanted in ((self, False), (theirs, True)):
             mine = (owners_of(strategy.keys) == player) == wanted
             slots = np.repeat(mine, strategy.counts)
             parts.append(
@@ -200,8 +199,6 @@ class KeyedStrategy(Strategy):
 
     def on(self, game: Game | str) -> Strategy:
         """The same strategy on a tree of the same game."""
-        from counterplay.forms.strategy import as_game_of
-
         tree_game = as_game_of(game)
         if tree_game.abilities.keyed:
             check_same_game(tree_game, self)
@@ -244,6 +241,3 @@ def keyed_from_tree(strategy: Strategy, game: Game) -> KeyedStrategy:
     keys = keys_in_tree(strategy.game, game)
     counts = np.diff(strategy.game.tree.first).astype(np.int64)
     return KeyedStrategy(game, keys, counts, strategy.probabilities)
-
-
-set_keyed(KeyedStrategy.uniform, keyed_from_tree, load_keyed)

@@ -33,18 +33,16 @@ def set_game_finder(finder: Callable[[str], Game]) -> None:
     _find_game = finder
 
 
-#: How `keyed.py` makes uniform play, takes strategies of a tree over, and reads its files.
-_KEYED: list[Any] = []
-
-
-def set_keyed(*ways: Any) -> None:
-    """Tell strategies how those by key are made (done by the package itself)."""
-    _KEYED[:] = ways
-
-
 def as_game_of(game: Game | str) -> Game:
     """A game as it is, or by name."""
     return _as_game(game)
+
+
+def _by_key() -> Any:
+    """What `keyed.py` does, which is built on this."""
+    from counterplay.forms import keyed
+
+    return keyed
 
 
 def _listed(game: Game, what: str) -> None:
@@ -99,7 +97,7 @@ class Strategy(Exchanged, StrategyShown):
         """Every action with the same probability."""
         game = _as_game(game)
         if game.abilities.keyed:
-            made: Strategy = _KEYED[0](game)
+            made: Strategy = _by_key().KeyedStrategy.uniform(game)
             return made
         counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
@@ -183,7 +181,7 @@ class Strategy(Exchanged, StrategyShown):
 
     def keyed(self, game: Game) -> Strategy:
         """The same strategy for the same game played without a tree."""
-        made: Strategy = _KEYED[1](self, game).for_player(self.player)
+        made: Strategy = _by_key().keyed_from_tree(self, game).for_player(self.player)
         return made
 
     def plan(self, player: int) -> np.ndarray:
@@ -272,7 +270,7 @@ class Strategy(Exchanged, StrategyShown):
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
         if game.abilities.keyed:
-            read: Strategy = _KEYED[2](path, game)
+            read: Strategy = _by_key().load_keyed(path, game)
             return read
         arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
         if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:

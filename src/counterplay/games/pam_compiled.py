@@ -97,7 +97,8 @@ class CompiledPam(CompiledRules):
 
     def _walked(self, known: tuple[int, ...]) -> tuple[int, list[int]]:
         """Where he began, and his steps."""
-        key, cells, steps = known[0], self.rows * self.columns, []
+        key, cells = known[0], self.rows * self.columns
+        steps: list[int] = []
         while key >= 2 * cells:
             key, step = divmod(key, N_STEPS)
             steps.insert(0, step)

@@ -35,7 +35,7 @@ class Stack(NamedTuple):
 
     node: np.ndarray  # int64[d]
     first: np.ndarray  # int64[d]: first slot of its information set
-    count: np.ndarray  # int32[d]: actions there
+    actions: np.ndarray  # int32[d]: how many there are
     action: np.ndarray  # int32[d]: being tried
     policy: np.ndarray  # float64[d * w]
     value: np.ndarray  # float64[d * w]: of each action tried so far
@@ -52,7 +52,7 @@ def new_stack(depth: int, width: int) -> Stack:
     return Stack(
         node=np.zeros(depth, dtype=np.int64),
         first=np.zeros(depth, dtype=np.int64),
-        count=np.zeros(depth, dtype=np.int32),
+        actions=np.zeros(depth, dtype=np.int32),
         action=np.zeros(depth, dtype=np.int32),
         policy=np.zeros((depth + 1) * width),  # the last row is for sampled opponents
         value=np.zeros(depth * width),
@@ -85,7 +85,7 @@ def _descend(
             regret_matching(tables.regret, first, count, stack.policy, depth * stack.width)
             stack.node[depth] = node
             stack.first[depth] = first
-            stack.count[depth] = count
+            stack.actions[depth] = count
             stack.action[depth] = 0
             depth += ONE
         else:
@@ -101,7 +101,7 @@ def _descend(
 @jit(inline=True)
 def _finish(tables: Tables, stack: Stack, depth: int) -> float:
     """All actions of decision `depth` are tried: add its sampled regrets; its value."""
-    first, count = index(stack.first[depth]), index(stack.count[depth])
+    first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
     value = 0.0
     for a in range(count):
@@ -146,7 +146,7 @@ def external_sampling(
             action = index(stack.action[top])
             stack.value[top * stack.width + action] = value
             action += ONE
-            if action < index(stack.count[top]):
+            if action < index(stack.actions[top]):
                 stack.action[top] = action
                 inside = True
             else:

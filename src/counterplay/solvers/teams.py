@@ -258,7 +258,7 @@ class Threads(Team):
 
     def _visits(self) -> float:
         """Of an information set so far."""
-        return int(self._nodes.sum()) / self._algorithm.infosets()
+        return int(self._nodes.sum()) / int(self._algorithm.infosets())
 
     def _learnt_enough(self) -> bool:
         """By the first thread alone; in a game whose information sets hardly ever come again,
