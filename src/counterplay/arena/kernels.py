@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.arena.tally import tally_block
-from counterplay.forms.access import child, player_at, policy_at, shares_of, start, utility
+from counterplay.forms.access import utility
+from counterplay.forms.play import play_once
 from counterplay.holdem.betting import NO_FOLD, PublicNodes
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board
 from counterplay.holdem.rows import row_of
 from counterplay.holdem.table import Table
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
 
 _TWO, _THREE = index(2), index(3)
@@ -167,24 +167,6 @@ def play_tables(
             won[k, ONE] = -lost
 
 
-@jit(inline=True)
-def _play_once(form: Any, chance: Any, one: Any, two: Any, rng: np.ndarray) -> Any:
-    """One game of any two-player form; where it ends."""
-    shares_one, shares_two = shares_of(form, one), shares_of(form, two)
-    node = start(form, chance, rng)
-    player = player_at(form, chance, node)
-    while player >= 0:
-        if player == 0:
-            _, first, count = policy_at(form, chance, one, node)
-            action, _ = sample_epsilon_greedy(shares_one, first, count, 0.0, uniform(rng))
-        else:
-            _, first, count = policy_at(form, chance, two, node)
-            action, _ = sample_epsilon_greedy(shares_two, first, count, 0.0, uniform(rng))
-        node = child(form, chance, node, action, rng)
-        player = player_at(form, chance, node)
-    return node
-
-
 @jit(inner=True)
 def play_policies(
     form: Any, a: Any, b: Any, deals: Deals, scratch: Scratch, won: np.ndarray
@@ -198,10 +180,10 @@ def play_policies(
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            won[k, ZERO] = utility(form, chance, _play_once(form, chance, a, b, rng), 0)
+            won[k, ZERO] = utility(form, chance, play_once(form, chance, a, b, rng), 0)
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            won[k, ONE] = utility(form, chance, _play_once(form, chance, b, a, rng), 1)
+            won[k, ONE] = utility(form, chance, play_once(form, chance, b, a, rng), 1)
 
 
 @jit(inner=True)

@@ -247,12 +247,12 @@ def _summary(
 
 
 def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
-    """Two strategies of a game with a tree."""
+    """Two strategies of any other game."""
     if game.n_players != 2:
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
     for player in (a, b):
         check_same_game(game, player)
-    return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
+    return partial(_play_policies, game, (a.played, b.played), plan)
 
 
 def _desk(run: Run, chance: Any) -> Desk:
@@ -276,11 +276,9 @@ def _parts(run: Run, desk: Desk) -> list[Part]:
     ]
 
 
-def _play_policies(
-    form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, run: Run
-) -> list[Part]:
-    desk = _desk(run, new_hand(form))
-    play_policy_blocks(form, *policies, plan.blocks(run), desk)
+def _play_policies(game: Game, policies: tuple[Any, Any], plan: Plan, run: Run) -> list[Part]:
+    desk = _desk(run, new_hand(game.form))
+    play_policy_blocks(game.form, *policies, plan.blocks(run), desk)
     return _parts(run, desk)
 
 

@@ -98,6 +98,12 @@ def _rows(
     game = profile.game
     if player is not None and not 1 <= player <= game.n_players:
         raise BadParameter(f"--player is a number from 1 to {game.n_players}, not {player}")
+    if game.abilities.keyed:
+        for row in profile.rows():
+            theirs = player is None or row.player == player - 1
+            if theirs and (infoset is None or fnmatchcase(row.infoset, infoset)):
+                yield row
+        return
     wanted = range(game.n_infosets)
     if street is not None:
         wanted = _of_street(game, street)

@@ -16,6 +16,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.sequence import (
     best_reply,
@@ -77,14 +78,33 @@ def best_response(
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
-def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
+def exploitability(
+    game: Game | str, strategy: Strategy | Mixture, method: str | None = None, **options: Any
+) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
     mb/g.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
+
+    `method="play"`: a lower bound from best responses that are learnt and played out, for any
+    two-player zero-sum game, and the only one where a game is played without a tree. It takes the
+    options `seconds` (of learning in all, 10) or `iterations` (of each), `algorithm` ("mcts",
+    "mccfr", "mccfr-external"), `seeds` (3), `games` (200,000 for each player), `seed`, and those
+    of the algorithm; the result has `error`, half its 95% interval, and prints as a bound.
     """
     game, strategy = _checked(game, strategy)
+    if method not in (None, "exact", "play"):
+        raise BadParameter(f"method is 'exact' or 'play', not {method!r}")
+    if method == "play":
+        from counterplay.evaluation.play import lower_bound
+
+        return lower_bound(game, _one_strategy(strategy), **options)
+    if game.abilities.keyed:
+        raise BadParameter(
+            f"{game.name} is played without a tree, so its exploitability is only known from "
+            f"below: method='play', on the command line --method play"
+        )
     if _by_board(game, options):
         from counterplay.evaluation.boards import best_values
 
@@ -96,6 +116,8 @@ def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Stra
     """The game, by name or not, and the strategy as it is, where it belongs to it."""
     one = strategy.one if isinstance(strategy, Mixture) else strategy
     game = as_game(game, one)
+    if isinstance(strategy, KeyedStrategy) and game.abilities.listed:
+        strategy = one = strategy.on(game)  # carried over to the tree
     check_same_game(game, one)
     return game, strategy
 

@@ -19,6 +19,7 @@ from numba.extending import overload
 
 from counterplay.kernels.jit import ONE, index
 from counterplay.kernels.lines import apart
+from counterplay.kernels.policy import sample_action
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,14 +110,14 @@ def passive_of(form: Any, infoset: Any) -> Any:
     return answer("passive_of", type(form))(form, infoset)
 
 
-def shares_of(form: Any, policy: Any) -> Any:
-    """float64[...]: the probabilities of a fixed policy."""
-    return answer("shares_of", type(form))(form, policy)
+def drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    """The action that a fixed policy draws with `u`, where `policy_at` gave `first` and `count`."""
+    return answer("drawn_by", type(form))(form, policy, first, count, u)
 
 
 def policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
-    """Of a fixed policy at `node`: the number of its row, and where in `shares_of` that begins
-    and how many actions it has."""
+    """Of a fixed policy at `node`: the number of its row, where its probabilities begin and how
+    many actions there are."""
     return answer("policy_at", type(form))(form, chance, policy, node)
 
 
@@ -142,8 +143,8 @@ def _passive_of_listed(form: Any, infoset: Any) -> Any:
     return index(form.passive[infoset])
 
 
-def _shares_of_listed(form: Any, policy: Any) -> Any:
-    return policy
+def _drawn_by_listed(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return sample_action(policy, first, count, u)
 
 
 def _policy_at_listed(form: Any, chance: Any, policy: Any, node: Any) -> Any:
@@ -159,7 +160,7 @@ _LISTED: dict[str, Callable[..., Any]] = {
     "full": _full_listed,
     "expanded_at": _expanded_at_listed,
     "passive_of": _passive_of_listed,
-    "shares_of": _shares_of_listed,
+    "drawn_by": _drawn_by_listed,
     "policy_at": _policy_at_listed,
 }
 
@@ -189,9 +190,9 @@ def _passive_of(form: Any, infoset: Any) -> Any:
     return answer("passive_of", form.instance_class)
 
 
-@overload(shares_of)
-def _shares_of(form: Any, policy: Any) -> Any:
-    return answer("shares_of", form.instance_class)
+@overload(drawn_by)
+def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return answer("drawn_by", form.instance_class)
 
 
 @overload(policy_at)

@@ -219,8 +219,8 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     ) -> None:
         """From the state `above` to `below` by an action, or to the first state (action < 0), and
         (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`
-        and `known`, or `pays`. Mode `SHARE`: only the probability of an outcome of chance, of so many as `facts`
-        says, to `pays`."""
+        and `known`, or `pays`. Mode `SHARE`: only the probability of an outcome of chance, of so
+        many as `facts` says, to `pays`."""
         if mode == SHARE:
             pays[0] = 1.0 / facts[COUNT] if is_uniform else chance(c, above, action)
             return

@@ -16,13 +16,13 @@ from counterplay.forms.access import (
     chance_buffer,
     chance_on,
     child,
+    drawn_by,
     expanded_at,
     full,
     infoset_at,
     passive_of,
     player_at,
     policy_at,
-    shares_of,
     slots_at,
     slots_of,
     start,
@@ -61,6 +61,7 @@ from counterplay.forms.tree import TERMINAL
 from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import all_apart, apart
+from counterplay.kernels.policy import sample_action
 
 _WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
 _SHIFT, _EXACT = index(PLAYER_BITS), index(EXACT_BITS)
@@ -272,9 +273,9 @@ def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return chance.payoff[index(player)]
 
 
-@answers(shares_of, RulesForm)
-def _shares_of(form: Any, policy: Any) -> Any:
-    return policy.shares
+@answers(drawn_by, RulesForm)
+def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return sample_action(policy.shares, first, count, u)
 
 
 @answers(policy_at, RulesForm)

@@ -20,13 +20,13 @@ from counterplay.forms.access import (
     chance_buffer,
     chance_on,
     child,
+    drawn_by,
     expanded_at,
     full,
     infoset_at,
     passive_of,
     player_at,
     policy_at,
-    shares_of,
     slots_at,
     slots_of,
     start,
@@ -34,7 +34,6 @@ from counterplay.forms.access import (
 )
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, gradient, side_from_entries
 from counterplay.kernels.jit import ZERO, jit
-from counterplay.kernels.policy import sample_action
 from counterplay.kernels.rng import uniform
 
 
@@ -85,7 +84,7 @@ def _follow_model(
     form: Any, chance: Any, node: int, first: int, count: int, rng: np.ndarray
 ) -> Any:
     """The node after the action that σ_fix draws at `node`."""
-    action = sample_action(shares_of(form.inner, form.fixed), first, count, uniform(rng))
+    action = drawn_by(form.inner, form.fixed, first, count, uniform(rng))
     return child(form.inner, chance.inner, node, action, rng)
 
 

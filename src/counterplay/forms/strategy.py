@@ -295,7 +295,12 @@ def check_same_game(game: Game, strategy: Strategy) -> None:
     if not isinstance(strategy, Strategy):
         raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
     if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
-        raise BadStrategy(f"a strategy for {strategy.game.name} cannot play {game.name}")
+        one, other = strategy.game, game
+        same = None not in (one.compiled, other.compiled) and (
+            one.compiled_digest == other.compiled_digest
+        )
+        hint = "; take strategy.on(game), which carries it over" if same else ""
+        raise BadStrategy(f"a strategy for {one.name} cannot play {other.name}{hint}")
 
 
 def check_seat(strategy: Strategy, player: int) -> None:
