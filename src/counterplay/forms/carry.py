@@ -115,14 +115,14 @@ def walk_tree(
         walked.next[level] = 0
         found = _difference(form, tree, chance, walked, node, level)
         if found != FITS:
-            return found, int(level)
+            return found, np.int64(level)
         while True:  # to the next node, deeper or back
             node = index(walked.node[level])
             children = index(tree.first_child[node + ONE]) - index(tree.first_child[node])
             if index(walked.next[level]) < children:
                 break
             if level == ZERO:
-                return FITS, 0
+                return FITS, np.int64(0)
             level -= ONE
         action = walked.next[level]
         node = index(tree.first_child[node]) + index(action)

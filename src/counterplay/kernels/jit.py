@@ -189,7 +189,9 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
 
 def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: str) -> Any:
     """A C function made from rules, cached by their digest. Its name has that too, or the code of
-    two games from the cache would bear one name."""
+    two games from the cache would bear one name; for the same reason it is loaded once."""
+    if digest in _RULES:
+        return _RULES[digest]
     function.__name__ = function.__qualname__ = f"rules_{digest}"
     made: Any = CFunc(function, (taken, returned), {}, {"error_model": "numpy", "nopython": True})
     before = config.CACHE_DIR
@@ -200,7 +202,12 @@ def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: 
         made.compile()
     finally:
         config.CACHE_DIR = before
+    _RULES[digest] = made
     return made
+
+
+#: Rules that are compiled in this process, by their digest.
+_RULES: dict[str, Any] = {}
 
 
 def _shut(kernel: Any) -> None:

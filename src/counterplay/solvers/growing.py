@@ -29,12 +29,14 @@ from counterplay.forms.found import (
     enlarged,
     found_from,
     keys_of,
+    new_found,
     places_for,
     sets_in,
     slots_in,
 )
 from counterplay.forms.found_form import RulesForm, Situation, found_in
 from counterplay.forms.restricted import Coined
+from counterplay.kernels.lines import all_apart
 from counterplay.solvers.teams import Worker
 
 NewTables = Callable[[int, int], Any]  # tables for so many information sets and slots, empty
@@ -89,6 +91,13 @@ class Growing:
 
     def first_tables(self) -> Any:
         return self._new(*self.sizes(0, 0)[1:])
+
+    def begin(self, worker: Worker) -> None:
+        """Nothing is found yet."""
+        words, room = found_of(worker).places.shape[1] - 1, self.sizes(0, 0)
+        found = all_apart(new_found(words, room.places, room.sets))
+        worker.chance = _with_found(worker.chance, found)
+        self.make_room(worker)
 
     def make_room(self, worker: Worker, sets: int = 0, slots: int = 0) -> bool:
         """Room for the next look, with at least so many sets and slots found by then; False where

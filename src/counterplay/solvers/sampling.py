@@ -58,7 +58,8 @@ class SamplingSolver(Solver):
         if rules is not None:
             check_finds(self)
             self._growing = Growing(rules.shape, self._new_tables, self.by_set, at_once)
-        self._common = np.zeros(1, dtype=np.int64)  # sets with one numbering in all copies
+        # information sets and slots with one numbering in all copies, as of the last meeting
+        self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
         self._team = self._new_team([self._new_worker(k, seed) for k in range(threads)])
 
@@ -80,7 +81,7 @@ class SamplingSolver(Solver):
             self.rng if k == 0 else apart(new_state(seed, k)),
         )
         if self._growing is not None:
-            self._growing.make_room(worker)
+            self._growing.begin(worker)
         return worker
 
     def _new_team(self, workers: list[Worker]) -> Team:
@@ -124,8 +125,12 @@ class SamplingSolver(Solver):
             return True
         if not self._growing.unify(self._team.workers, int(self._common[0])):
             return False
-        self._common[0] = self.infosets()
+        self._note_common()
         return True
+
+    def _note_common(self) -> None:
+        found = found_of(self._team.workers[0])
+        self._common[:] = sets_in(found), slots_in(found)
 
     def room(self) -> Any:
         """float64[s]: for the mean of all copies' regrets."""
@@ -136,11 +141,11 @@ class SamplingSolver(Solver):
 
     @property
     def _used(self) -> tuple[int, int]:
-        """Information sets and slots of all copies, at a meeting."""
+        """Information sets and slots that a meeting puts together. (Whoever has gone on from it has
+        found more.)"""
         if self._growing is None:
             return self.game.n_infosets, self.game.n_slots
-        found = found_of(self._team.workers[0])
-        return sets_in(found), slots_in(found)
+        return int(self._common[0]), int(self._common[1])
 
     def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
         regrets = tuple(tables.regret for tables in copies)
@@ -154,7 +159,7 @@ class SamplingSolver(Solver):
         """Everything but strategy sums, which each thread keeps for itself."""
         if self._growing is not None:
             self._growing.hand_over(workers, "strategy_sum")
-            self._common[0] = self.infosets()
+            self._note_common()
             return
         first = workers[0].tables
         for worker in workers[1:]:
