@@ -87,7 +87,7 @@ class Narrow(Auction):
 
 WRONG = {
     Forgets: "forgets what he did before",
-    FewerActions: "has 3 actions here and 2|has 2 actions here and 3",
+    FewerActions: "has 3 actions after .*, and 2 after",
     Biased: "sum to 0.9",
     NotANumber: "not all numbers",
     NotZeroSum: "do not sum to zero",

@@ -89,8 +89,8 @@ def exploitability(
 
     `method="play"`: a lower bound from best responses that are learnt and played out, for any
     two-player zero-sum game, and the only one where a game is played without a tree. It takes the
-    options `seconds` (of learning in all, 10) or `iterations` (of each), `algorithm` ("mcts",
-    "mccfr", "mccfr-external"), `seeds` (3), `games` (200,000 for each player), `seed`, and those
+    options `seconds` (of learning in all, 10) or `iterations` (of each), `algorithm` ("mccfr",
+    "mcts", "mccfr-external"), `seeds` (3), `games` (200,000 for each player), `seed`, and those
     of the algorithm; the result has `error`, half its 95% interval, and prints as a bound.
     """
     game, strategy = _checked(game, strategy)

@@ -25,7 +25,7 @@ from counterplay.forms.restricted import restricted_form
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.rng import check_seed, new_state
 
-ALGORITHM = "mcts"  # see docs/explanation/lower-bounds.md
+ALGORITHM = "mccfr"  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # for both players and all seeds together
 SEEDS = 3
 GAMES = 200_000  # of each player's best response

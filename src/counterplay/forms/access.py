@@ -20,6 +20,7 @@ from numba.extending import overload
 from counterplay.kernels.jit import ONE, index
 from counterplay.kernels.lines import apart
 from counterplay.kernels.policy import sample_action
+from counterplay.kernels.prefetch import prefetch_at
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,6 +63,32 @@ def start(form: Any, chance: Any, rng: Any) -> Any:
     """Begin a game; fills `chance`, the form's scratch for what chance dealt. The first node that
     is not chance."""
     return _ANSWERS["start", type(form)](form, chance, rng)
+
+
+def start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    """`start` of one of several games that are played at once; a form that is not its own answer
+    keeps nothing of a game in `chance`."""
+    return answer("start_in", type(form))(form, chance, lane, rng)
+
+
+def move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    """`child` without what chance does there, where that waits for memory: `settle` does it."""
+    return answer("move", type(form))(form, chance, node, action, rng)
+
+
+def settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    """From where `move` led to what `child` would have given."""
+    return answer("settle", type(form))(form, chance, node, rng)
+
+
+def ask_node(form: Any, chance: Any, node: Any) -> Any:
+    """Start loading what is read at `node`, where `move` led."""
+    return answer("ask_node", type(form))(form, chance, node)
+
+
+def ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    """Start loading what `slots_at` will read."""
+    return answer("ask_slots", type(form))(form, chance, infoset)
 
 
 def child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
@@ -121,6 +148,28 @@ def policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
     return answer("policy_at", type(form))(form, chance, policy, node)
 
 
+def _start_in_listed(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return start(form, chance, rng)
+
+
+def _move_listed(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return child(form, chance, node, action, rng)
+
+
+def _settle_listed(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    return node
+
+
+def _ask_node_listed(form: Any, chance: Any, node: Any) -> Any:
+    prefetch_at(form.row, node)
+    prefetch_at(form.player, node)
+    prefetch_at(form.first_child, node)
+
+
+def _ask_slots_listed(form: Any, chance: Any, infoset: Any) -> Any:
+    prefetch_at(form.first, infoset)
+
+
 def _slots_at_listed(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
     first = index(form.first[infoset])
     return first, index(form.first[infoset + ONE]) - first
@@ -155,6 +204,11 @@ def _policy_at_listed(form: Any, chance: Any, policy: Any, node: Any) -> Any:
 
 #: Answers of a form that says nothing else: it has a list of its information sets.
 _LISTED: dict[str, Callable[..., Any]] = {
+    "start_in": _start_in_listed,
+    "move": _move_listed,
+    "settle": _settle_listed,
+    "ask_node": _ask_node_listed,
+    "ask_slots": _ask_slots_listed,
     "slots_at": _slots_at_listed,
     "slots_of": _slots_of_listed,
     "full": _full_listed,
@@ -163,6 +217,31 @@ _LISTED: dict[str, Callable[..., Any]] = {
     "drawn_by": _drawn_by_listed,
     "policy_at": _policy_at_listed,
 }
+
+
+@overload(start_in)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return answer("start_in", form.instance_class)
+
+
+@overload(move)
+def _move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return answer("move", form.instance_class)
+
+
+@overload(settle)
+def _settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    return answer("settle", form.instance_class)
+
+
+@overload(ask_node)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    return answer("ask_node", form.instance_class)
+
+
+@overload(ask_slots)
+def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    return answer("ask_slots", form.instance_class)
 
 
 @overload(slots_at)

@@ -3,7 +3,7 @@ whether both are the same game at all."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def _difference(
         return OTHER_PLAYER
     if player == TERMINAL:
         for k in range(index(tree.payoff.shape[1])):
-            if abs(tree.payoff[row, k] - chance.payoff[k]) > CLOSE:
+            if abs(tree.payoff[row, k] - chance.payoff[level, k]) > CLOSE:
                 return OTHER_PAYOFF
         return FITS
     if index(chance.facts[level, _COUNT]) != children:
@@ -74,7 +74,7 @@ def _difference(
                 chance.facts,
                 chance.payoff,
             )
-            if abs(tree.chance_probability[low + k] - chance.payoff[ZERO]) > CLOSE:
+            if abs(tree.chance_probability[low + k] - chance.payoff[level, ZERO]) > CLOSE:
                 return OTHER_CHANCE
         return FITS
     key = key_at(chance, level)
@@ -91,7 +91,7 @@ def _difference(
 @jit
 def walk_tree(
     form: RulesForm, tree: HistoryTree, chance: Situation, walked: Walked
-) -> tuple[int, int]:
+) -> tuple[int, Any]:
     """Every history of the tree by the rules, depth first. What differs first and at which level of
     `walked.node`, or `FITS`. Changes `chance` and `walked`."""
     level = ZERO

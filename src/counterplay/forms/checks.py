@@ -199,17 +199,16 @@ class Walk:
         met = self.sets.setdefault(key, _Set(count, before, state))
         player, known = key
         name = f"{self.rules.label(player, known)!r} of {numbered(player)}"
+        here, there = (history(self.states, path) for path in (state.path, met.state.path))
         if met.count != count:
-            raise self._wrong(
-                state,
-                f"information set {name} has {count} actions here and {met.count} "
-                f"{history(self.states, met.state.path)}",
+            raise BadGame(
+                f"{self.name}: information set {name} has {met.count} actions {there}, and {count} "
+                f"{here}"
             )
         if met.before != before:
-            raise self._wrong(
-                state,
-                f"the key of information set {name} forgets what he did before; it is the same "
-                f"{history(self.states, met.state.path)}",
+            raise BadGame(
+                f"{self.name}: the key of information set {name} forgets what he did before: it is "
+                f"the same {there}, and {here}"
             )
 
     def _chance(self, state: RulesState, count: int) -> None:
@@ -277,7 +276,7 @@ def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
                 player,
                 facts[COUNT],
                 tuple(facts[KNOWN:]) if player >= 0 else (),
-                tuple(chance.payoff.tolist()) if over else (),
+                tuple(chance.payoff[1].tolist()) if over else (),
             )
         )
         chance.states[0] = chance.states[1]

@@ -186,7 +186,8 @@ def _source(function: Any) -> bytes:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
     except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
-        return bytes(function.__code__.co_code) + repr(function.__code__.co_consts).encode()
+        code = function.__code__
+        return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
 
 
 def _acts(node: ast.AST) -> bool:

@@ -13,6 +13,8 @@ import numpy as np
 
 from counterplay.forms.access import (
     answers,
+    ask_node,
+    ask_slots,
     chance_buffer,
     chance_on,
     child,
@@ -26,6 +28,7 @@ from counterplay.forms.access import (
     slots_at,
     slots_of,
     start,
+    start_in,
     utility,
 )
 from counterplay.forms.compiled import (
@@ -56,12 +59,14 @@ from counterplay.forms.found import (
     found_from,
     new_found,
     number_in,
+    place_of,
 )
 from counterplay.forms.tree import TERMINAL
 from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.policy import sample_action
+from counterplay.kernels.prefetch import prefetch, prefetch_at
 
 _WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
 _SHIFT, _EXACT = index(PLAYER_BITS), index(EXACT_BITS)
@@ -80,11 +85,12 @@ class RulesForm(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """The scratch of a history of at most d decisions, and what was found in all of them."""
+    """The scratch of a history of at most d decisions, or of several, one after the other; and
+    what was found in all of them."""
 
     states: np.ndarray  # int64[d + 1, state]
     facts: np.ndarray  # int64[d + 1, KNOWN + known]
-    payoff: np.ndarray  # float64[p]: at the end of the history
+    payoff: np.ndarray  # float64[d + 1, p]: at the end of the history
     slot: np.ndarray  # uint64[d + 1]: first slot of the information set of each node
     places: np.ndarray  # as in `Found`
     first: np.ndarray
@@ -172,7 +178,7 @@ def scratch_of(shape: Shape, rows: int) -> Situation:
     return Situation(
         apart(np.zeros((rows, shape.state), dtype=np.int64)),
         apart(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
-        apart(np.zeros(shape.n_players)),
+        apart(np.zeros((rows, shape.n_players))),
         apart(np.zeros(rows, dtype=np.uint64)),
         *all_apart(new_found(key_words(shape))),
     )
@@ -186,21 +192,44 @@ def _settled(chance: Situation, node: int) -> int:
     return node
 
 
-@answers(start, RulesForm)
-def _start(form: Any, chance: Any, rng: Any) -> Any:
+@jit(inline=True)
+def _begin(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> int:
     call_rules(
         form.step,
         form.constants,
         chance.states,
-        ZERO,
-        ZERO,
+        node,
+        node,
         -1,
         PLAY,
         rng,
         chance.facts,
         chance.payoff,
     )
-    return _settled(chance, ZERO)
+    return _settled(chance, node)
+
+
+@answers(start, RulesForm)
+def _start(form: Any, chance: Any, rng: Any) -> Any:
+    return _begin(form, chance, ZERO, rng)
+
+
+@answers(start_in, RulesForm)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return _begin(form, chance, lane * (index(form.shape.depth) + ONE), rng)
+
+
+@answers(ask_node, RulesForm)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    if chance.facts[node, _WHO] >= 0:
+        low, high = key_at(chance, node)
+        place = place_of(low, high, index(chance.places.shape[0]) - ONE)
+        prefetch(chance.places, place, ZERO)
+
+
+@answers(ask_slots, RulesForm)
+def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    prefetch_at(chance.first, infoset)
 
 
 @answers(child, RulesForm)
@@ -218,7 +247,8 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
         chance.facts,
         chance.payoff,
     )
-    if below + ONE >= index(len(chance.states)) and chance.facts[below, _WHO] >= 0:
+    last = (below + ONE) % (index(form.shape.depth) + ONE) == ZERO  # row of its history
+    if last and chance.facts[below, _WHO] >= 0:
         chance.size[PROBLEM] = TOO_LONG
         chance.facts[below, _WHO] = TERMINAL
         chance.facts[below, _COUNT] = TOO_LONG
@@ -270,7 +300,7 @@ def _passive_of(form: Any, infoset: Any) -> Any:
 
 @answers(utility, RulesForm)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
-    return chance.payoff[index(player)]
+    return chance.payoff[node, index(player)]
 
 
 @answers(drawn_by, RulesForm)

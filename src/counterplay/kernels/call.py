@@ -46,11 +46,11 @@ def call_rules(
     payoff: Any,
 ) -> None:
     """Call the function at `address` with pointers to `constants`, to rows `above` and `below` of
-    `states`, to row `below` of `facts`, to `rng` and to `payoff`, and the numbers `action` and
+    `states`, to row `below` of `facts` and of `payoff` and to `rng`, and the numbers `action` and
     `mode`."""
     function = _PLAIN[int(address)]
     row, numbers = (states[above], states[below]), (int(action), int(mode))
-    function(constants, *row, *numbers, rng, facts[below], payoff)
+    function(constants, *row, *numbers, rng, facts[below], payoff[below])
 
 
 def _call(
@@ -91,7 +91,7 @@ def _call(
                 arguments[6],
                 pointer(7, zero),
                 pointer(8, arguments[4], zero),
-                pointer(9, zero),
+                pointer(9, arguments[4], zero),
             ],
         )
         return context.get_dummy_value()

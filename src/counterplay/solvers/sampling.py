@@ -12,6 +12,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter, OutOfRoom
 from counterplay.forms.access import chance_buffer, chance_on
 from counterplay.forms.found import sets_in, slots_in
+from counterplay.forms.found_form import RulesForm, scratch_of
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.strategy import Strategy
@@ -55,6 +56,7 @@ class SamplingSolver(Solver):
         self.rng = apart(self.rng)
         rules = rules_form_in(self._form)
         self._growing = None
+        self._at_once = at_once
         if rules is not None:
             check_finds(self)
             self._growing = Growing(rules.shape, self._new_tables, self.by_set, at_once)
@@ -76,13 +78,19 @@ class SamplingSolver(Solver):
                 else self._growing.first_tables()
             ),
             buffer,
-            chance_on(self._form, buffer),
+            self._new_chance(buffer),
             all_apart(self._new_scratch()),
             self.rng if k == 0 else apart(new_state(seed, k)),
         )
         if self._growing is not None:
             self._growing.begin(worker)
         return worker
+
+    def _new_chance(self, buffer: np.ndarray) -> Any:
+        """The scratch of one game, or of several that are played in step."""
+        if self._at_once > 1 and isinstance(self._form, RulesForm):
+            return scratch_of(self._form.shape, self._at_once * (self._form.shape.depth + 1))
+        return chance_on(self._form, buffer)
 
     def _new_team(self, workers: list[Worker]) -> Team:
         return Alone(workers) if len(workers) == 1 else Threads(workers, self.game)
