@@ -2,9 +2,9 @@
 sampling, up to where full width no longer fits. `python -m benchmarks.by_size [SECONDS]` (of each
 run, 60), into `benchmarks/by_size.csv` and `docs/images/by-size.png`.
 
-Each run is a process of its own, whose peak memory is that of the game, its forms and the solver. The
-gap is the exploitability of the restricted game over the range of payoffs. Where there is no tree, it
-cannot be measured; those runs say what sampling did in that time.
+Each run is a process of its own, whose peak memory is that of the game, its forms and the solver.
+The gap is the exploitability of the restricted game over the range of payoffs. Where there is no
+tree, it cannot be measured; those runs say what sampling did in that time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METHODS = {
     "MCRNR, outcome": ("mcrnr", "mccfr"),
     "MCRNR, external": ("mcrnr", "mccfr-external"),
 }
-GAP = 0.05  # of the range of payoffs
+GAP = 0.02  # of the range of payoffs
 P = 0.75
 HEADER = ("family", "game", "size", "method", "seconds", "gap", "build_seconds", "peak_gb", "note")
 PATH = Path(__file__).with_suffix(".csv")

@@ -1,5 +1,5 @@
-"""Games that fit in no tree, solved for ten minutes: what was found, how it plays, how exploitable it
-is at least. `python -m benchmarks.large [MINUTES [THREADS]]`, into `benchmarks/large.csv`."""
+"""Games that fit in no tree, solved for ten minutes: what was found, how it plays, how exploitable
+it is at least. `python -m benchmarks.large [MINUTES [THREADS]]`, into `benchmarks/large.csv`."""
 
 from __future__ import annotations
 
