@@ -236,7 +236,27 @@ def egt_table() -> str:
     return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
 
 
+def lower_bounds_table() -> str:
+    """Bounds by play beside exact numbers, by seconds of learning."""
+    found: dict[tuple[str, str, str, str], dict[float, Row]] = {}
+    for row in rows("../benchmarks/lower_bounds.csv"):
+        key = (row["game"], row["strategy"], f"{float(row['exact']):.3f}", row["algorithm"])
+        found.setdefault(key, {})[float(row["seconds"])] = row
+    points = sorted({seconds for mine in found.values() for seconds in mine})
+    lines = [
+        [
+            f"`{key[0]}`",
+            *key[1:],
+            *(f"{float(mine[n]['bound']):.3f} ± {float(mine[n]['error']):.3f}" for n in points),
+        ]
+        for key, mine in found.items()
+    ]
+    names = [f"at least, after {n:g} s" for n in points]
+    return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "lower-bounds": lower_bounds_table,
     "bands": bands_table,
     "models": models_table,
     "games": games_table,

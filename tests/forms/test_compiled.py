@@ -151,6 +151,9 @@ def test_tables_find_what_was_put_in(words: int) -> None:
 
 
 def test_files_of_strategies(tmp_path: Any) -> None:
+    large = cp.solve("goofspiel(6,tree=False)", "mccfr", iterations=10_000, seed=1).strategy
+    large.save(tmp_path / "large.npz")
+    assert len(cp.Strategy.load(tmp_path / "large.npz").probabilities) > 100_000
     strategy = cp.solve("bluff(1,1,2,tree=False)", "mccfr", iterations=500, seed=1).strategy
     strategy.save(tmp_path / "one.npz")
     again = cp.Strategy.load(tmp_path / "one.npz")

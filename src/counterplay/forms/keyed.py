@@ -28,7 +28,6 @@ from counterplay.forms.found_form import KeyedPolicy, key_of, key_words, keyed_p
 from counterplay.forms.game import Game
 from counterplay.forms.probabilities import TOLERANCE
 from counterplay.forms.strategy import (
-    COMPRESSED_FROM,
     Row,
     Strategy,
     as_game_of,
@@ -217,8 +216,8 @@ class KeyedStrategy(Strategy):
         if self.player is not None:
             header["player"] = self.player
         arrays = {name: getattr(self, name) for name in ARRAYS}
-        small = len(self.probabilities) >= COMPRESSED_FROM
-        files.write_arrays(Path(path), "strategy", arrays, header, small)
+        # not compressed: nobody knows how large it may be, so a file says so by its own size
+        files.write_arrays(Path(path), "strategy", arrays, header)
 
 
 def load_keyed(path: Path, game: Game) -> Strategy:

@@ -43,7 +43,10 @@ def default_solver(game: Game) -> str:
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample."""
+    """The same among those that sample. Without a tree a game may be deep, and walks of external
+    sampling long."""
+    if game.abilities.keyed:
+        return "mccfr"
     public = ALGORITHMS["mccfr-public"]
     if public.plays(game) and max(game.rules.view.counts[1:]) >= MANY_BUCKETS:
         return "mccfr-public"
