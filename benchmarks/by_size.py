@@ -3,8 +3,9 @@ sampling, up to where full width no longer fits. `python -m benchmarks.by_size [
 run, 60), into `benchmarks/by_size.csv` and `docs/images/by-size.png`.
 
 Each run is a process of its own, whose peak memory is that of the game, its forms and the solver.
-The gap is the exploitability of the restricted game over the range of payoffs. Where there is no
-tree, it cannot be measured; those runs say what sampling did in that time.
+The gap is the exploitability of the restricted game over the range of payoffs. Without a tree
+sampling has the same bits, so it reaches the gap in the iterations that it took on the tree; where
+there is no tree at all, the gap cannot be measured, and those runs say what was done in that time.
 """
 
 from __future__ import annotations
@@ -30,54 +31,78 @@ METHODS = {
     "RNR, CFR+": ("rnr", "cfr+"),
     "MCRNR, outcome": ("mcrnr", "mccfr"),
     "MCRNR, external": ("mcrnr", "mccfr-external"),
+    "MCRNR, outcome, no tree": ("mcrnr", "mccfr"),
 }
 GAP = 0.02  # of the range of payoffs
 P = 0.75
-HEADER = ("family", "game", "size", "method", "seconds", "gap", "build_seconds", "peak_gb", "note")
+HEADER = (
+    "family",
+    "game",
+    "size",
+    "method",
+    "seconds",
+    "iterations",
+    "gap",
+    "build_seconds",
+    "peak_gb",
+    "note",
+)
 PATH = Path(__file__).with_suffix(".csv")
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "by-size.png"
 
 
-def one(name: str, method: str, seconds: float) -> dict[str, Any]:
-    """A response of player 1 to uniform play: seconds to the gap, or what there was by then."""
+def one(name: str, method: str, seconds: float, iterations: int) -> dict[str, Any]:
+    """A response of player 1 to uniform play: seconds to the gap, or what there was by then.
+    `iterations`: that reach the gap, where it cannot be measured; 0 where nobody knows."""
     import resource
 
     import counterplay as cp
 
     before = time.perf_counter()
-    game = cp.load(name)
     algorithm, engine = METHODS[method]
-    if game.abilities.keyed and algorithm == "rnr":
+    game = cp.load(name)
+    if game.abilities.keyed and "no tree" not in method:
         return {"note": "too large for a tree"}
+    if game.has_tree and "no tree" in method:
+        game = cp.load(name.rstrip(")") + ",tree=False)")
     model = cp.Strategy.uniform(game)
     span = 1.0
     if game.has_tree:
         span = float(game.tree.payoff.max() - game.tree.payoff.min())
+        if algorithm == "rnr":
+            _ = game.sequence_form
     built = time.perf_counter() - before
-    target = {"target": GAP * span} if game.has_tree else {}
+    target: dict[str, Any] = {"target": GAP * span} if game.has_tree else {}
+    if iterations:
+        target = {"iterations": iterations}
     response = cp.respond(
         game, model, 0, P, algorithm, engine=engine, seconds=seconds, seed=1, **target
     )
     run = response.runs[0]
     return {
         "seconds": run.seconds,
+        "iterations": run.iterations,
         "gap": run.exploitability / span,
         "build_seconds": built,
         "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-        "note": run.stopped_by,
+        "note": "target" if run.stopped_by == "iterations" else run.stopped_by,
     }
 
 
 def _rows(seconds: float) -> Iterator[tuple[Any, ...]]:
     for family, games in FAMILIES.items():
         for name in games:
+            reached = 0  # iterations of outcome sampling, on the tree
             for method in METHODS:
-                command = [sys.executable, "-m", "benchmarks.by_size", name, method, str(seconds)]
+                command = [sys.executable, "-m", "benchmarks.by_size", name, method]
+                command += [str(seconds), str(reached if "no tree" in method else 0)]
                 done = subprocess.run(command, capture_output=True, text=True)
                 try:
                     found = json.loads(done.stdout.splitlines()[-1])
                 except (IndexError, ValueError):
                     found = {"note": (done.stderr.strip().splitlines() or ["no answer"])[-1][:100]}
+                if method == "MCRNR, outcome" and found.get("note") == "target":
+                    reached = found["iterations"]
                 cells = [found.get(key, "") for key in HEADER[4:]]
                 row = (family, name, games.index(name), method, *cells)
                 print(*row, flush=True)
@@ -85,7 +110,8 @@ def _rows(seconds: float) -> Iterator[tuple[Any, ...]]:
 
 
 def draw() -> None:
-    """Seconds to the gap, by size, a panel for each family."""
+    """Seconds to the gap, building included, and memory, by size; a column for each family.
+    Crosses: the time ran out, or the gap cannot be measured."""
     import csv
 
     from counterplay.base.plotting import COLOURS, new_figure
@@ -100,9 +126,9 @@ def draw() -> None:
                 reached = [r for r in mine if r[key] and r["note"] == "target"]
                 short = [r for r in mine if r[key] and r["note"] != "target"]
                 xs = [int(r["size"]) for r in reached]
-                axis.plot(xs, [float(r[key]) for r in reached], "o-", color=colour, label=method)
+                axis.plot(xs, [_number(r, key) for r in reached], "o-", color=colour, label=method)
                 xs = [int(r["size"]) for r in short]
-                axis.plot(xs, [float(r[key]) for r in short], "x", color=colour)
+                axis.plot(xs, [_number(r, key) for r in short], "x", color=colour)
         for row_, title in ((0, f"{family}: seconds to the gap"), (1, "peak memory, GB")):
             axis = axes[row_, column]
             axis.set(yscale="log", title=title, xticks=range(len(games)), xlim=(-0.3, 4.3))
@@ -111,9 +137,14 @@ def draw() -> None:
     figure.savefig(PICTURE, dpi=110, bbox_inches="tight")
 
 
+def _number(row: dict[str, str], key: str) -> float:
+    return float(row[key]) + (float(row["build_seconds"]) if key == "seconds" else 0.0)
+
+
 def main() -> None:
-    if len(sys.argv) == 4:
-        print(json.dumps(one(sys.argv[1], sys.argv[2], float(sys.argv[3]))))
+    if len(sys.argv) == 5:
+        found = one(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+        print(json.dumps(found))
         return
     if sys.argv[1:] != ["draw"]:
         seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0

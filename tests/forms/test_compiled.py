@@ -132,6 +132,22 @@ def test_strategies_are_looked_up_by_what_a_player_knows() -> None:
     assert set(bluff.at("player 2: 1 1x1")) == {"1x2", "2x1", "2x2", "call"}
 
 
+def test_strategies_are_shown() -> None:
+    strategy = cp.solve("goofspiel(2,tree=False)", "mccfr", iterations=200, seed=1).strategy
+    columns = strategy.columns()
+    assert len(columns["action"]) == len(strategy.probabilities)
+    assert set(columns["player"]) == {0, 1}
+    assert "information sets" in strategy._repr_html_()
+    assert "found" in repr(strategy)
+    for impossible in (strategy.to_openspiel, lambda: strategy.plan(0)):
+        with pytest.raises(cp.CounterplayError, match="without a tree"):
+            impossible()
+    for made in ("random", "from_weights", "from_table"):
+        arguments = [strategy.game] + ([] if made == "random" else [{}])
+        with pytest.raises(cp.CounterplayError, match="come from solve"):
+            getattr(cp.Strategy, made)(*arguments)
+
+
 def test_keys_of_players_and_of_a_tree_are_told_apart() -> None:
     tree = cp.load("goofspiel(3)")
     keys = keys_in_tree(tree, without_tree("goofspiel(3)"))
@@ -151,7 +167,7 @@ def test_tables_find_what_was_put_in(words: int) -> None:
 
 
 def test_files_of_strategies(tmp_path: Any) -> None:
-    large = cp.solve("goofspiel(6,tree=False)", "mccfr", iterations=10_000, seed=1).strategy
+    large = cp.solve("goofspiel(6,tree=False)", "mccfr", iterations=60_000, seed=1).strategy
     large.save(tmp_path / "large.npz")
     assert len(cp.Strategy.load(tmp_path / "large.npz").probabilities) > 100_000
     strategy = cp.solve("bluff(1,1,2,tree=False)", "mccfr", iterations=500, seed=1).strategy

@@ -15,6 +15,7 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile, BadParameter, BadStrategy
+from counterplay.base.frames import Columns
 from counterplay.forms.abilities import numbered
 from counterplay.forms.carry import carried, keys_in_tree
 from counterplay.forms.found import (
@@ -162,6 +163,25 @@ class KeyedStrategy(Strategy):
         player = int(owners_of(self.keys[i : i + 1])[0])
         shares = dict(zip(names, self.probabilities[low:high].tolist(), strict=True))
         return Row(player, self._label(i), shares)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.keys)
+
+    def columns(self) -> Columns:
+        found = Columns(player=[], infoset=[], action=[], probability=[])
+        for row in self.rows():
+            for action, share in row.probabilities.items():
+                cells = (row.player, row.infoset, action, share)
+                for name, cell in zip(found, cells, strict=True):
+                    found[name].append(cell)
+        return found
+
+    def to_openspiel(self, kind: str = "python") -> Any:
+        raise BadParameter(
+            f"{self.game.name} is played without a tree; strategy.on(game) with a tree has a "
+            f"policy of OpenSpiel"
+        )
 
     def rows(self) -> Iterator[Row]:
         """Rows in order of discovery."""
