@@ -255,7 +255,29 @@ def lower_bounds_table() -> str:
     return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
 
 
+def in_step_table() -> str:
+    """Mean exploitability after equally many iterations, by histories in step."""
+    found: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for row in rows("../benchmarks/in_step.csv"):
+        key = (f"`{row['game']}`", f"{int(row['iterations']):,}", row["seeds"])
+        found.setdefault(key, {})[int(row["together"])] = row
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(
+                f"{float(mine[n]['exploitability']):.3f} ± {float(mine[n]['standard_error']):.3f}"
+                for n in points
+            ),
+        ]
+        for key, mine in found.items()
+    ]
+    names = ["one by one" if n == 1 else f"{n} in step" for n in points]
+    return table(["game", "iterations", "seeds", *names], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "in-step": in_step_table,
     "lower-bounds": lower_bounds_table,
     "bands": bands_table,
     "models": models_table,

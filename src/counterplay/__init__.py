@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
-    from counterplay.evaluation.exact import exploitability as exploitability
     from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
     from counterplay.experiments.harness.base import Outcome as Outcome
     from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from counterplay.responses.respond import respond as respond
     from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
+    from counterplay.solvers.measures import exploitability as exploitability
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
     from counterplay.solvers.run import solve as solve
@@ -100,7 +100,7 @@ _WHERE = {
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",
-    "exploitability": "evaluation.exact",
+    "exploitability": "solvers.measures",
     "kuhn_errors": "evaluation.kuhn",
     "Outcome": "experiments.harness.base",
     "reproduce": "experiments.harness.registry",

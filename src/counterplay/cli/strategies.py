@@ -107,12 +107,11 @@ def evaluate(
 
 def _by_play(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
     """What play shows of a strategy."""
-    from counterplay.evaluation.exact import exploitability
+    from counterplay.solvers.lower_bound import lower_bound
 
     game = profile.game
     with status("learning best responses"):
-        options = {} if seconds is None else {"seconds": seconds}
-        found: Any = exploitability(game, profile, "play", seed=seed or 0, **options)
+        found = lower_bound(game, profile, seed=seed or 0, seconds=seconds)
     facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
     for player, (value, half) in enumerate(found.best):
         text = f"a response of {game.seats[player]} wins"

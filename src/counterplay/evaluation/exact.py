@@ -78,28 +78,13 @@ def best_response(
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
-def exploitability(
-    game: Game | str, strategy: Strategy | Mixture, method: str | None = None, **options: Any
-) -> float:
-    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
-    mb/g.
+def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
+    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `solvers/measures.py` has the way by play.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
-
-    `method="play"`: a lower bound from best responses that are learnt and played out, for any
-    two-player zero-sum game, and the only one where a game is played without a tree. It takes the
-    options `seconds` (of learning in all, 10) or `iterations` (of each), `algorithm` ("mccfr",
-    "mcts", "mccfr-external"), `seeds` (3), `games` (200,000 for each player), `seed`, and those
-    of the algorithm; the result has `error`, half its 95% interval, and prints as a bound.
     """
     game, strategy = _checked(game, strategy)
-    if method not in (None, "exact", "play"):
-        raise BadParameter(f"method is 'exact' or 'play', not {method!r}")
-    if method == "play":
-        from counterplay.evaluation.play import lower_bound
-
-        return lower_bound(game, _one_strategy(strategy), **options)
     if game.abilities.keyed:
         raise BadParameter(
             f"{game.name} is played without a tree, so its exploitability is only known from "

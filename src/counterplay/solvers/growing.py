@@ -50,10 +50,10 @@ class Keyed(NamedTuple):
     weights: np.ndarray  # float64[s]
 
 
-def rules_form_in(form: Any) -> RulesForm | None:
+def rules_in(form: Any) -> RulesForm:
     """The compiled rules that a form plays, as they are or restricted."""
-    form = getattr(form, "inner", form)
-    return form if isinstance(form, RulesForm) else None
+    rules: RulesForm = getattr(form, "inner", form)
+    return rules
 
 
 def situation_of(worker: Worker) -> Situation:
@@ -66,7 +66,7 @@ def found_of(worker: Worker) -> Found:
     return found_in(situation_of(worker))
 
 
-class Sizes(NamedTuple):
+class Room(NamedTuple):
     """Room for so many places, information sets and slots."""
 
     places: int
@@ -83,11 +83,11 @@ class Growing:
         self._sets = at_once * shape.depth  # that one look must leave room for
         self._slots = self._sets * shape.actions
 
-    def sizes(self, sets: int, slots: int) -> Sizes:
+    def sizes(self, sets: int, slots: int) -> Room:
         """Room for what is found and for one more look: doubled, from the least, until it is
         enough."""
         sets, slots = sets + self._sets, slots + self._slots
-        return Sizes(places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots))
+        return Room(places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots))
 
     def first_tables(self) -> Any:
         return self._new(*self.sizes(0, 0)[1:])
@@ -116,13 +116,13 @@ class Growing:
         found.size[ROOM_SLOTS] = room.slots - self._slots
         return True
 
-    def _sizes(self, worker: Worker) -> Sizes:
+    def _sizes(self, worker: Worker) -> Room:
         """The room there is."""
         tables, found = worker.tables._asdict(), found_of(worker)
         slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
-        return Sizes(len(found.places), len(found.first) - 1, slots)
+        return Room(len(found.places), len(found.first) - 1, slots)
 
-    def _allowed(self, worker: Worker, room: Sizes) -> bool:
+    def _allowed(self, worker: Worker, room: Room) -> bool:
         places, sets, slots = room
         if max(sets, slots) > MOST:
             return False
@@ -133,7 +133,7 @@ class Growing:
             needed += row * (sets if name in self._by_set else slots)
         return needed <= memory.available_bytes()
 
-    def _enlarged(self, tables: Any, found: Found, room: Sizes) -> Any:
+    def _enlarged(self, tables: Any, found: Found, room: Room) -> Any:
         """The same tables with more room."""
         larger = self._new(room.sets, room.slots)
         for name, array in tables._asdict().items():

@@ -24,9 +24,8 @@ from counterplay.forms.access import full
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import all_apart
+from counterplay.solvers import history
 from counterplay.solvers.base import one_of, probability
-from counterplay.solvers.history import Tables as Tables
-from counterplay.solvers.history import Trail as Trail
 from counterplay.solvers.history import new_trail as new_trail
 from counterplay.solvers.history import sample_history as sample_history
 from counterplay.solvers.history import update_history as update_history
@@ -35,14 +34,16 @@ from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
 MOST_TOGETHER = 256
+Tables = history.Tables
+Trail = history.Trail
 
 
 @jit
 def outcome_sampling(
     form: Any,
     chance: np.ndarray,
-    tables: Tables,
-    trail: Trail,
+    tables: Any,
+    trail: Any,
     rng: np.ndarray,
     done: int,
     n: int,

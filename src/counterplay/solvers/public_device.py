@@ -21,7 +21,7 @@ from counterplay.holdem.walk.shape import Street
 from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
 from counterplay.solvers.public_work import MODEL, Rows, Ties
-from counterplay.solvers.teams import Algorithm, Played, Team, Worker
+from counterplay.solvers.teams import Algorithm, Team, Turn, Worker
 
 THREADS = 128  # of a block
 BUSY = 200_000  # threads that keep a device busy
@@ -140,8 +140,8 @@ class OnDevice(Team):
                 tables.strategy_sum[self.slots] = self.device.get(self.sums)
             self._fetched = True
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
-        return Played(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
+        return Turn(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
 
     def tie(self, ties: Ties) -> None:
         """What the next updates are tied to."""

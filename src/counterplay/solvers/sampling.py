@@ -12,7 +12,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter, OutOfRoom
 from counterplay.forms.access import chance_buffer, chance_on
 from counterplay.forms.found import sets_in, slots_in
-from counterplay.forms.found_form import RulesForm, scratch_of
+from counterplay.forms.found_form import scratch_of
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.strategy import Strategy
@@ -20,7 +20,7 @@ from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.growing import Growing, check_rules, found_of, rules_form_in
+from counterplay.solvers.growing import Growing, check_rules, found_of, rules_in
 from counterplay.solvers.teams import (
     EARLY,
     Alone,
@@ -54,12 +54,12 @@ class SamplingSolver(Solver):
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
         self.rng = apart(self.rng)
-        rules = rules_form_in(self._form)
         self._growing = None
         self._at_once = at_once
-        if rules is not None:
+        if game.abilities.keyed:
             check_finds(self)
-            self._growing = Growing(rules.shape, self._new_tables, self.by_set, at_once)
+            shape = rules_in(self._form).shape
+            self._growing = Growing(shape, self._new_tables, self.by_set, at_once)
         # information sets and slots with one numbering in all copies, as of the last meeting
         self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
@@ -88,8 +88,9 @@ class SamplingSolver(Solver):
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
         """The scratch of one game, or of several that are played in step."""
-        if self._at_once > 1 and isinstance(self._form, RulesForm):
-            return scratch_of(self._form.shape, self._at_once * (self._form.shape.depth + 1))
+        if self._at_once > 1 and self._growing is not None:
+            shape = rules_in(self._form).shape
+            return scratch_of(shape, self._at_once * (shape.depth + 1))
         return chance_on(self._form, buffer)
 
     def _new_team(self, workers: list[Worker]) -> Team:

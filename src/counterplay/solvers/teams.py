@@ -70,7 +70,7 @@ class Short(Exception):
         self.played, self.nodes = played, nodes
 
 
-class Played(NamedTuple):
+class Turn(NamedTuple):
     """What a team did."""
 
     iterations: int
@@ -116,7 +116,7 @@ class Team(ABC):
         self.workers = workers
 
     @abstractmethod
-    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
         """Iterations done + 1 .. done + n."""
 
     @property
@@ -140,11 +140,11 @@ class Team(ABC):
 class Alone(Team):
     """One thread."""
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
         try:
-            return Played(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
+            return Turn(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
         except Short as short:
-            return Played(short.played, short.nodes, True)
+            return Turn(short.played, short.nodes, True)
 
 
 class Threads(Team):
@@ -178,16 +178,16 @@ class Threads(Team):
         """What `arrays` gave as `owed`."""
         self._owed[:] = owed
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> Played:
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
         threads = range(len(self.workers))
         self._algorithm, self._stuck = algorithm, False
         if n == 0 and self._owed.any():  # nothing is asked for
-            return Played(0, 0)
+            return Turn(0, 0)
         jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, whatever happens to one
         found = [_result(job) for job in jobs]
         short = self._stuck or bool(self._owed.any())
-        return Played(found[0][1] - done, sum(nodes for nodes, _ in found), short)
+        return Turn(found[0][1] - done, sum(nodes for nodes, _ in found), short)
 
     def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> tuple[int, int]:
         """Thread k's share of the iterations up to `end`: nodes touched, and how far it came."""

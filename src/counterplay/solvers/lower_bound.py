@@ -24,6 +24,7 @@ from counterplay.forms.play import play_games
 from counterplay.forms.restricted import restricted_form
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.rng import check_seed, new_state
+from counterplay.solvers.algorithms import new_solver
 
 ALGORITHM = "mccfr"  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # for both players and all seeds together
@@ -139,8 +140,6 @@ def _learn(
     options: dict[str, Any],
 ) -> tuple[Strategy, float, int]:
     """A response of `player` to the other's strategy: what it does, seconds and iterations."""
-    from counterplay.solvers.algorithms import new_solver
-
     form = restricted_form(game.form, strategy.played, 1 - player, 1.0)
     solver = new_solver(game, algorithm, seed, options, form)
     solver.step(0)
