@@ -172,7 +172,6 @@ def test_sizes_are_checked(field: str, value: Any) -> None:
 def test_a_kernel_that_meets_a_mistake_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that no history of the check showed."""
     monkeypatch.setattr("counterplay.forms.checks.quick_check", lambda *_: None)
-    for rules, what in ((NotANumber, "not finite"), (Long, "depth")):
-        solver = new_solver(cp.Game("auction", rules()), "mccfr", 0, {})
-        with pytest.raises(cp.CounterplayError, match=what):
-            solver.step(5_000)
+    solver = new_solver(cp.Game("auction", Long()), "mccfr", 0, {})
+    with pytest.raises(cp.CounterplayError, match="depth"):
+        solver.step(5_000)

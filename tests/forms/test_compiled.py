@@ -133,7 +133,7 @@ def test_strategies_are_looked_up_by_what_a_player_knows() -> None:
 
 
 def test_strategies_are_shown() -> None:
-    strategy = cp.solve("goofspiel(2,tree=False)", "mccfr", iterations=200, seed=1).strategy
+    strategy = cp.solve("goofspiel(3,tree=False)", "mccfr", iterations=200, seed=1).strategy
     columns = strategy.columns()
     assert len(columns["action"]) == len(strategy.probabilities)
     assert set(columns["player"]) == {0, 1}

@@ -135,7 +135,7 @@ def test_solvers_that_need_a_list_refuse(name: str) -> None:
         cp.solve(GAME, name, iterations=2)
 
 
-@pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
+@pytest.mark.parametrize("algorithm", ["mcrnr", pytest.param("mcdbr", marks=pytest.mark.slow)])
 def test_responses_have_the_bits_of_the_tree(algorithm: str, tmp_path: Path) -> None:
     """Also after being saved and gone on with."""
     tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")

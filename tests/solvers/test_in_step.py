@@ -91,6 +91,7 @@ def test_each_lane_writes_a_history_of_the_enumeration(name: str) -> None:
                 np.testing.assert_allclose(mine, getattr(path, field)[:length], rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_same_bits_without_a_tree_and_however_cut() -> None:
     ask = {"iterations": 3_000, "seed": 5, "together": 8}
     one = cp.solve("goofspiel(3)", "mccfr", **ask).strategy

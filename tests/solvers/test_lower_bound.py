@@ -11,10 +11,13 @@ import pytest
 import counterplay as cp
 from counterplay.solvers.lower_bound import most_frequent
 
+OTHERS = ("mcts", "mccfr-external")
 ASK: dict[str, Any] = {"iterations": 20_000, "games": 40_000, "seeds": 2}
 
 
-@pytest.mark.parametrize("algorithm", ["mccfr", "mcts", "mccfr-external"])
+@pytest.mark.parametrize(
+    "algorithm", ["mccfr", *(pytest.param(x, marks=pytest.mark.slow) for x in OTHERS)]
+)
 def test_near_the_exact_number_and_not_above_it(algorithm: str) -> None:
     game = cp.load("goofspiel(3)")
     strategy = cp.Strategy.random(game, 2)
