@@ -133,7 +133,7 @@ def draw() -> None:
             axis = axes[row_, column]
             axis.set(yscale="log", title=title, xticks=range(len(games)), xlim=(-0.3, 4.3))
             axis.set_xticklabels([name.split("(")[1].rstrip(")") for name in games])
-    axes[0, 0].legend(frameon=False, fontsize=8)
+    axes[0, -1].legend(frameon=False, fontsize=8, loc="upper left")
     figure.savefig(PICTURE, dpi=110, bbox_inches="tight")
 
 

@@ -7,11 +7,7 @@ how `cp.check` runs them, and how to debug them. `RulesForm` (`found_form.py`) p
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import inspect
 import math
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -145,59 +141,6 @@ def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
     return values if len(values) else np.zeros(1, dtype=np.int64)
 
 
-def rules_digest(rules: CompiledRules) -> bytes:
-    """Changes when the rules do, and not with their comments or layout."""
-    digest = hashlib.blake2b(digest_size=16)
-    sizes = (rules.n_players, rules.state_size, rules.known_size, rules.max_actions, rules.depth)
-    digest.update(repr((sizes, tuple(int(word) for word in rules.constants))).encode())
-    seen: set[int] = set()
-    for function in FUNCTIONS:
-        written = getattr(type(rules), function)
-        digest.update(b"-" if written is None else _written(written, seen))
-    return digest.digest()
-
-
-def _written(function: Any, seen: set[int]) -> bytes:
-    """The text of a function, of those it calls, and the constants it uses."""
-    function = getattr(function, "py_func", function)
-    if id(function) in seen:
-        return b""
-    seen.add(id(function))
-    parts = [_source(function)]
-    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    for name in sorted(_names_in(function.__code__)):
-        value = names.get(name)
-        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
-            parts.append(_written(value, seen))
-        elif isinstance(value, np.ndarray):
-            parts.append(value.tobytes())
-        elif isinstance(value, int | float | str | bytes | tuple):
-            parts.append(f"{name}={value!r}".encode())
-    return b"|".join(parts)
-
-
-def _names_in(code: Any) -> set[str]:
-    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
-    return {*code.co_names, *code.co_freevars}.union(*map(_names_in, inner))
-
-
-def _source(function: Any) -> bytes:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
-    except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
-        code = function.__code__
-        return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
-
-
-def _acts(node: ast.AST) -> bool:
-    """The function without its docstring and annotations."""
-    return isinstance(node, ast.stmt) and not (
-        isinstance(node, ast.FunctionDef)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-    )
-
-
 def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     """One step of the rules from their functions, plain or compiled."""
     start, player, actions = functions["start"], functions["player"], functions["actions"]
@@ -306,7 +249,7 @@ def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
     return plain
 
 
-def compiled_step(rules: CompiledRules, shape: Shape) -> Any:
+def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes) -> Any:
     """The same as a C function; keep it as long as its `address` is used."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
     functions: dict[str, Any] = {"none": pasted(_no_chance)}
@@ -340,15 +283,15 @@ def compiled_step(rules: CompiledRules, shape: Shape) -> Any:
         )
 
     taken = (word, word, word, number, number, state, word, real)
-    return compile_rules(call, types.void, taken, rules_digest(rules).hex())
+    return compile_rules(call, types.void, taken, digest.hex())
 
 
-def address_of(name: str, rules: CompiledRules, shape: Shape) -> tuple[int, Any]:
+def address_of(name: str, rules: CompiledRules, shape: Shape, digest: bytes) -> tuple[int, Any]:
     """Where a kernel finds the step of these rules, and what must be kept for that."""
     if config.DISABLE_JIT:
         return plain_address(plain_step(rules, shape)), None
     try:
-        made = compiled_step(rules, shape)
+        made = compiled_step(rules, shape, digest)
     except numba.core.errors.NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None

@@ -44,6 +44,7 @@ from counterplay.forms.compiled import (
     constants_of,
     shape_of,
 )
+from counterplay.forms.digest import rules_digest
 from counterplay.forms.found import (
     EXACT_BITS,
     PLAYER_BITS,
@@ -110,7 +111,7 @@ class KeyedPolicy(NamedTuple):
 def rules_form(name: str, rules: CompiledRules) -> tuple[RulesForm, Any]:
     """The form of rules, and what must be kept as long as it is used."""
     shape = shape_of(name, rules)
-    address, kept = address_of(name, rules, shape)
+    address, kept = address_of(name, rules, shape, rules_digest(rules))
     return RulesForm(address, constants_of(name, rules), shape), kept
 
 

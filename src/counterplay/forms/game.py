@@ -22,8 +22,9 @@ from counterplay.forms.abilities import (
     unit_of,
 )
 from counterplay.forms.build import Labels
-from counterplay.forms.compiled import CompiledRules, rules_digest, shape_of
+from counterplay.forms.compiled import CompiledRules, shape_of
 from counterplay.forms.compiled_states import StatesOfRules
+from counterplay.forms.digest import rules_digest
 from counterplay.forms.found_form import RulesForm, rules_form
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
