@@ -4,11 +4,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
-.PHONY: help reproduce test test-slow tables lint docs benchmark clean
+.PHONY: help reproduce test test-ray test-slow tables warm browser lint docs benchmark clean
 
 help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
 	@echo "make test        style, types and all fast tests"
+	@echo "make test-ray    a Ray cluster of two nodes, of which one is killed"
 	@echo "make test-slow   long convergence runs"
 	@echo "make docs        the documentation site, into build/site; every link is checked"
 	@echo "make benchmark   speed beside OpenSpiel, into benchmarks/RESULTS.md"
@@ -20,7 +21,7 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,openspiel]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,openspiel,ray]"
 	@touch $(VENV)/.core $@
 
 reproduce: $(VENV)/.core
@@ -29,14 +30,23 @@ reproduce: $(VENV)/.core
 tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
+warm: tables  # kernels that many tests use are compiled once, while others look at style and types
+	$(BIN)/pytest -m "first and not slow"
+
+browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
+	$(BIN)/python tests/support/browser.py
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j 2 lint tables
+	@$(MAKE) --no-print-directory -j 3 lint warm browser
 	$(BIN)/pytest -n 3 --dist worksteal  # one more than processors, since some wait; neighbours share kernels
+
+test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute
+	$(BIN)/pytest -m cluster tests/cluster
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow -n 2 --dist worksteal

@@ -160,8 +160,10 @@ def _matches() -> Iterator[Row]:
         ("poki against a table, one core", bot("poki"), random, 6_000, 300),
     )
     for name, a, b, hands, asked in plans:
-        play_match(game, a, b, 2_000, 1, processes=1)
-        results = [play_match(game, a, b, hands, k, processes=1) for k in range(3)]
+        play_match(game, a, b, 2_000, 1, processes=1, luck_adjusted=False)
+        results = [
+            play_match(game, a, b, hands, k, processes=1, luck_adjusted=False) for k in range(3)
+        ]
         speeds = [result.hands / result.seconds for result in results]
         yield _row(
             f"match, {name}, hands/s",

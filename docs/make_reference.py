@@ -54,6 +54,15 @@ GROUPS = {
         "ending",
         "settle",
     ),
+    "Adapting to an opponent": (
+        "Adaptive",
+        "AdaptiveStanding",
+        "play_adaptive",
+        "AdaptiveBlock",
+        "portfolio",
+        "Portfolio",
+        "SafePlayer",
+    ),
     "The competition's protocol (ACPC)": (
         "play_acpc",
         "AcpcPlayer",

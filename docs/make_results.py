@@ -18,6 +18,7 @@ from pathlib import Path
 import number_tables
 from holdem_tables import HOLDEM
 from number_tables import DOCS, SCALES, table
+from scale_tables import SCALE
 
 from counterplay.experiments.harness.base import Claim, Outcome
 from counterplay.experiments.harness.outcomes import changed_files, read_outcome
@@ -166,6 +167,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "unfinished": unfinished,
     **number_tables.TABLES,
     **HOLDEM,
+    **SCALE,
 }
 
 

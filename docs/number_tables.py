@@ -276,7 +276,89 @@ def in_step_table() -> str:
     return table(["game", "iterations", "seeds", *names], lines)
 
 
+def acpc_table() -> str:
+    """Hands per second over the protocol."""
+    lines = [
+        [
+            f"{row['one']} against {row['two']}",
+            row["processors"],
+            f"{int(row['hands_per_second']):,} ({int(row['least']):,} to {int(row['most']):,})",
+        ]
+        for row in rows("../benchmarks/acpc.csv")
+    ]
+    return table(["players", "processors", "hands/s, median of three and range"], lines)
+
+
+def browser_table() -> str:
+    """How fast the pages are."""
+    found = rows("../benchmarks/web.csv")
+    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in found]
+    return table(["", "measured", "must be below"], lines)
+
+
+def adaptive_table() -> str:
+    """What the adaptive player must reach, and what it does."""
+    lines = []
+    for row in rows("../benchmarks/adaptive.csv"):
+        mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
+        around = f" ± {half:.3f}" if 0 < half < 100 else ""
+        wanted = f"{float(must):+.3f}" if must else ""
+        cells = [row["against"], row["claim"], wanted, f"{mean:+.3f}{around}"]
+        lines.append([*cells, row["reached"], row["remark"]])
+    return table(["against", "what", "at least", "found", "reached", "remark"], lines)
+
+
+def two_threads_table() -> str:
+    """Two threads of full width over one: the ratio in each run."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows("../benchmarks/full_width.csv"):
+        found.setdefault((row["game"], row["algorithm"]), []).append(row)
+    lines = [
+        [
+            f"`{game}`",
+            algorithm,
+            f"{float(mine[-1]['us_one']):,.0f}",
+            f"{float(mine[-1]['us_many']):,.0f}",
+            *(f"{float(row['ratio']):.2f}" for row in mine),
+            mine[-1]["chosen"],
+        ]
+        for (game, algorithm), mine in found.items()
+    ]
+    runs = max(len(mine) for mine in found.values())
+    names = [f"run {k + 1}" for k in range(runs)]
+    header = ["game", "solver", "µs, one thread, last run", "µs, two threads", *names, "taken"]
+    return table(header, lines)
+
+
+def luck_table() -> str:
+    """Standard errors with the luck in and out."""
+    lines = [
+        [
+            row["opponent"],
+            *(f"{float(row[name]):.4f}" for name in ("plain", "duplicate", "adjusted", "both")),
+            f"{float(row['fewer_hands']):.1f} times",
+        ]
+        for row in rows("../benchmarks/luck.csv")
+    ]
+    header = ["plain", "duplicate", "luck-adjusted", "both", "fewer hands than duplicate alone"]
+    return table(["against", *header], lines)
+
+
+def safe_table() -> str:
+    """Safe methods in Kuhn poker."""
+    lines = [
+        [
+            f"`{row['method']}`",
+            f"{float(row['published']):.3f}",
+            f"{float(row['won']):.3f} (standard error {float(row['standard_error']):.3f})",
+        ]
+        for row in rows("../benchmarks/safe.csv")
+    ]
+    return table(["method", "published", "here"], lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "adaptive": adaptive_table,
     "in-step": in_step_table,
     "lower-bounds": lower_bounds_table,
     "bands": bands_table,
@@ -290,4 +372,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "buckets": buckets_table,
     "averaging": averaging_table,
     "egt": egt_table,
+    "acpc": acpc_table,
+    "two-threads": two_threads_table,
+    "browser": browser_table,
 }

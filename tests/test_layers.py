@@ -23,6 +23,7 @@ ROWS = [
     "opponents",
     "arena",
     "experiments",
+    "web",
     "cli",
 ]
 RANK = {name: k for k, name in enumerate(ROWS)}

@@ -18,10 +18,17 @@ if TYPE_CHECKING:
     from counterplay.arena.acpc.house import deal_acpc as deal_acpc
     from counterplay.arena.acpc.player import AcpcPlayer as AcpcPlayer
     from counterplay.arena.acpc.programs import sitter as sitter
+    from counterplay.arena.adapt.online import AdaptiveBlock as AdaptiveBlock
+    from counterplay.arena.adapt.online import play_adaptive as play_adaptive
+    from counterplay.arena.adapt.player import Adaptive as Adaptive
+    from counterplay.arena.adapt.player import AdaptiveStanding as AdaptiveStanding
+    from counterplay.arena.adapt.portfolio import Portfolio as Portfolio
+    from counterplay.arena.adapt.portfolio import portfolio as portfolio
     from counterplay.arena.adaptive import AdaptiveBot as AdaptiveBot
     from counterplay.arena.match import play_match as play_match
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
+    from counterplay.base.cluster import on_ray as on_ray
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
     from counterplay.base.notebook import ProgressBar as ProgressBar
@@ -61,6 +68,7 @@ if TYPE_CHECKING:
     from counterplay.responses.respond import respond as respond
     from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
+    from counterplay.responses.safe import SafePlayer as SafePlayer
     from counterplay.solvers.measures import exploitability as exploitability
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
@@ -71,6 +79,9 @@ if TYPE_CHECKING:
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
     "AcpcPlayer": "arena.acpc.player",
+    "on_ray": "base.cluster",
+    "Adaptive": "arena.adapt.player",
+    "AdaptiveBlock": "arena.adapt.online",
     "AdaptiveBot": "arena.adaptive",
     "DealerLimits": "arena.acpc.clock",
     "MatchPlan": "arena.acpc.dealer",
@@ -79,8 +90,12 @@ _WHERE = {
     "deal_acpc": "arena.acpc.house",
     "play_acpc": "arena.acpc.client",
     "sitter": "arena.acpc.programs",
+    "Portfolio": "arena.adapt.portfolio",
+    "AdaptiveStanding": "arena.adapt.player",
+    "play_adaptive": "arena.adapt.online",
     "play_match": "arena.match",
     "play_online": "arena.online",
+    "portfolio": "arena.adapt.portfolio",
     "OpponentModel": "opponents.models.model",
     "bot": "opponents.bots.registry",
     "learn_model": "opponents.models.model",
@@ -117,6 +132,7 @@ _WHERE = {
     "save_game": "games.gambit_write",
     "Frontier": "responses.frontier",
     "Response": "responses.result",
+    "SafePlayer": "responses.safe",
     "confidence": "responses.confidence",
     "frontier": "responses.frontier",
     "game_value": "solvers.value",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 from support.acpc import DATA, Lined, dealt, replay, without_times
 
+from counterplay.arena.acpc import lines
 from counterplay.arena.acpc.clock import DealerLimits
-from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
+from counterplay.arena.acpc.dealer import Dealer, MatchAborted, MatchPlan
 from counterplay.arena.acpc.lines import LineReader
 from counterplay.base.errors import BadParameter
 
@@ -176,9 +178,51 @@ def test_plans_that_make_no_sense(change: dict[str, object], words: str) -> None
         DealerLimits(hand_ms=0)
 
 
+def test_a_hand_that_is_over_is_settled_before_a_match_is_aborted() -> None:
+    settled: list[int] = []
+    with socket.socket() as one, socket.socket() as two:
+        dealer = Dealer(MatchPlan(NAMES, 2), (one, two))
+        dealer._owed = lambda: settled.append(1)
+        assert isinstance(dealer._abort("gone"), MatchAborted)
+    assert settled == [1]
+
+
+WAYS = {
+    "sleeps at once": {"cores": lambda: 2},
+    "looks first": {"cores": lambda: 8},
+    "without MSG_DONTWAIT": {"AT_ONCE": 0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_line_is_waited_for_so_long(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes late is read, what does not come ends the wait, and the other work is done
+    once."""
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(lines, name, value)
+    done: list[int] = []
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        reader = LineReader(ours, 100)
+        before = time.monotonic()
+        assert reader.read(0.05, lambda: done.append(1)) == b""
+        assert 0.04 < time.monotonic() - before < 5.0
+        later = threading.Timer(0.03, theirs.sendall, [b"late\n"])
+        later.start()
+        assert reader.read(20.0, lambda: done.append(2)) == b"late\n"
+        later.join()
+        assert reader.read(0.0) == b""
+        theirs.close()
+        assert reader.read(20.0) == b""
+    assert done == [1, 2]
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("cut", [1, 2, 3, 7, 1000])
-def test_lines_however_they_are_cut(cut: int) -> None:
+def test_lines_however_they_are_cut(cut: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line longer than allowed comes in pieces; the end of the connection ends no line."""
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(lines, name, value)
     data = b"one\r\n\ntwo\rthree\n" + 25 * b"x" + b"\n" + 10 * b"y" + b"\nrest"
     ours, theirs = socket.socketpair()
     with ours, theirs:

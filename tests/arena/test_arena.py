@@ -70,6 +70,7 @@ def test_one_bot_object_in_both_seats_is_zero_too(game: cp.Game, random10: cp.St
         assert (result.mean, result.standard_error) == (0.0, 0.0)
 
 
+@pytest.mark.first
 def test_always_fold_loses_its_blinds(game: cp.Game) -> None:
     """Half a small bet as the dealer, one as the big blind against a raise: 0.75 over the seats."""
     for hands in (1_000, 120_000):  # the second needs two blocks

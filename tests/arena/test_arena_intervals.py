@@ -113,6 +113,7 @@ def _check(matches: int, hands: int, orders: int) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_intervals_of_short_matches_hold_the_mean_as_often_as_they_say() -> None:
     """A dozen pairs of unlike players: 1,000 matches of 250 or 500 hands each. Of a duplicate
     the other order is the same (below); where deals are played once, every second pair is seated

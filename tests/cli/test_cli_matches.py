@@ -147,6 +147,12 @@ def test_match_of_another_game(tmp_path: Path, inside: Inside) -> None:
 # --- the ends of the ranges, and stopping
 
 
+def nobody(folder: Path) -> tuple[str, ...]:
+    """A learner who starts from uniform play and knows nobody, so that nothing is trained."""
+    cp.Strategy.uniform(cp.load("holdem(buckets=3)")).save(folder / "safe.npz")
+    return ("--equilibrium", "safe.npz", "--known", "nobody", "--game", "holdem(buckets=3)")
+
+
 @pytest.mark.parametrize(
     "seed", [pytest.param("0", marks=pytest.mark.slow), "18446744073709551615"]
 )
@@ -167,7 +173,7 @@ def test_the_ends_of_the_range_of_seeds(seed: str, inside: Inside, tmp_path: Pat
         seed,
         "--json",
     )
-    facts = facts_of(inside(tmp_path, *arguments))
+    facts = facts_of(inside(tmp_path, *arguments, *nobody(tmp_path)))
     assert [block["hands"] for block in facts["blocks"]] == [1000, 1002]
 
 
@@ -214,12 +220,15 @@ def test_a_learner_writes_its_log(
         "new/hands.parquet",
         *observer,
     )
-    done = inside(tmp_path, *arguments)
+    done = inside(tmp_path, *arguments, *nobody(tmp_path), "--memory", "mind.parquet")
     assert done.returncode == 0, done.stderr
     assert "hands written to new/hands.parquet" in done.stdout
+    assert "memory written to mind.parquet" in done.stdout
+    assert "luck-adjusted" in done.stdout
+    assert "now plays: " in done.stdout
     hands = read_hands(tmp_path / "new" / "hands.parquet").hands
     assert len(hands) == 1100
-    seen = {"a": "learner", "b": "probe"}
+    seen = {"a": "adaptive", "b": "probe"}
     assert {hand.observer for hand in hands} == {seen[observer[1]] if observer else None}
 
 
@@ -260,6 +269,7 @@ def test_stopping_a_learner_prints_what_there_is(
         "100",
         "--log",
         "hands.log",
+        *nobody(tmp_path),
     )
     done = inside(tmp_path, *arguments)
     assert (done.returncode, done.stderr) == (130, "")

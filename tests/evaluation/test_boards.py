@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 from support.emulate import COMPILER, EmulatedDevice, has_device
 from support.small_holdem import (
     FLOP_BETS,
@@ -17,7 +18,7 @@ from support.small_holdem import (
 import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.evaluation.boards import _estimate, draw_flops
-from counterplay.evaluation.estimate import FlopEstimate
+from counterplay.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.holdem.betting import LIMIT, BettingRules, betting_tree
 from counterplay.holdem.table import codes_of, strategy_table
 from counterplay.holdem.walk import flops, suits
@@ -180,6 +181,19 @@ def test_strata_are_drawn_by_weight() -> None:
     assert all(np.array_equal(a, b) for (a, _), (b, _) in zip(drawn, again, strict=True))
 
 
+def test_intervals_of_strata_are_students() -> None:
+    """One stratum is the textbook's interval; two that are alike have the freedom of both; one
+    without spread adds nothing."""
+    sample = np.array([1.0, 4.0, 2.0, 7.0, 5.0])
+    textbook = scipy.stats.t.interval(0.95, 4, loc=0.0, scale=scipy.stats.sem(sample))[1]
+    assert stratified_half([(sample, 1.0)]) == pytest.approx(textbook, rel=1e-12)
+    both = scipy.stats.t.ppf(0.975, 8) * scipy.stats.sem(sample) / np.sqrt(2)
+    assert stratified_half([(sample, 0.5), (sample + 3, 0.5)]) == pytest.approx(both, rel=1e-12)
+    still = np.zeros(2)
+    assert stratified_half([(sample, 0.5), (still, 0.5)]) == pytest.approx(textbook / 2)
+    assert stratified_half([(still, 1.0)]) == 0.0
+
+
 @pytest.mark.slow
 def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     """Flops of made-up values: about 95% of intervals hold the sum over all flops, and choosing
@@ -225,8 +239,8 @@ def test_wrong_options(options: dict[str, object], sentence: str) -> None:
 
 def test_other_games_take_no_such_options() -> None:
     game = cp.load("kuhn")
-    with pytest.raises(BadParameter, match="walked by the board"):
-        cp.exploitability(game, cp.Strategy.uniform(game), backend="cpu")
+    with pytest.raises(BadParameter, match="flops is for games that are walked by the board"):
+        cp.exploitability(game, cp.Strategy.uniform(game), flops=40)
 
 
 # --- the device

@@ -20,7 +20,7 @@ def test_each_experiment_is_found_by_its_name() -> None:
 
 def test_all_experiments_together_take_no_longer_than_is_said() -> None:
     """By what they declare, on two cores."""
-    for scale, most in (("quick", 13 * 60), ("paper", 5 * 3600)):
+    for scale, most in (("quick", 14 * 60), ("paper", 5 * 3600)):
         assert sum(one.seconds[scale] for one in experiments().values()) <= most
 
 

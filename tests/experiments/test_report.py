@@ -20,6 +20,7 @@ from counterplay.experiments.harness.outcomes import changed_files, finished, re
 from counterplay.experiments.harness.report import RECREATIONS, write_report
 from counterplay.experiments.harness.report_pictures import picture
 from counterplay.experiments.harness.sources import result_version
+from counterplay.experiments.paper.players import RECREATED
 
 CHROMIUM = next(
     (
@@ -229,6 +230,13 @@ def test_no_note_stands_twice_and_claims_are_counted(tmp_path: Path) -> None:
     for note in ("Said of both.", "Of good.", "Of partly.", "Of Poki.", RECREATIONS):
         assert page.text.count(note) == 1
     assert "Of 4 claims of the paper: 2 hold, 2 undecided." in page.text
+
+
+def test_re_creations_are_said_once_in_whatever_words(tmp_path: Path) -> None:
+    save(tmp_path, outcome("good", [claim(True)], notes=[RECREATED]))
+    page = check(write_report(tmp_path, KNOWN))
+    assert RECREATED in page.text
+    assert page.text.count("re-creations") == 1
 
 
 def _settings(path: Path) -> set[str]:

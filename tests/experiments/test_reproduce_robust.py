@@ -146,7 +146,10 @@ def _racing_clock() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in {"table2", "fig8"} else n for n in NAMES],
+)
 def test_no_number_comes_from_other_code_a_clock_or_a_damaged_file(
     name: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,6 +135,7 @@ def test_fig4_holdem_goes_on_after_an_interruption(
     assert straight.setting == outcome.setting
 
 
+@pytest.mark.slow
 def test_online_play_learns_from_nothing() -> None:
     """Against a player who always calls, a learner who bets good hands wins; the first block is
     played by uniform chance."""

@@ -17,7 +17,8 @@ from counterplay.forms.width import answers, payoff_gradient
 from counterplay.holdem.betting import Betting
 from counterplay.opponents.bots.sparbot.model import FactoredForm, make_model
 from counterplay.solvers import cfr
-from counterplay.solvers.cfr import DISCOUNTED, Regrets
+from counterplay.solvers.cfr import Regrets
+from counterplay.solvers.cfr_kernels import DISCOUNTED
 
 ITERATIONS = 5
 FLOP = Betting().child("call").child("call")

@@ -402,6 +402,7 @@ def test_bad_trust_is_refused(game: cp.Game) -> None:
         cp.respond(game, cp.Strategy.uniform(cp.load("kuhn")), 0, 0.5, "mcdbr", iterations=10)
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
 @pytest.mark.parametrize(
     ("model", "least"),

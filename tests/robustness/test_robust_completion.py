@@ -22,6 +22,7 @@ COMMANDS = {
     "frontier",
     "holdem",
     "acpc",
+    "serve",
 }
 
 
@@ -61,7 +62,7 @@ def _bash(tmp_path: Path, *words: str) -> set[str]:
 
 def test_bash_offers_the_commands(tmp_path: Path) -> None:
     assert _bash(tmp_path, "counterplay", "") == COMMANDS
-    assert _bash(tmp_path, "counterplay", "s") == {"solve", "show"}
+    assert _bash(tmp_path, "counterplay", "s") == {"solve", "show", "serve"}
     assert _bash(tmp_path, "counterplay", "holdem", "p") == {"prepare"}
     assert {"--algorithm", "--iterations", "--resume"} <= _bash(
         tmp_path, "counterplay", "solve", "--"

@@ -40,6 +40,8 @@ READ = {
     "match, second": ("match", "always-call", PATH, "-n", "10"),
     "match, learn": ("match", PATH, "--learn", "-n", "10"),
     "model": ("model", PATH, "--player", "A"),
+    "equilibrium": ("match", "always-call", "--learn", "--equilibrium", PATH, "-n", "10"),
+    "memory": ("match", "always-call", "--learn", "--memory", PATH, "-n", "10"),
 }
 MODEL = (
     "model",
@@ -179,7 +181,8 @@ def test_every_option_that_is_a_path_is_above() -> None:
         "solve": {"folder", "resume"},
         "respond": {"folder", "resume"},
         "frontier": {"folder"},
-        "match": {"log"},
+        "match": {"log", "equilibrium", "memory"},
+        "serve": {"keep"},  # tests/web/test_serve.py
     }
     known |= {"model": {"hands", "target"}, "show": {"picture", "table"}, "reproduce": {"folder"}}
     for command in cli.app.registered_commands:

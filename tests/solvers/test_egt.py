@@ -22,6 +22,7 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.rules import TERMINAL
 from counterplay.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
+from counterplay.forms.together import Together
 from counterplay.solvers.egt import ExcessiveGap
 from counterplay.solvers.prox import Half, smoothed_reply
 
@@ -144,9 +145,10 @@ def test_smoothed_reply_is_optimal(name: str, kind: str, seed: int, mu: float) -
     """It attains the value it reports, no plan does better, and it passes the first-order test,
     which is sufficient."""
     solver, rng = ExcessiveGap(cp.load(name), 0, prox=kind), np.random.default_rng(seed)
-    for side, half in zip(solver._form, solver._halves, strict=True):
+    crew = Together(solver._form).crew
+    for side, half, shares in zip(solver._form, solver._halves, crew[:2], strict=True):
         payoff = rng.normal(size=side.n_sequences)
-        value = smoothed_reply(side, half, mu, kind == "euclidean", payoff)
+        value = smoothed_reply(side, half, mu, kind == "euclidean", payoff, shares, crew, 0)
         policy = half.policy.copy()
         for _, slots in infosets(side):
             assert policy[slots].min() >= 0.0
@@ -188,8 +190,10 @@ def test_projection_agrees_with_sorting(seed: int, n: int, size: float) -> None:
         np.zeros(0, np.int32),
         nothing,
     )
-    half = Half(np.ones(1), *(np.zeros(n + 1) for _ in range(7)), np.zeros(n))
-    smoothed_reply(side, half, 1.0, True, np.concatenate([[0.0], v]))
+    half = Half(np.ones(1), *(np.zeros(n + 1) for _ in range(8)), np.zeros(1), np.zeros(1))
+    crew = Together(SequenceForm(side, side)).crew
+    smoothed_reply(side, half, 1.0, True, np.concatenate([[0.0], v]), crew.one, crew, 0)
+    half = half._replace(policy=half.policy[:n])
     np.testing.assert_allclose(half.policy, project(1 / n + v - v.max()), rtol=0, atol=1e-12)
 
 

@@ -8,25 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.found import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
 from counterplay.base.errors import OutOfRoom
 from counterplay.forms import found as tables_of
 from counterplay.solvers import growing
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.base import Solver
-
-GAME = "goofspiel(4,tree=False)"
-SOLVERS = ("mccfr", "mccfr-external", "mcts")
-#: Iterations by which about half of the information sets are found.
-MANY = {"mccfr": 400, "mccfr-external": 40, "mcts": 400}
-
-
-def same(one: Solver, two: Solver) -> None:
-    left, right = one.arrays(), two.arrays()
-    assert left.keys() == right.keys()
-    for name, array in left.items():
-        assert np.array_equal(array, right[name]), name
 
 
 def solver(name: str, threads: int = 1, seed: int = 3, game: str = GAME) -> Any:

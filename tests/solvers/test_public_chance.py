@@ -99,6 +99,7 @@ def _to_tree(slots: np.ndarray) -> np.ndarray:
 DEALS = 36 * 21 * 10 * 2  # holdings, flops and turns; one card is left for the river
 
 
+@pytest.mark.first
 def test_all_boards_together_give_the_counterfactual_regrets() -> None:
     game = walked_game(RIVER_BETS)
     regret = np.random.default_rng(1).normal(size=game.n_slots)

@@ -164,7 +164,7 @@ class AdaptiveBot(Bot):
         return self._table.act(view)
 
     def end_hand(self, ending: Ending) -> None:
-        self.memory.append(self._note(ending))
+        self.memory.append(note_of(len(self.memory), ending, self.name, FOE))
 
     def ponder(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Learn from all hands so far and think about them, or until somebody says stop."""
@@ -183,22 +183,23 @@ class AdaptiveBot(Bot):
         self.strategy = self.learner.strategy()
         self._table.table = strategy_bot(self.strategy, self.name).table
 
-    def _note(self, ending: Ending) -> HandRecord:
-        """A hand as he saw it."""
-        me, other = (self.name, ending.cards), (FOE, ending.shown)
-        dealer, blind = (me, other) if ending.seat == DEALER else (other, me)
-        won = ending.won if ending.seat == DEALER else -ending.won
-        return HandRecord(
-            len(self.memory),
-            dealer[0],
-            blind[0],
-            ending.betting.history,
-            ending.board,
-            dealer[1],
-            blind[1],
-            won,
-            self.name,
-        )
+
+def note_of(number: int, ending: Ending, name: str, foe: str) -> HandRecord:
+    """A hand as the player `name` saw it."""
+    me, other = (name, ending.cards), (foe, ending.shown)
+    dealer, blind = (me, other) if ending.seat == DEALER else (other, me)
+    won = ending.won if ending.seat == DEALER else -ending.won
+    return HandRecord(
+        number,
+        dealer[0],
+        blind[0],
+        ending.betting.history,
+        ending.board,
+        dealer[1],
+        blind[1],
+        won,
+        name,
+    )
 
 
 def check_block(every: int) -> None:

@@ -17,6 +17,16 @@ def check_hands(hands: int) -> None:
         raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
 
 
+def check_blocks(hands: int, every: int) -> None:
+    """Of a player who is looked at every so many hands."""
+    check_hands(hands)
+    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
+        raise BadParameter(
+            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
+            f"blocks of {every!r}"
+        )
+
+
 def check_deals(cards: np.ndarray | None, hands: int, duplicate: bool) -> int:
     """How many hands to play, or `BadParameter`."""
     if cards is None:

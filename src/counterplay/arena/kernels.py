@@ -169,7 +169,13 @@ def play_tables(
 
 @jit(inner=True)
 def play_policies(
-    form: Any, a: Any, b: Any, deals: Deals, scratch: Scratch, won: np.ndarray
+    form: Any,
+    a: Any,
+    b: Any,
+    deals: Deals,
+    scratch: Scratch,
+    won: np.ndarray,
+    ends: np.ndarray,
 ) -> None:
     """As `play_tables`, for two policies of one game; chance is drawn while playing."""
     chance, rng = scratch.chance, scratch.rng
@@ -180,10 +186,12 @@ def play_policies(
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            won[k, ZERO] = utility(form, chance, play_once(form, chance, a, b, rng), 0)
+            end = play_once(form, chance, a, b, rng)
+            won[k, ZERO], ends[k, ZERO] = utility(form, chance, end, 0), end
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            won[k, ONE] = utility(form, chance, play_once(form, chance, b, a, rng), 1)
+            end = play_once(form, chance, b, a, rng)
+            won[k, ONE], ends[k, ONE] = utility(form, chance, end, 1), end
 
 
 @jit(inner=True)
@@ -215,5 +223,5 @@ def play_policy_blocks(form: Any, a: Any, b: Any, blocks: Blocks, desk: Desk) ->
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]
         deals = Deals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)
-        play_policies(form, a, b, deals, desk.scratch, desk.won[:n])
+        play_policies(form, a, b, deals, desk.scratch, desk.won[:n], desk.ends[:n])
         _count_block(blocks, k, desk, n)

@@ -22,14 +22,14 @@ from counterplay.arena.adaptive import (
     check_iterations,
     engines,
 )
-from counterplay.arena.amount import check_hands
+from counterplay.arena.amount import check_blocks
 from counterplay.arena.deals import blocks, session
 from counterplay.arena.log import new_log
 from counterplay.arena.referee import Played, bot_name, play_hands, start_bots
 from counterplay.arena.result import estimate, half_width
 from counterplay.arena.seats import only_seat
 from counterplay.arena.tally import tally
-from counterplay.base.errors import BadParameter, BadStrategy, Interrupted
+from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
@@ -83,7 +83,7 @@ def play_online(
     `learner` and only thinks on, as in Figure 8. `log` and `observer` as in `play_match`, the
     learner being "a". Ctrl-C gives the block so far and then raises a `KeyboardInterrupt`.
     """
-    _check(hands, every)
+    check_blocks(hands, every)
     check_iterations(iterations)
     check_seed(seed)
     target = new_log(log, observer)
@@ -136,12 +136,3 @@ def play_online(
     finally:
         if target is not None and played:
             target.write(names, played)
-
-
-def _check(hands: int, every: int) -> None:
-    check_hands(hands)
-    if isinstance(every, bool) or not isinstance(every, int) or every < 2 or hands < every:
-        raise BadParameter(
-            f"a block needs at least 2 hands and a match at least one block; got {hands} hands in "
-            f"blocks of {every!r}"
-        )

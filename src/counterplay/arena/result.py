@@ -26,6 +26,25 @@ _TWICE, _ONCE = 0, 3  # rows of a tally
 
 
 @dataclass(frozen=True)
+class Adjusted:
+    """What `a` won per hand with luck taken out (AIVAT)."""
+
+    mean: float
+    standard_error: float
+    degrees: float = math.inf
+
+    @classmethod
+    def of(cls, found: Estimate) -> Adjusted:
+        return cls(found.mean, found.standard_error, found.degrees)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% of such intervals hold the true mean."""
+        half = half_width(self.standard_error, self.degrees)
+        return self.mean - half, self.mean + half
+
+
+@dataclass(frozen=True)
 class MatchResult(Framed):
     """Result of `a` against `b`; in hold'em in small bets per hand (sb/h)."""
 
@@ -44,6 +63,7 @@ class MatchResult(Framed):
     degrees: float = math.inf  # of freedom: how well the standard error is known (Student's t)
     stopped: bool = False  # before all hands were played
     seat: int | None = None  # the only one `a` played in, where a response is for one seat
+    adjusted: Adjusted | None = None  # the same with the luck taken out, where that was done
 
     @property
     def interval(self) -> tuple[float, float]:

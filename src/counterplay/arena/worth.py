@@ -34,4 +34,4 @@ def worth(
         seed=seed,
     )
     other = (against or model).strategy
-    return play_match(model.game, response.strategy, other, hands, seed)
+    return play_match(model.game, response.strategy, other, hands, seed, luck_adjusted=False)

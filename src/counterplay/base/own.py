@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from counterplay.base.disk import reason
 from counterplay.base.errors import BadParameter, CounterplayError, shown
 
 _NAME = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
@@ -65,10 +66,13 @@ def _module(path: Path) -> ModuleType:
     """The file as a module, run once while it stays as it is."""
     if not os.path.isfile(path):
         raise BadParameter(f"no file {path}; write it as file.py:Class, from where you are")
-    place, changed = path.resolve(), path.stat().st_mtime_ns
+    try:
+        place, text = path.resolve(), path.read_bytes()
+    except OSError as error:
+        raise BadParameter(f"{path} cannot be loaded: {reason(error)}") from None
     name = _MODULE + hashlib.blake2b(f"{place}".encode(), digest_size=6).hexdigest()
     module = sys.modules.get(name)
-    if module is not None and getattr(module, "_read_at", None) == changed:
+    if module is not None and getattr(module, "_text", None) == text:
         return module
     spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None
@@ -78,11 +82,11 @@ def _module(path: Path) -> ModuleType:
     if str(place.parent) not in sys.path:
         sys.path.append(str(place.parent))  # what lies beside it can be imported
     try:
-        spec.loader.exec_module(module)
+        exec(compile(text, place, "exec"), vars(module))  # an old .pyc may have the same second
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise BadParameter(f"{path} cannot be loaded: {own_reason(error)}") from None
-    module._read_at = changed  # type: ignore[attr-defined]
+    module._text = text  # type: ignore[attr-defined]
     return module
 
 

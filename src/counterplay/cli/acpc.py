@@ -25,7 +25,7 @@ acpc = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-OURS = "a strategy file, a run folder, a model, adaptive, or a bot: {bots}"
+OURS = "a strategy file, a run folder, a model, or a bot: {bots}"
 LEARNING = ("game", "iterations", "thinking")
 
 
@@ -49,10 +49,13 @@ def play(
     ] = "holdem(buckets=10)",
     iterations: Annotated[
         int,
-        typer.Option(help="Adaptive: iterations of the response per 1,000 hands.", parser=integer),
-    ] = 6_000_000,
+        typer.Option(
+            help="Adaptive: iterations of the learnt response, of each seat, at every learning.",
+            parser=integer,
+        ),
+    ] = 150_000,
     thinking: Annotated[
-        float, typer.Option(help="Adaptive: seconds it may think after 1,000 hands.")
+        float, typer.Option(help="Adaptive: seconds it may think at a learning.")
     ] = 60.0,
     as_json: AsJson = False,
 ) -> None:
@@ -68,11 +71,10 @@ def play(
     check_port(port)
     stopped = False
     if player == ADAPTIVE:
-        from counterplay.arena.adaptive import AdaptiveBot
-        from counterplay.base.processors import cores
+        from counterplay.arena.adapt.player import Adaptive
 
-        options: dict[str, Any] = {"threads": cores(), "seed": seed}
-        bot: Any = AdaptiveBot(game, iterations=iterations, seconds=thinking, **options)
+        with share_progress("portfolio") as tell:
+            bot: Any = Adaptive(game, iterations=iterations, seconds=thinking, seed=seed, tell=tell)
     else:
         refuse_given(context, LEARNING, f"{player} does not learn while playing")
         bot = player
@@ -238,7 +240,7 @@ def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
 @acpc.command(cls=Command)
 def bots(
     players: Annotated[
-        list[str] | None, typer.Argument(help=f"Who (default: all bots and adaptive): {OURS}.")
+        list[str] | None, typer.Argument(help=f"Who (default: all bots): {OURS}.")
     ] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where the programs go.")] = Path("bots"),
     seed: Annotated[int, typer.Option(help="Of their random numbers.")] = 0,
@@ -254,7 +256,7 @@ def bots(
     from counterplay.opponents.bots.registry import BOTS
 
     written: dict[str, str] = {}
-    for player in players or [*BOTS, ADAPTIVE]:
+    for player in players or BOTS:
         who = sitter(player, 1, seed)
         if who.command is None or who.command[:2] != our_command(ADAPTIVE)[:2]:
             raise BadParameter(f"{player} is none of ours; give a bot or a saved strategy")

@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | holdem | acpc | reproduce`, `solve` of them here.
+show | serve | holdem | acpc | reproduce`, `solve` of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -29,9 +29,11 @@ from counterplay.cli import (
     models,
     reproduce,
     responses,
+    serve,
     show,
     strategies,
 )
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import progress, report_run, status
 from counterplay.cli.facts import err, out
 from counterplay.cli.lists import Command
@@ -71,6 +73,7 @@ LESSON = """Equilibria and robust counter-strategies in imperfect-information ga
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
   play bots at limit hold'em             counterplay match uniform always-call
   a model from a player's hands          counterplay model hands.parquet --player NAME
+  play, look into it, watch it learn     counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
 Type this first: counterplay solve kuhn      Every command: counterplay --help"""
@@ -130,6 +133,7 @@ def solve(
         typer.Option("--out", help="Run folder to create (default: a new one under runs/)."),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Find an equilibrium and say how good it is.
@@ -145,9 +149,10 @@ def solve(
     if resume is not None:
         refuse_others(
             context,
-            ("resume", *LIMITS, "as_json", *(["game"] if is_own(game) else [])),
+            ("resume", *LIMITS, "ray", "as_json", *(["game"] if is_own(game) else [])),
             "--resume takes everything but the limits from the run",
         )
+        use_ray(ray)
         folder, own = resume, load(game) if game is not None else None
         with status(f"loading {resume}"), progress(limits) as show:
             result = interruptible(
@@ -164,9 +169,9 @@ def solve(
             import counterplay.responses.algorithms  # noqa: F401  for what it says of its own
 
             algorithm = find_solver(algorithm).name
-        options = read_options(option)
         if folder is not None:
             check_new_run(folder)
+        options = {**use_ray(ray), **read_options(option)}
         with status(f"building {game}"):
             loaded = load(game)
             loaded.form  # noqa: B018  built here, so that what follows is only solving
@@ -195,11 +200,12 @@ def solve(
     interruptible(where, "solve", lambda: report_run(result, where, as_json))
 
 
-app.command()(strategies.evaluate)
-app.command()(reproduce.reproduce)
+app.command(cls=Command)(strategies.evaluate)
+app.command(cls=Command)(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
 app.command()(show.show)
+app.command()(serve.serve)
 app.add_typer(holdem.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)

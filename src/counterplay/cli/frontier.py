@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import share_progress
 from counterplay.cli.facts import err, out, print_json
 from counterplay.cli.measured import MILLIBETS, Backend, Flops, walk_options
@@ -54,6 +55,7 @@ def frontier(
     ] = Path("results"),
     backend: Backend = None,
     flops: Flops = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what trusting MODEL wins and what it risks, for several p.
@@ -74,6 +76,7 @@ def frontier(
     check_can_write(folder, "frontier.csv", "frontier.png")
     opponent = read_strategy(model, game)
     chosen = chosen_algorithm(context, algorithm, opponent.game)
+    use_ray(ray)
     try:
         with share_progress("frontier") as tell:
             curve = compute(

@@ -6,8 +6,10 @@ import time
 
 import typer
 
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import share_progress
 from counterplay.cli.facts import print_facts
+from counterplay.cli.lists import Command
 from counterplay.cli.support import AsJson
 
 holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
@@ -18,11 +20,12 @@ def _holdem() -> None:
     """Tables of hand strength for hold'em."""
 
 
-@holdem.command()
-def prepare(as_json: AsJson = False) -> None:
+@holdem.command(cls=Command)
+def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
     """Build the exact hand-strength tables now (they are otherwise built on first use)."""
     from counterplay.holdem import tables
 
+    use_ray(ray)
     before = time.perf_counter()
     folder = tables.table_folder()
     ready = tables.read_tables(folder) is not None

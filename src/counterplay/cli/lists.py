@@ -11,6 +11,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from counterplay.cli.cluster import with_address
+
 
 def _solvers(sampled: bool) -> list[str]:
     from counterplay.solvers.algorithms import solver_names
@@ -52,7 +54,12 @@ class _Names(dict[str, str]):
 
 
 class Command(TyperCommand):
-    """A command whose help may have names of `LISTS` in braces."""
+    """A command whose help may have names of `LISTS` in braces, and whose `--ray` needs no
+    address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        found: list[str] = super().parse_args(ctx, with_address(args))
+        return found
 
     def with_names(self) -> Command:
         """The same command, its help filled in."""

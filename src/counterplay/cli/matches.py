@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import share_progress
 from counterplay.cli.facts import err, out, print_facts, print_json
 from counterplay.cli.support import AsJson, integer, read_strategy
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
 LEARN_EVERY = 1_000  # hands
-THINKING = 6_000_000  # iterations per 1,000 hands
+THINKING = 150_000  # iterations of each seat at every learning
+LEARNER = ("iterations", "equilibrium", "known", "budget", "memory")
 
 
 def match(
@@ -51,14 +53,48 @@ def match(
         str | None, typer.Option(help="Log what a or b could see (default: all cards).")
     ] = None,
     learn: Annotated[
-        bool, typer.Option("--learn", help="Let A learn while playing, from nothing: give B only.")
+        bool,
+        typer.Option(
+            "--learn",
+            help="Play the adaptive player against one opponent, with what it thinks.",
+        ),
     ] = False,
     iterations: Annotated[
         int | None,
         typer.Option(
-            help=f"With --learn: iterations of the response per 1,000 hands (default: "
-            f"{THINKING:,}).",
+            help=f"With --learn: iterations of the learnt response, of each seat, at every "
+            f"learning (default: {THINKING:,}).",
             parser=integer,
+        ),
+    ] = None,
+    ray: Ray = None,
+    equilibrium: Annotated[
+        Path | None,
+        typer.Option(help="With --learn: the strategy to start from (default: trained and kept)."),
+    ] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(
+            help="With --learn: players it knows, by commas: bots, saved models (.json), a folder "
+            "of these, or nobody (default: all bots)."
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="With --learn: small bets that leaving the equilibrium may cost (500)."),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --learn: what it remembers (.parquet): read if it is there, written at "
+            "the end."
+        ),
+    ] = None,
+    luck: Annotated[
+        bool | None,
+        typer.Option(
+            "--luck-adjusted/--no-luck-adjusted",
+            help="Say also what is won with luck taken out (default: from 1,000 hands on).",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -68,18 +104,36 @@ def match(
     For example: counterplay match uniform always-call
     Ctrl-C gives the result of the hands played so far, and logs these.
     """
-    _check_options(a, b, hands, learn, duplicate, iterations)
+    given = (iterations, equilibrium, known, budget, memory)
+    learner = {name: value for name, value in zip(LEARNER, given, strict=True) if value is not None}
+    _check_options(a, b, hands, learn, duplicate, learner, luck)
+    if learn and ray is not None:
+        raise BadParameter("a learner plays one hand after the other; leave out --ray")
+    use_ray(ray)
     try:
         if learn:
-            thinking = THINKING if iterations is None else iterations
-            stopped = _learn(
-                a, game or "holdem(buckets=10)", hands, seed, thinking, log, observer, as_json
+            from counterplay.cli.learning import learn as play_learner
+
+            plan = {"log": log, "observer": observer}
+            stopped = play_learner(
+                a,
+                game or "holdem(buckets=10)",
+                hands,
+                seed,
+                learner,
+                plan,
+                as_json,
+                share_progress,
             )
         else:
             assert b is not None
-            stopped = _match(
-                a, b, hands, seed, duplicate is not False, game, log, observer, as_json
-            )
+            options = {
+                "duplicate": duplicate is not False,
+                "log": log,
+                "observer": observer,
+                "luck_adjusted": luck,
+            }
+            stopped = _match(a, b, hands, seed, game, options, as_json)
     except KeyboardInterrupt:
         err.print("stopped before a hand was played; there is no result")
         stopped = True
@@ -88,17 +142,25 @@ def match(
 
 
 def _check_options(
-    a: str, b: str | None, hands: int, learn: bool, duplicate: bool | None, iterations: int | None
+    a: str,
+    b: str | None,
+    hands: int,
+    learn: bool,
+    duplicate: bool | None,
+    learner: dict[str, Any],
+    luck: bool | None,
 ) -> None:
     """Refuse what would do nothing."""
     if not learn:
         if b is None:
             raise BadParameter(f"{a} against whom? For example: counterplay match {a} always-call")
-        if iterations is not None:
+        if learner:
             raise BadParameter(
-                "--iterations are those of a learner; add --learn, or leave them out"
+                f"--{next(iter(learner))} is for a learner; add --learn, or leave it out"
             )
         return
+    if luck is not None:
+        raise BadParameter("--learn always says what is won with luck taken out; leave out --luck")
     if b is not None:
         raise BadParameter(
             "with --learn the learner plays against one opponent: counterplay match poki --learn"
@@ -119,10 +181,8 @@ def _match(
     b: str,
     hands: int,
     seed: int,
-    duplicate: bool,
     game: str | None,
-    log: Path | None,
-    observer: str | None,
+    options: dict[str, Any],
     as_json: bool,
 ) -> bool:
     """Play and print; whether it was stopped."""
@@ -130,14 +190,8 @@ def _match(
 
     with share_progress("match") as tell:
         loaded, one, two = _players(a, b, game)
-        options: dict[str, Any] = {
-            "duplicate": duplicate,
-            "log": log,
-            "observer": observer,
-            "tell": tell,
-        }
         try:
-            result = play_match(loaded, one, two, hands, seed, **options)
+            result = play_match(loaded, one, two, hands, seed, tell=tell, **options)
         except Interrupted as stop:
             if stop.result is None:
                 raise KeyboardInterrupt from None
@@ -145,9 +199,11 @@ def _match(
     if as_json:
         found = asdict(result) | {"a": a, "b": b, "interval": result.interval}
         found["unit"] = str(loaded.unit)
+        if result.adjusted is not None:
+            found["adjusted"] |= {"interval": result.adjusted.interval}
         print_json(found)
     else:
-        _print_result(result, a, b, loaded, log)
+        _print_result(result, a, b, loaded, options["log"])
     return result.stopped
 
 
@@ -159,6 +215,12 @@ def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | N
         else "one deal says nothing of how sure that is"
     )
     out.print(f"{a} against {b}: {result.mean:+.4f} {game.unit}, {sure}")
+    if result.adjusted is not None:
+        fair, ends = result.adjusted, result.adjusted.interval
+        text = f"luck-adjusted {fair.mean:+.4f} {game.unit}"
+        if math.isfinite(ends[0]):
+            text += f", 95% interval {ends[0]:+.4f} to {ends[1]:+.4f}"
+        out.print(text)
     seats = game.seats
     facts = {
         "hands": result.hands,
@@ -176,62 +238,6 @@ def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | N
     facts |= {"hands written to": str(log)} if log is not None else {}
     facts |= {"stopped": "yes, before all hands were played"} if result.stopped else {}
     print_facts(facts, False)
-
-
-def _learn(
-    opponent: str,
-    game: str,
-    hands: int,
-    seed: int,
-    iterations: int,
-    log: Path | None,
-    observer: str | None,
-    as_json: bool,
-) -> bool:
-    """Play online and print a line per block; whether it was stopped."""
-    from counterplay.arena.online import play_online
-    from counterplay.base.processors import cores
-    from counterplay.games.registry import load
-
-    loaded = load(game)
-    unit = str(loaded.unit)
-    rows: list[dict[str, Any]] = []
-    options: dict[str, Any] = {
-        "iterations": iterations,
-        "threads": cores(),
-        "every": LEARN_EVERY,
-        "log": log,
-        "observer": observer,
-    }
-    stopped = False
-    try:
-        with share_progress("learning while playing") as tell:
-            for block in play_online(opponent, hands, seed, game=loaded, tell=tell, **options):
-                half = block.interval[1] - block.mean
-                rows.append(
-                    {
-                        "hands": block.hands,
-                        "last_block": block.won,
-                        "mean": block.mean,
-                        "half_interval": half,
-                    }
-                )
-                if not as_json:
-                    mean = f"{block.mean:+.4f} ± {half:.4f} {unit}"
-                    won = f"last block {block.won:+.3f}   so far {mean}"
-                    out.print(f"{block.hands:>9,} hands   {won}")
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        stopped = True
-    if as_json:
-        print_json({"opponent": opponent, "unit": unit, "blocks": rows, "stopped": stopped})
-        return stopped
-    if log is not None:
-        out.print(f"hands written to {log}")
-    if stopped:
-        out.print("stopped before all hands were played")
-    return stopped
 
 
 def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:

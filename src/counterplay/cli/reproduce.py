@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import Interrupted
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import overall_progress, print_campaign, print_outcome, share_progress
 from counterplay.cli.facts import err, key_of, out, print_json
 from counterplay.cli.support import AsJson, refuse_others
@@ -35,6 +36,7 @@ def reproduce(
     processes: Annotated[
         int | None, typer.Option(help="How many processors to use; by default all.")
     ] = None,
+    ray: Ray = None,
     as_json: AsJson = False,
     *,
     context: typer.Context,
@@ -56,7 +58,9 @@ def reproduce(
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
         out.print(f"{'all':<12} everything above that has not been done yet")
-    elif name == "all":
+        return
+    use_ray(ray)
+    if name == "all":
         stopped = False
         try:
             with overall_progress() as tell:

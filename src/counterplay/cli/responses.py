@@ -11,6 +11,7 @@ import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.own import is_own
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import status, unit_fact
 from counterplay.cli.facts import err, key_of, named, out, print_facts
 from counterplay.cli.measured import (
@@ -114,6 +115,7 @@ def respond(
     ] = None,
     backend: Backend = None,
     flops: Flops = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Win the most from an opponent who plays like MODEL, while risking little.
@@ -128,9 +130,18 @@ def respond(
     if resume is not None:
         refuse_others(
             context,
-            ("resume", *LIMITS, "backend", "flops", "as_json", *(["game"] if is_own(game) else [])),
+            (
+                "resume",
+                *LIMITS,
+                "backend",
+                "flops",
+                "ray",
+                "as_json",
+                *_own(game),
+            ),
             "--resume takes everything but the limits from the folder",
         )
+        use_ray(ray)
         _resume(resume, game, limits, measure, as_json)
         return
     if model is None:
@@ -149,6 +160,7 @@ def respond(
         opponent = read_strategy(model, game)
         name = opponent.game.name
     chosen = chosen_algorithm(context, algorithm, opponent.game)
+    options = {**_team_of(chosen, opponent.game, use_ray(ray)), **options}
     arguments: dict[str, Any] = {
         "algorithm": chosen,
         "engine": engine,
@@ -301,3 +313,18 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     if boards and not math.isnan(response.worst_case):
         facts |= flops_fact(response.worst_case)
     return facts
+
+
+def _team_of(algorithm: str | None, game: Any, team: dict[str, Any]) -> dict[str, Any]:
+    """The same for the engine of a response; `BadParameter` where it does not sample."""
+    from counterplay.responses.algorithms import default_response, response_algorithm
+
+    chosen = response_algorithm(algorithm or default_response(game))
+    if team and not chosen.sampled:
+        raise BadParameter(f"{chosen.name} looks at the whole game at once; leave out --ray")
+    return team
+
+
+def _own(game: str | None) -> list[str]:
+    """A game of one's own is named also with --resume."""
+    return ["game"] if is_own(game) else []

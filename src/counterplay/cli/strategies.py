@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter
+from counterplay.cli.cluster import Ray, use_ray
 from counterplay.cli.display import exploitability_name, seat_text, status, unit_fact
 from counterplay.cli.facts import named, print_facts
 from counterplay.cli.measured import (
@@ -44,6 +45,7 @@ def evaluate(
     seconds: Annotated[
         float | None, typer.Option(help="--method play: of learning best responses.")
     ] = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how good a strategy is: its value and its exploitability, exactly or from below."""
@@ -67,8 +69,11 @@ def evaluate(
             raise BadParameter(
                 f"--against is not for hold'em; counterplay match {strategy} {against}"
             )
+        use_ray(ray)
         print_facts(_by_boards(profile, options), as_json)
         return
+    if ray is not None:
+        raise BadParameter(f"--ray is for hold'em here; {profile.game.name} is evaluated at once")
     if options:
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {profile.game.name}")
     with status(f"evaluating {strategy}"):

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from counterplay.base.cluster import leave
 from counterplay.base.errors import BadParameter
 from counterplay.cli.facts import err
 
@@ -35,7 +36,8 @@ def integer(text: Any) -> int:
 
 
 class Commands(TyperGroup):
-    """Ctrl-C in a command that has nothing to say about it ends with one sentence."""
+    """Ctrl-C in a command that has nothing to say about it ends with one sentence, and any command
+    leaves the cluster it was on."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -43,6 +45,8 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             err.print("stopped; nothing was kept.")
             raise typer.Exit(130) from None
+        finally:
+            leave()
 
 
 def given(context: typer.Context) -> dict[str, str]:

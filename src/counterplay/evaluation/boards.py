@@ -11,11 +11,13 @@ on one half of the flops and paying on the other.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
@@ -41,6 +43,9 @@ SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that 
 LEAST_FLOPS = 12
 OPTIONS = ("backend", "flops", "seed", "tell")  # of a walk
 KEEP_EVERY = 16  # flops
+FLOPS_SENT = 2  # to a worker of a cluster at once
+Walked = Iterator[tuple[int, list[np.ndarray]]]
+Walk = Callable[[list[int]], Walked]
 
 
 class ValueAsked(NamedTuple):
@@ -67,14 +72,19 @@ def values_by_board(
     for asked in questions:
         for table in (asked.against, asked.by or asked.against):
             check_suits(table.cards)
-    tree, deck = game.rules.tree, game.rules.view.deck
-    prepared = [
-        Prepared(BoardQuestion(tree, asked.player, asked.against, asked.by, deck, asked.instead))
-        for asked in questions
-    ]
+    prepared = [_prepared(game, asked) for asked in questions]
+    walk = partial(_walk, prepared, device)
+    cluster = None if device else current()
+    if cluster is not None and all(_can_be_sent(game, asked) for asked in questions):
+        walk = partial(_walk_far, cluster, game, questions)
     if flops is None:
-        return _all_flops(prepared, device, tell)
-    return _some_flops(prepared, device, flops, seed, tell)
+        return _all_flops(prepared, device, tell, walk)
+    return _some_flops(prepared, flops, seed, tell, walk)
+
+
+def _prepared(game: Game, asked: ValueAsked) -> Prepared:
+    tree, deck = game.rules.tree, game.rules.view.deck
+    return Prepared(BoardQuestion(tree, asked.player, asked.against, asked.by, deck, asked.instead))
 
 
 def check_walk(
@@ -117,7 +127,7 @@ def _on_device(backend: str, mixed: bool) -> bool:
         raise BadParameter("a mixture is walked on processors; use backend=cpu")
     if backend == "cpu" or mixed:
         return False
-    from counterplay.holdem.walk.device import cupy
+    from counterplay.kernels.device import cupy
 
     try:
         cupy()
@@ -139,7 +149,48 @@ def _walk(
         yield from (on_device if device else on_processors)(prepared, flops)
 
 
-def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[float]:
+def _can_be_sent(game: Game, asked: ValueAsked) -> bool:
+    """Whether every table sees the game's own cards, which each machine has."""
+    tables = [asked.against, asked.by or asked.against]
+    tables += [asked.instead.table] if asked.instead is not None else []
+    return all(table.cards is game.form.cards for table in tables)
+
+
+def _walk_far(
+    cluster: Cluster, game: Game, questions: Sequence[ValueAsked], flops: list[int]
+) -> Walked:
+    """The same by a cluster, a few flops at a time."""
+    pieces = [flops[k : k + FLOPS_SENT] for k in range(0, len(flops), FLOPS_SENT)]
+    light = [_with_cards(asked, None) for asked in questions]
+    for found in cluster.spread(_walk_piece, pieces, (game, light), _prepare_far):
+        yield from found
+
+
+def _prepare_far(sent: tuple[Game, list[ValueAsked]]) -> list[Prepared]:
+    game, light = sent
+    return [_prepared(game, _with_cards(asked, game.form.cards)) for asked in light]
+
+
+def _walk_piece(prepared: list[Prepared], flops: list[int]) -> list[tuple[int, list[np.ndarray]]]:
+    return list(on_processors(prepared, flops, 1))
+
+
+def _with_cards(asked: ValueAsked, cards: Any) -> ValueAsked:
+    """The same question with tables that see these cards; of arrays copies, which can be
+    written."""
+
+    def change(table: Table) -> Table:
+        arrays = (table.first_row, table.carry, table.policy)
+        return Table(cards, *(np.array(array) for array in arrays))
+
+    return asked._replace(
+        against=change(asked.against),
+        by=None if asked.by is None else change(asked.by),
+        instead=asked.instead and asked.instead._replace(table=change(asked.instead.table)),
+    )
+
+
+def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare, walk: Walk) -> list[float]:
     """Every flop; what is done is kept, so that the same question goes on where it stopped."""
     store = FlopStore(prepared)
     totals, done = store.read()
@@ -152,7 +203,7 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare) -> list[
             stacklevel=5,
         )
     try:
-        for flop, found in _walk(prepared, device, left):
+        for flop, found in walk(left):
             for total, values, q in zip(totals, found, prepared, strict=True):
                 total += q.weight[flop] * values
             done[flop] = True
@@ -199,12 +250,12 @@ def draw_flops(prepared: Prepared, n: int, seed: int) -> list[tuple[np.ndarray, 
 
 
 def _some_flops(
-    prepared: list[Prepared], device: bool, n: int, seed: int, tell: TellShare
+    prepared: list[Prepared], n: int, seed: int, tell: TellShare, walk: Walk
 ) -> list[float]:
     drawn = draw_flops(prepared[0], n, seed)
     wanted = sorted({int(flop) for members, _ in drawn for flop in members})
     found: dict[int, list[np.ndarray]] = {}
-    for flop, values in _walk(prepared, device, wanted):
+    for flop, values in walk(wanted):
         found[flop] = values
         tell(len(found) / len(wanted))
     answers: list[float] = []

@@ -1,15 +1,16 @@
 """Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as
 a tree, and for hold'em.
 
-Two players with perfect recall use a full-width form: one product and one pass. Any number of
-players use the tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend`
-("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and
-`tell`, which hears the share done. Everywhere a `Mixture` may stand for a strategy.
+Two players with perfect recall use a full-width form: one product and one pass, by so many
+`threads`, on a `backend`, with a `precision` (`forms/means.py`). Any number of players use the
+tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend` ("cuda", "cpu"
+or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and `tell`, which
+hears the share done. Everywhere a `Mixture` may stand for a strategy.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.sequence import (
     best_reply,
@@ -28,6 +30,8 @@ from counterplay.forms.sequence import (
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.games.registry import as_game
+
+_MEANS = tuple(field.name for field in fields(Means))
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ def best_response(
         return BestResponse(game, player, best_values(game, strategy, [player], **options)[0], None)
     strategy = _one_strategy(strategy)
     probabilities = strategy.probabilities.copy()
-    value = _best_reply(game, strategy.probabilities, player, probabilities[game.slots(player)])
+    out, replies = probabilities[game.slots(player)], _replies(game, options)
+    value = _best_reply(game, strategy.probabilities, player, out, replies)
     return BestResponse(game, player, value, Strategy(game, probabilities))
 
 
@@ -94,7 +99,8 @@ def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: An
         from counterplay.evaluation.boards import best_values
 
         return sum(best_values(game, strategy, **options))
-    return policy_exploitability(game, _one_strategy(strategy).probabilities)
+    probabilities = _one_strategy(strategy).probabilities
+    return policy_exploitability(game, probabilities, _replies(game, options))
 
 
 def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Strategy | Mixture]:
@@ -112,35 +118,60 @@ def _one_strategy(strategy: Strategy | Mixture) -> Strategy:
 
 
 def _by_board(game: Game, options: dict[str, Any]) -> bool:
-    """Whether a game is walked by its boards; if not, there are no options."""
-    if options and not game.abilities.boards:
+    """Whether a game is walked by its boards; if not, the options are those of full width."""
+    if game.abilities.boards:
+        return True
+    strange = sorted(set(options) - set(_MEANS))
+    if strange:
         raise BadParameter(
-            f"{next(iter(options))} is for games that are walked by the board; {game.name} is "
-            f"evaluated as a whole"
+            f"{strange[0]} is for games that are walked by the board; {game.name} is "
+            f"evaluated as a whole, with {', '.join(_MEANS)}"
         )
-    return game.abilities.boards
+    return False
 
 
-def policy_exploitability(game: Game, policy: np.ndarray) -> float:
-    """`exploitability` of an unchecked slot array, for solvers that measure often."""
-    best = sum(
-        _best_reply(
-            game, policy, player, np.empty(game.slots(player).stop - game.slots(player).start)
+def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
+    """Who works out best replies; kept with the game, since preparing takes a while."""
+    if not options:
+        return None
+    means = Means(**options)
+    means.check()
+    if game.n_players != 2:
+        raise BadParameter(
+            f"{next(iter(means.options))} is for two players, and {game.name} has "
+            f"{game.n_players}; leave it out"
         )
-        for player in range(game.n_players)
-    )
+    if means not in game.kept:
+        game.kept[means] = means.replies(game.sequence_form)
+    kept: Replies | None = game.kept[means]
+    return kept
+
+
+def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | None = None) -> float:
+    """`exploitability` of an unchecked slot array, for solvers that measure often. `replies`: who
+    works out best replies."""
+    best = 0.0
+    for player in range(game.n_players):
+        out = np.empty(game.slots(player).stop - game.slots(player).start)
+        best += _best_reply(game, policy, player, out, replies)
     if game.n_players == 2 and game.zero_sum:
         return best
     return best - float(expected_value(game, Strategy(game, policy)).sum())
 
 
-def form_exploitability(form: FullWidthForm, policy: np.ndarray) -> float:
+def form_exploitability(
+    form: FullWidthForm, policy: np.ndarray, replies: Replies | None = None
+) -> float:
     """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its
     floors. Zero at equilibrium."""
     plexes = (form.one, form.two)
     policies = np.split(policy, [int(form.one.first[-1])])
     total = 0.0
     for player, plex in enumerate(plexes):
+        if replies is not None:
+            out = np.empty(int(plex.first[-1]))
+            total += replies.best_value(player, policies[1 - player], out)
+            continue
         payoff = _form_gradient(form, player, policies[1 - player])
         total += best_reply(plex, payoff, np.empty(len(payoff) - 1))
     return total
@@ -156,12 +187,16 @@ def _form_gradient(form: FullWidthForm, player: int, policy: np.ndarray) -> np.n
     return payoff
 
 
-def _best_reply(game: Game, policy: np.ndarray, player: int, out: np.ndarray) -> float:
+def _best_reply(
+    game: Game, policy: np.ndarray, player: int, out: np.ndarray, replies: Replies | None = None
+) -> float:
     """The best response value; fills `out`, the player's own slots, with a pure best response."""
     if not game.perfect_recall:
         raise BadParameter(
             f"a best response needs perfect recall, and {game.name} has players who forget"
         )
+    if replies is not None:
+        return replies.best_value(player, policy[game.slots(1 - player)], out)
     payoff = _gradient(game, policy, player)
     return float(best_reply(game.treeplexes[player], payoff, out))
 

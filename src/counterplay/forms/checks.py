@@ -64,7 +64,7 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
     with_tree = game.abilities.listed
     if with_tree:
         compare(game.tree, game.rules_form, game.name, game.compiled)
-    walk = Walk(game.name, game.compiled)
+    walk = RulesWalk(game.name, game.compiled)
     every = walk.every_history(EVERY_HISTORY)
     if not every:
         walk.at_random(histories, seed)
@@ -96,7 +96,7 @@ class _Set:
 
 
 @dataclass
-class Walk:
+class RulesWalk:
     """Histories of compiled rules in plain Python."""
 
     name: str
@@ -302,6 +302,6 @@ def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> Non
 def quick_check(name: str, rules: CompiledRules) -> None:
     """Some histories in plain Python before rules of somebody's own are compiled, where a number
     out of place would write anywhere in memory."""
-    walk = Walk(name, rules)
+    walk = RulesWalk(name, rules)
     if not walk.every_history(EVERY_HISTORY // 10):
         walk.at_random(HISTORIES // 10, 0)

@@ -196,6 +196,14 @@ def found_from(keys: np.ndarray, counts: np.ndarray) -> Found:
     return found
 
 
+def slots_of_sets(found: Found, numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """int64[...]: the slots of information sets with so many actions, one after the other."""
+    begin = found.first[numbers].astype(np.int64)
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    slots: np.ndarray = np.repeat(begin, counts) + within
+    return slots
+
+
 def owners_of(keys: np.ndarray) -> np.ndarray:
     """int8[n]: the player of each key."""
     return (keys[:, 0] & np.uint64(2**PLAYER_BITS - 1)).astype(np.int8)

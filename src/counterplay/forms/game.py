@@ -180,6 +180,11 @@ class Game:
         return sequence_form(self.tree)
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What others have prepared for this game, by a key of theirs; no file keeps it."""
+        return {}
+
+    @cached_property
     def treeplexes(self) -> tuple[Treeplex, ...]:
         """Each player's own decisions. `BadGame` where a player has no perfect recall."""
         if self.n_players == 2:

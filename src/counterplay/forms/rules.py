@@ -120,3 +120,8 @@ class LevelRules(Protocol):
 
     def action_label(self, rows: Rows, k: int, action: int) -> str:
         """Readable name of an action in row k."""
+
+
+def by_levels(rules: object) -> bool:
+    """Whether rules expand whole levels at once, instead of one state after the other."""
+    return isinstance(rules, LevelRules)

@@ -237,29 +237,36 @@ def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray
             plan[slot + ONE] = reach * policy[slot]
 
 
+@jit(inline=True)
+def choose_best(
+    plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray, low: int, high: int
+) -> float:
+    """Fill `policy` with the best action of slots low .. high - 1, above the floors; its value."""
+    best = low
+    free = 1.0
+    value = 0.0
+    for slot in range(low, high):
+        policy[slot] = 0.0
+        if len(plex.floor) > 0:
+            policy[slot] = plex.floor[slot]
+            free -= plex.floor[slot]
+            value += plex.floor[slot] * payoff[slot + ONE]
+        if payoff[slot + ONE] > payoff[best + ONE]:
+            best = slot
+    free = max(free, 0.0)  # rounding
+    policy[best] += free
+    return float(value + free * payoff[best + ONE])
+
+
 @jit
 def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) -> float:
     """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy`
     with it. The value of the game."""
-    bound = len(plex.floor) > 0
     i = index(len(plex.parent))
     while i > ZERO:
         i -= ONE
         low, high = index(plex.first[i]), index(plex.first[i + ONE])
-        best = low
-        free = 1.0
-        value = 0.0
-        for slot in range(low, high):
-            policy[slot] = 0.0
-            if bound:
-                policy[slot] = plex.floor[slot]
-                free -= plex.floor[slot]
-                value += plex.floor[slot] * payoff[slot + ONE]
-            if payoff[slot + ONE] > payoff[best + ONE]:
-                best = slot
-        free = max(free, 0.0)  # rounding
-        policy[best] += free
-        payoff[index(plex.parent[i])] += value + free * payoff[best + ONE]
+        payoff[index(plex.parent[i])] += choose_best(plex, payoff, policy, low, high)
     return float(payoff[0])
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.base.cluster import current
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
@@ -217,10 +218,31 @@ def _in_parallel(
             tell(done / len(jobs))
 
 
+FAR_ROWS = 1_024  # boards that a worker of a cluster counts at once
+
+
+def rivers_of(_: None, piece: tuple[int, int]) -> np.ndarray:
+    """uint16[boards, 1326]: those rows of `count_rivers`, in another process."""
+    low, high = piece
+    table = boards(5)
+    part = table._replace(masks=np.ascontiguousarray(table.masks[low:high]))
+    out = np.empty((high - low, N_HOLDINGS), dtype=np.uint16)
+    _count_rivers(part, HOLDING_CARDS, new_scratch(), 0, high - low, out)
+    return out
+
+
 def count_rivers(threads: int = 1, tell: TellShare = untold) -> np.ndarray:
     """uint16[134459, 1326]: twice the wins plus the ties, of 1,980."""
     table = boards(5)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint16)
+    cluster = current()
+    if cluster is not None:
+        pieces = [(low, min(low + FAR_ROWS, len(out))) for low in range(0, len(out), FAR_ROWS)]
+        cluster.check_room(4 * FAR_ROWS * N_HOLDINGS, "pieces of the river's table")
+        for (low, high), rows in zip(pieces, cluster.spread(rivers_of, pieces), strict=True):
+            out[low:high] = rows
+            tell(high / len(out))
+        return out
     _in_parallel(
         lambda s, low, high: _count_rivers(table, HOLDING_CARDS, s, low, high, out),
         len(out),

@@ -11,13 +11,14 @@ import csv
 import io
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterplay.base import files, html
+from counterplay.base.cluster import current
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.frames import Columns, Framed
 from counterplay.base.progress import part, untold
@@ -29,7 +30,7 @@ from counterplay.responses.algorithms import default_response, response_algorith
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response
 from counterplay.solvers.base import probability, real
-from counterplay.solvers.limits import check_target, take_limits
+from counterplay.solvers.limits import Limits, check_target, take_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 NOT_HERE = ("folder", "p", "max_exploitability")  # arguments of `respond` for one run
@@ -228,6 +229,14 @@ def frontier(
     check_target(game, limits.target)
     values = _check_ps(ps)
     points: list[Point] = []
+    cluster = current()
+    if cluster is not None and "team" not in arguments:  # each p by a worker
+        quiet = replace(limits, callback=None, on_chunk=None)
+        sent = (question, quiet, {k: v for k, v in (measure or {}).items() if k != "tell"})
+        for p, response in zip(values, cluster.spread(_far_point, values, sent), strict=True):
+            points.append(as_point(response))
+            tell(len(points) / len(values), f"p = {p:g} is done")
+        return Frontier(game, player, algorithm, tuple(points))
     try:
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
@@ -242,6 +251,13 @@ def frontier(
         raise Interrupted(done) from None
     tell(1.0, "done")
     return Frontier(game, player, algorithm, tuple(points))
+
+
+def _far_point(sent: tuple[Question, Limits, dict[str, Any]], p: float) -> Response:
+    """One p, in a process of a cluster."""
+    question, limits, measure = sent
+    response = answer(question.at(p), limits)
+    return measured(response, measure) if measure and question.game.abilities.boards else response
 
 
 def _check_ps(ps: Sequence[float]) -> list[float]:

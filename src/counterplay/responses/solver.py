@@ -18,6 +18,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.means import Replies
 from counterplay.forms.restricted import (
     data_biased_form,
     data_biased_sequence_form,
@@ -101,7 +102,12 @@ class ResponseSolver:
         if full is not None:
             only_free = self.algorithm.sampled and not self.algorithm.once
             engine.measure = partial(
-                _gap, full, self.game.slots(1 - self.player), 1 - self.player, only_free
+                _gap,
+                full,
+                self.game.slots(1 - self.player),
+                1 - self.player,
+                only_free,
+                engine.replies,
             )
         engine.complete = partial(_beside, model, self.player)
         engine.keep = partial(save_model, model, trust)
@@ -156,7 +162,12 @@ def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:
 
 
 def _gap(
-    full: SequenceForm, slots: slice, restricted: int, only_free: bool, policy: np.ndarray
+    full: SequenceForm,
+    slots: slice,
+    restricted: int,
+    only_free: bool,
+    replies: Replies | None,
+    policy: np.ndarray,
 ) -> float:
     """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's
     share of his behaviour."""
@@ -165,4 +176,4 @@ def _gap(
         free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
         policy = policy.copy()
         policy[slots] = side.floor + np.repeat(free, np.diff(side.first)) * policy[slots]
-    return form_exploitability(full, policy)
+    return form_exploitability(full, policy, replies)

@@ -67,15 +67,21 @@ def find_solver(name: Any) -> type[Any]:
         raise UnknownName(next((hint for hint in hints if hint), str(error))) from None
 
 
+#: Who plays: options of every solver that samples, and their defaults. `workers` 0: as many as the
+#: cluster has processors for; `news`: see `far_team.py`.
+TEAMS: dict[str, Any] = {"team": "threads", "workers": 0, "news": 0.1}
+
+
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
-    signature = inspect.signature(find_solver(algorithm))
-    parameters = list(signature.parameters.values())[3:]  # after game, seed and form
-    return {
+    solver = find_solver(algorithm)
+    parameters = list(inspect.signature(solver).parameters.values())[3:]  # after game, seed, form
+    own = {
         parameter.name: parameter.default
         for parameter in parameters
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
+    return own | TEAMS if solver.sampled else own
 
 
 def new_solver(
@@ -84,12 +90,23 @@ def new_solver(
     """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its
     own."""
     known = options_of(algorithm)
+    if "team" in options and not find_solver(algorithm).sampled:
+        raise BadParameter(
+            f"{algorithm} looks at the whole game, and a team is for solvers that sample: "
+            f"{samplers_of(game)}"
+        )
     strange = sorted(set(options) - set(known))
     if strange:
         takes = f"its options are {', '.join(known)}" if known else "it has no options"
         raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
-    solver: Solver = find_solver(algorithm)(game, seed, form, **options)
-    return solver
+    who = {name: options[name] for name in TEAMS if name in options}
+    own = {name: options[name] for name in options if name not in TEAMS}
+    if not who:
+        solver: Solver = find_solver(algorithm)(game, seed, form, **own)
+        return solver
+    from counterplay.solvers.apart import solver_apart  # which makes solvers itself
+
+    return solver_apart(game, algorithm, seed, own, form, **{**TEAMS, **who})
 
 
 SAMPLERS.append(partial(solver_names, sampled=True))

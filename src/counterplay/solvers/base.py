@@ -18,6 +18,7 @@ import numpy as np
 from counterplay.base.errors import BadFile, BadParameter, shown
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
+from counterplay.forms.means import Replies
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
@@ -42,6 +43,7 @@ class Solver(ABC):
         # a response adds its model to the strategy, and keeps it in the run folder
         self.complete: Callable[[Strategy], Strategy] = lambda learnt: learnt
         self.keep: Callable[[Path], None] = lambda folder: None
+        self.replies: Replies | None = None  # who works out best replies, where not one thread
         self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
     @classmethod

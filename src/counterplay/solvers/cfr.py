@@ -15,121 +15,51 @@ authors work out the predicted values again with the children's new strategies.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter, shown
+from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.forms.width import FullWidthForm, payoff_gradient
-from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import normalise, regret_matching
+from counterplay.forms.means import Means, use_device
+from counterplay.forms.sequence import SequenceForm
+from counterplay.forms.together import Together, check_threads, replies_together
+from counterplay.forms.width import FullWidthForm
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
-
-
-class Variant(NamedTuple):
-    """Where the members of the family differ."""
-
-    alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity keeps them
-    beta: float  # the same for negative regrets; minus infinity forgets them (regret matching+)
-    gamma: float  # iteration t has weight t^γ in the average
-    predictive: bool
-    alternating: bool
-
-
-DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
-
-
-class Half(NamedTuple):
-    """One player's arrays: s slots, s + 1 sequences."""
-
-    regret: np.ndarray  # float64[s]
-    strategy_sum: np.ndarray  # float64[s]: weighted sum of plans, without the empty sequence
-    policy: np.ndarray  # float64[s]: behaviour, never below the side's floor
-    plan: np.ndarray  # float64[s + 1]
-    predicted: np.ndarray  # float64[s]: regret plus its prediction; empty unless predictive
-    payoff: np.ndarray  # float64[s + 1]: scratch
-
-
-@jit
-def _kept(t: int, exponent: float) -> float:
-    """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
-    if np.isinf(exponent):
-        return 1.0 if exponent > 0.0 else 0.0
-    return 1.0 / float(1.0 + float(t) ** -exponent)
-
-
-@jit
-def update_half(side: Treeplex | Side, half: Half, variant: Variant, t: int) -> None:
-    """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array
-    of `half`."""
-    weight = float(t) ** variant.gamma
-    keep_positive = _kept(t, variant.alpha)
-    keep_negative = _kept(t, variant.beta)
-    bound = len(side.floor) > 0
-    source = half.predicted if variant.predictive else half.regret
-    i = index(len(side.parent))
-    while i > ZERO:  # children first
-        i -= ONE
-        low, high = index(side.first[i]), index(side.first[i + ONE])
-        value = 0.0
-        for slot in range(low, high):
-            value += half.policy[slot] * half.payoff[slot + ONE]
-        half.payoff[index(side.parent[i])] += value
-        free = 1.0
-        if bound:  # regret concerns the free part of the behaviour only
-            fixed = 0.0
-            for slot in range(low, high):
-                free -= side.floor[slot]
-                fixed += side.floor[slot] * half.payoff[slot + ONE]
-            free = max(free, 0.0)  # rounding
-            value = (value - fixed) / free if free > 0.0 else value
-        for slot in range(low, high):
-            regret = half.payoff[slot + ONE] - value
-            total = half.regret[slot] + regret
-            total *= keep_positive if total > 0.0 else keep_negative
-            half.regret[slot] = total
-            if variant.predictive:
-                half.predicted[slot] = total + regret
-            half.strategy_sum[slot] += weight * half.plan[slot + ONE]
-        regret_matching(source, low, high - low, half.policy, low)
-        if bound:
-            for slot in range(low, high):
-                half.policy[slot] = side.floor[slot] + free * half.policy[slot]
-    plan_from_policy(side, half.policy, half.plan)
-
-
-@jit
-def cfr_iterations(
-    form: FullWidthForm, one: Half, two: Half, variant: Variant, done: int, n: int
-) -> None:
-    """Iterations done + 1 .. done + n of both players."""
-    for t in range(done + 1, done + n + 1):
-        payoff_gradient(form, 0, two.plan, one.payoff)
-        if variant.alternating:
-            update_half(form.one, one, variant, t)
-            payoff_gradient(form, 1, one.plan, two.payoff)
-        else:
-            payoff_gradient(form, 1, one.plan, two.payoff)
-            update_half(form.one, one, variant, t)
-        update_half(form.two, two, variant, t)
+from counterplay.solvers.cfr_device import RegretsOnDevice
+from counterplay.solvers.cfr_kernels import (
+    DISCOUNTED,
+    FIELDS,
+    Variant,
+    average_of,
+    cfr_iterations,
+    cfr_together,
+    new_halves,
+)
 
 
 class Regrets:
     """A run of one variant on any full-width form: both players' arrays."""
 
-    def __init__(self, form: FullWidthForm, variant: Variant) -> None:
+    def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
-        self.halves = (
-            _new_half(form.one, variant.predictive),
-            _new_half(form.two, variant.predictive),
-        )
+        self.halves = new_halves(form, variant)
+        self.together = Together(form, threads)
+        self.replies = replies_together(form, threads)
+
+    def changed(self) -> None:
+        """Somebody has written to the halves."""
 
     def run(self, done: int, n: int) -> None:
         """Iterations done + 1 .. done + n."""
-        cfr_iterations(self._form, *self.halves, self._variant, done, n)
+        if self.together.threads == 1:
+            cfr_iterations(self._form, *self.halves, self._variant, done, n)
+        else:
+            self.together.run(cfr_together, self._form, *self.halves, self._variant, done, n)
 
     def weights(self) -> np.ndarray:
         """float64[slots of both]: what normalises to the average strategy."""
@@ -137,35 +67,50 @@ class Regrets:
 
     def average(self) -> np.ndarray:
         """The average strategy; the last one where a player never comes by his own choice."""
-        found = [
-            _average(plex, half)
-            for plex, half in zip((self._form.one, self._form.two), self.halves, strict=True)
-        ]
-        return np.concatenate(found)
+        return average_of(self._form, self.halves)
 
 
 class FullWidth(Solver):
-    """CFR with given variant; two players with perfect recall."""
+    """CFR with given variant; two players with perfect recall. Options of all: `threads`, `backend`
+    and `precision` (`Means`)."""
 
     sampled = False
 
     def __init__(
-        self, game: Game, seed: int, form: SequenceForm | None, variant: Variant, **options: Any
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None,
+        variant: Variant,
+        means: Means,
+        **options: Any,
     ) -> None:
-        super().__init__(game, seed, **options)
+        super().__init__(game, seed, **options, **means.options)
         if game.n_players != 2:
             raise BadParameter(
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
                 f"take one of {samplers_of(game)}"
             )
-        self._regrets = Regrets(form or game.sequence_form, variant)
+        own, form = form is None, form or game.sequence_form
+        means.check()
+        self._regrets: Regrets | RegretsOnDevice
+        if use_device(form, means.backend, means.threads):
+            self._regrets = RegretsOnDevice(form, variant, means.precision)
+        else:
+            self._regrets = Regrets(form, variant, check_threads(means.threads))
+        self.replies = self._regrets.replies
+        if own:
+            self.measure = partial(policy_exploitability, game, replies=self.replies)
+
+    def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        super().restore(saved, source)
+        self._regrets.changed()
 
     def tables(self) -> dict[str, np.ndarray]:
-        fields = ("regret", "strategy_sum", "policy", "plan", "predicted")
         return {
             f"{name}{k}": getattr(half, name)
             for k, half in enumerate(self._regrets.halves, 1)
-            for name in fields
+            for name in FIELDS
         }
 
     def weights(self) -> np.ndarray:
@@ -176,37 +121,11 @@ class FullWidth(Solver):
         for name, array in self.tables().items():
             if name[:-1] in ("regret", "strategy_sum", "predicted"):
                 array *= share
+        self._regrets.changed()
 
     def _run(self, n: int) -> int:
         self._regrets.run(self.iterations, n)
         return n * self.game.n_nodes
-
-
-def _average(plex: Treeplex | Side, half: Half) -> np.ndarray:
-    out = np.empty(len(half.policy))
-    normalise(half.strategy_sum, plex.first, out)
-    counts = np.diff(plex.first)
-    never = np.repeat(np.add.reduceat(half.strategy_sum, plex.first[:-1]) <= 0.0, counts)
-    return np.where(never, half.policy, out)
-
-
-def _new_half(side: Treeplex | Side, predictive: bool) -> Half:
-    n_slots = int(side.first[-1])
-    counts = np.diff(side.first)
-    policy = np.repeat(1.0 / counts, counts)
-    if len(side.floor):
-        free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
-        policy = side.floor + np.repeat(free, counts) * policy
-    half = Half(
-        regret=np.zeros(n_slots),
-        strategy_sum=np.zeros(n_slots),
-        policy=policy,
-        plan=np.empty(n_slots + 1),
-        predicted=np.zeros(n_slots if predictive else 0),
-        payoff=np.empty(n_slots + 1),
-    )
-    plan_from_policy(side, half.policy, half.plan)
-    return half
 
 
 def _yes(value: Any, what: str) -> bool:
@@ -222,10 +141,19 @@ class CFR(FullWidth):
     summary = "counterfactual regret minimisation, full width"
 
     def __init__(
-        self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = False
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None = None,
+        *,
+        alternating: bool = False,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
     ) -> None:
+        means = Means(threads, backend, precision)
         variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, form, variant, alternating=alternating)
+        super().__init__(game, seed, form, variant, means, alternating=alternating)
 
 
 class CFRPlus(FullWidth):
@@ -235,10 +163,19 @@ class CFRPlus(FullWidth):
     summary = "CFR+: regret matching+, linear averaging"
 
     def __init__(
-        self, game: Game, seed: int, form: SequenceForm | None = None, *, alternating: bool = True
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None = None,
+        *,
+        alternating: bool = True,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
     ) -> None:
+        means = Means(threads, backend, precision)
         variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, form, variant, alternating=alternating)
+        super().__init__(game, seed, form, variant, means, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
@@ -257,11 +194,15 @@ class DiscountedCFR(FullWidth):
         alpha: float = DISCOUNTED.alpha,
         beta: float = DISCOUNTED.beta,
         gamma: float = DISCOUNTED.gamma,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
     ) -> None:
+        means = Means(threads, backend, precision)
         variant = Variant(
             real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
         )
-        super().__init__(game, seed, form, variant, alpha=alpha, beta=beta, gamma=gamma)
+        super().__init__(game, seed, form, variant, means, alpha=alpha, beta=beta, gamma=gamma)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -270,8 +211,18 @@ class PredictiveCFRPlus(FullWidth):
     name = "pcfr+"
     summary = "predictive CFR+, quadratic averaging"
 
-    def __init__(self, game: Game, seed: int, form: SequenceForm | None = None) -> None:
-        super().__init__(game, seed, form, Variant(np.inf, -np.inf, 2.0, True, True))
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None = None,
+        *,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
+    ) -> None:
+        means = Means(threads, backend, precision)
+        super().__init__(game, seed, form, Variant(np.inf, -np.inf, 2.0, True, True), means)
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

@@ -24,19 +24,33 @@ probability is needed.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from counterplay.base.errors import BadParameter
+from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.forms.width import FullWidthForm, payoff_gradient
-from counterplay.kernels.jit import index, jit
+from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
+from counterplay.forms.together import (
+    Gang,
+    Shares,
+    Together,
+    check_threads,
+    replies_together,
+    sequences_of,
+    share_of_gradient,
+    share_of_plan,
+)
+from counterplay.forms.width import payoff_gradient
+from counterplay.kernels.jit import ONE, jit
+from counterplay.kernels.meeting import meet
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, one_of
 from counterplay.solvers.prox import (
     Half,
     add_prox_gradient,
-    copy_into,
     largest_prox,
     new_half,
     smoothed_reply,
@@ -48,55 +62,84 @@ SHORTEST_STEP = 1e-9
 
 
 @jit(inner=True)
-def _mix(tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray) -> None:
-    """out = (1 - τ) old + τ new."""
-    for q in range(index(len(out))):
-        out[q] = (1.0 - tau) * old[q] + tau * new[q]
+def _mix(
+    tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int
+) -> None:
+    """out = (1 - τ) old + τ new for the sequences of thread k."""
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
+        for q in range(low, high):
+            out[q] = (1.0 - tau) * old[q] + tau * new[q]
+
+
+@jit(inner=True)
+def _copy(source: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int) -> None:
+    """The same for out = source."""
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
+        for q in range(low, high):
+            out[q] = source[q]
+
+
+@jit(inner=True)
+def _keep_policy(half: Half, side: Any, shares: Any, k: int) -> None:
+    """The policy of thread k's information sets as x̂'s."""
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
+        for slot in range(max(low, ONE) - ONE, high - ONE):
+            half.reply_policy[slot] = half.policy[slot]
 
 
 @jit(inner=True)
 def try_decrease(
-    form: FullWidthForm,
-    mine: int,
-    side: Treeplex | Side,
-    other: Treeplex | Side,
+    side: Side,
+    other: Side,
     me: Half,
     you: Half,
     mu: float,
     mu_other: float,
     tau: float,
     euclidean: bool,
+    mine: Shares,
+    his: Shares,
+    crew: Gang,
+    k: int,
 ) -> float:
     """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in
-    `me.reply`. Its V1 + V2.
+    `me.reply`. Its V1 + V2, which every thread gets.
 
-    `mine`: the player whose μ falls; `side` and `other` are his treeplex and the other's.
+    `side` and `mine` are of the player whose μ falls, `other` and `his` of the other.
     """
-    _mix(tau, me.plan, me.reply, me.next)  # x̃ = (1 - τ) x + τ x̂
-    payoff_gradient(form, 1 - mine, me.next, you.work)
-    smoothed_reply(other, you, mu_other, euclidean, you.work)
-    plan_from_policy(other, you.policy, you.next)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
-    payoff_gradient(form, mine, you.next, me.work)
-    _mix(tau, me.payoff, me.work, me.next_payoff)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
+    _mix(tau, me.plan, me.reply, me.next, side, mine, k)  # x̃ = (1 - τ) x + τ x̂
+    meet(crew.door, crew.threads)
+    share_of_gradient(other, me.next, you.work, his, k)
+    smoothed_reply(other, you, mu_other, euclidean, you.work, his, crew, k)
+    share_of_plan(other, you.policy, you.next, his, k, crew)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
+    share_of_gradient(side, you.next, me.work, mine, k)
+    _mix(tau, me.payoff, me.work, me.next_payoff, side, mine, k)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
-    for q in range(index(len(me.work))):  # deviation (4)
-        me.work[q] = scale * me.work[q] + (0.0 if euclidean else me.payoff[q])
+    for row in range(len(mine.low)):  # deviation (4)
+        low, high = sequences_of(side, mine, row, k)
+        for q in range(low, high):
+            me.work[q] = scale * me.work[q] + (0.0 if euclidean else me.payoff[q])
     if euclidean:
-        add_prox_gradient(side, me.beta, mu, me.reply_policy, me.work)
-    smoothed_reply(side, me, mu, euclidean, me.work)
-    plan_from_policy(
-        side, me.policy, me.work
-    )  # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
-    _mix(tau, me.plan, me.work, me.next)  # x⁺ = (1 - τ) x + τ x̆
-    _mix(tau, you.plan, you.next, you.next)  # y⁺ = (1 - τ) y + τ ŷ
-    payoff_gradient(form, 1 - mine, me.next, you.next_payoff)
-    value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff)
-    return value + float(smoothed_reply(other, you, mu_other, euclidean, you.next_payoff))
+        add_prox_gradient(side, me, mu, me.reply_policy, me.work, mine, crew, k)
+    smoothed_reply(side, me, mu, euclidean, me.work, mine, crew, k)
+    # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
+    share_of_plan(side, me.policy, me.work, mine, k, crew)
+    _mix(tau, me.plan, me.work, me.next, side, mine, k)  # x⁺ = (1 - τ) x + τ x̆
+    _mix(tau, you.plan, you.next, you.next, other, his, k)  # y⁺ = (1 - τ) y + τ ŷ
+    meet(crew.door, crew.threads)
+    share_of_gradient(other, me.next, you.next_payoff, his, k)
+    value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff, mine, crew, k)
+    return value + float(
+        smoothed_reply(other, you, mu_other, euclidean, you.next_payoff, his, crew, k)
+    )
 
 
 @jit
 def egt_iterations(
-    form: FullWidthForm,
+    form: SequenceForm,
     one: Half,
     two: Half,
     schedule: np.ndarray,
@@ -104,32 +147,41 @@ def egt_iterations(
     euclidean: bool,
     done: int,
     n: int,
+    crew: Gang,
+    k: int,
 ) -> None:
-    """Iterations done + 1 .. done + n; player 1's μ falls in the odd ones. Changes plans,
-    payoffs and `schedule`."""
+    """Thread k's part of iterations done + 1 .. done + n; player 1's μ falls in the odd ones.
+    Changes plans, payoffs and `schedule`."""
+    mu, mu_other, step = schedule[done % 2], schedule[1 - done % 2], schedule[2]
     for t in range(done, done + n):
-        mine = t % 2
-        side, other, me, you = (
-            (form.one, form.two, one, two) if mine == 0 else (form.two, form.one, two, one)
+        side, other, me, you, mine, his = (
+            (form.one, form.two, one, two, crew.one, crew.two)
+            if t % 2 == 0
+            else (form.two, form.one, two, one, crew.two, crew.one)
         )
-        mu, mu_other = schedule[mine], schedule[1 - mine]
-        smoothed_reply(side, me, mu, euclidean, me.payoff)
-        copy_into(me.policy, me.reply_policy)
-        plan_from_policy(side, me.reply_policy, me.reply)  # x̂ = argmax x'Ay - μ1 d1(x)
-        tau = 2.0 / (schedule[2] + 3.0)
-        while (
-            tau >= SHORTEST_STEP
-            and try_decrease(form, mine, side, other, me, you, mu, mu_other, tau, euclidean) > slack
-        ):
-            # the excessive gap condition fails: deviation (2)
-            schedule[2] = 2.0 * schedule[2] + 3.0
+        smoothed_reply(side, me, mu, euclidean, me.payoff, mine, crew, k)
+        _keep_policy(me, side, mine, k)
+        # x̂ = argmax x'Ay - μ1 d1(x)
+        share_of_plan(side, me.reply_policy, me.reply, mine, k, crew)
+        tau = 2.0 / (step + 3.0)
+        while tau >= SHORTEST_STEP:
+            excess = try_decrease(
+                side, other, me, you, mu, mu_other, tau, euclidean, mine, his, crew, k
+            )
+            if excess <= slack:
+                break
+            step = 2.0 * step + 3.0  # the excessive gap condition fails: deviation (2)
             tau *= 0.5
         if tau >= SHORTEST_STEP:
-            schedule[mine] = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
-            schedule[2] += 1.0
-            for half in (me, you):
-                copy_into(half.next, half.plan)
-                copy_into(half.next_payoff, half.payoff)
+            mu = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
+            step += 1.0
+            for half, whose, shares in ((me, side, mine), (you, other, his)):
+                _copy(half.next, half.plan, whose, shares, k)
+                _copy(half.next_payoff, half.payoff, whose, shares, k)
+        mu, mu_other = mu_other, mu
+    if k == 0 and n > 0:  # nobody reads it any more
+        last = (done + n) % 2
+        schedule[last], schedule[1 - last], schedule[2] = mu, mu_other, step
 
 
 class ExcessiveGap(Solver):
@@ -140,11 +192,22 @@ class ExcessiveGap(Solver):
     sampled = False
 
     def __init__(
-        self, game: Game, seed: int, form: SequenceForm | None = None, *, prox: str = "entropy"
+        self,
+        game: Game,
+        seed: int,
+        form: SequenceForm | None = None,
+        *,
+        prox: str = "entropy",
+        threads: int | str = 1,
     ) -> None:
-        super().__init__(game, seed, prox=prox)
+        super().__init__(game, seed, prox=prox, **({} if threads == 1 else {"threads": threads}))
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
-        self._form = _checked_form(game, form)
+        own, self._form = form is None, _checked_form(game, form)
+        self._together = Together(self._form, check_threads(threads))
+        self._alone = Together(self._form).crew
+        self.replies = replies_together(self._form, check_threads(threads))
+        if own:
+            self.measure = partial(policy_exploitability, game, replies=self.replies)
         self._halves = (new_half(self._form.one), new_half(self._form.two))
         self._largest = [
             largest_prox(*pair, self._euclidean)
@@ -167,15 +230,21 @@ class ExcessiveGap(Solver):
         counts = np.diff(one.first)
         plan_from_policy(one, np.repeat(1.0 / counts, counts), mine.plan)  # the centre, argmin d1
         payoff_gradient(self._form, 1, mine.plan, yours.work)
-        smoothed_reply(two, yours, mu2, self._euclidean, yours.work)
+        self._reply(1, mu2, yours.work)
         plan_from_policy(two, yours.policy, yours.plan)  # y = argmax -x'Ay - μ2 d2(y)
         payoff_gradient(self._form, 0, yours.plan, mine.payoff)
-        value = smoothed_reply(one, mine, mu1, self._euclidean, mine.payoff)
+        value = self._reply(0, mu1, mine.payoff)
         plan_from_policy(
             one, mine.policy, mine.plan
         )  # x = the Bregman step from the centre, where ∇d1 = 0
         payoff_gradient(self._form, 1, mine.plan, yours.payoff)
-        return value + smoothed_reply(two, yours, mu2, self._euclidean, yours.payoff)
+        return value + self._reply(1, mu2, yours.payoff)
+
+    def _reply(self, player: int, mu: float, payoff: np.ndarray) -> float:
+        """The smoothed reply of one player, by one thread."""
+        side, half, crew = self._form[player], self._halves[player], self._alone
+        shares = crew.two if player else crew.one
+        return smoothed_reply(side, half, mu, self._euclidean, payoff, shares, crew, 0)
 
     @property
     def bound(self) -> float:
@@ -184,11 +253,10 @@ class ExcessiveGap(Solver):
 
     def excess(self) -> float:
         """V1(y) + V2(x), at most 0 up to rounding."""
-        values = [
-            smoothed_reply(side, half, mu, self._euclidean, half.payoff)
-            for side, half, mu in zip(self._form, self._halves, self._schedule[:2], strict=True)
-        ]
-        return sum(values)
+        return sum(
+            self._reply(player, self._schedule[player], self._halves[player].payoff)
+            for player in (0, 1)
+        )
 
     def tables(self) -> dict[str, np.ndarray]:
         state = {
@@ -202,7 +270,8 @@ class ExcessiveGap(Solver):
         return np.concatenate([half.plan[1:] for half in self._halves])
 
     def _run(self, n: int) -> int:
-        egt_iterations(
+        self._together.run(
+            egt_iterations,
             self._form,
             *self._halves,
             self._schedule,

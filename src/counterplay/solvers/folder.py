@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,6 +106,12 @@ def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Me
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))
     solver.strategy().save(folder / "strategy.npz")
+
+
+def tell_metrics(folder: Path, metrics: list[Measurement]) -> None:
+    """`metrics.csv` alone, between two checkpoints; a full disk is noticed by the next of them."""
+    with suppress(CounterplayError):
+        files.write_text(folder / "metrics.csv", metrics_text(metrics))
 
 
 def metrics_text(metrics: list[Measurement]) -> str:

@@ -27,16 +27,19 @@ from counterplay.forms.found import (
     add_all,
     counts_of,
     enlarged,
+    find_all,
     found_from,
     keys_of,
     new_found,
     places_for,
     sets_in,
     slots_in,
+    slots_of_sets,
 )
 from counterplay.forms.found_form import RulesForm, Situation, found_in
 from counterplay.forms.restricted import Coined
 from counterplay.kernels.lines import all_apart
+from counterplay.solvers.exchange import NewSets
 from counterplay.solvers.teams import Worker
 
 NewTables = Callable[[int, int], Any]  # tables for so many information sets and slots, empty
@@ -66,7 +69,7 @@ def found_of(worker: Worker) -> Found:
     return found_in(situation_of(worker))
 
 
-class Room(NamedTuple):
+class TableRoom(NamedTuple):
     """Room for so many places, information sets and slots."""
 
     places: int
@@ -83,11 +86,13 @@ class Growing:
         self._sets = at_once * shape.depth  # that one look must leave room for
         self._slots = self._sets * shape.actions
 
-    def sizes(self, sets: int, slots: int) -> Room:
+    def sizes(self, sets: int, slots: int) -> TableRoom:
         """Room for what is found and for one more look: doubled, from the least, until it is
         enough."""
         sets, slots = sets + self._sets, slots + self._slots
-        return Room(places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots))
+        return TableRoom(
+            places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots)
+        )
 
     def first_tables(self) -> Any:
         return self._new(*self.sizes(0, 0)[1:])
@@ -116,13 +121,13 @@ class Growing:
         found.size[ROOM_SLOTS] = room.slots - self._slots
         return True
 
-    def _sizes(self, worker: Worker) -> Room:
+    def _sizes(self, worker: Worker) -> TableRoom:
         """The room there is."""
         tables, found = worker.tables._asdict(), found_of(worker)
         slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
-        return Room(len(found.places), len(found.first) - 1, slots)
+        return TableRoom(len(found.places), len(found.first) - 1, slots)
 
-    def _allowed(self, worker: Worker, room: Room) -> bool:
+    def _allowed(self, worker: Worker, room: TableRoom) -> bool:
         places, sets, slots = room
         if max(sets, slots) > MOST:
             return False
@@ -133,7 +138,7 @@ class Growing:
             needed += row * (sets if name in self._by_set else slots)
         return needed <= memory.available_bytes()
 
-    def _enlarged(self, tables: Any, found: Found, room: Room) -> Any:
+    def _enlarged(self, tables: Any, found: Found, room: TableRoom) -> Any:
         """The same tables with more room."""
         larger = self._new(room.sets, room.slots)
         for name, array in tables._asdict().items():
@@ -149,17 +154,61 @@ class Growing:
             for name, array in worker.tables._asdict().items()
         }
 
+    def used_tables(self, worker: Worker) -> Any:
+        """The same as tables."""
+        return type(worker.tables)(**self.used(worker))
+
     def hand_over(self, workers: list[Worker], keep: str) -> None:
         """All that the first worker knows to the others; but what is called `keep` is empty."""
         first = workers[0]
-        found, mine = found_of(first), self.used(first)
+        mine = self.used(first)
         for worker in workers[1:]:
-            worker.chance = _with_found(worker.chance, _copied(found))
-            tables = self._new(*self._sizes(first)[1:])
+            self._begin_at(first, worker)
             for name, array in mine.items():
                 if name != keep:
-                    getattr(tables, name)[: len(array)] = array
-            worker.tables = tables
+                    getattr(worker.tables, name)[: len(array)] = array
+
+    def _begin_at(self, base: Worker, worker: Worker) -> None:
+        """The information sets that `base` has found, and empty tables for them."""
+        worker.chance = _with_found(worker.chance, _copied(found_of(base)))
+        worker.tables = self._new(*self._sizes(base)[1:])
+        for name, array in _walk(worker).items():
+            if name == "pause":  # a walk that waited for room is not gone on with
+                array[:] = 0
+
+    def since(self, base: Worker, worker: Worker) -> tuple[Any, NewSets]:
+        """Of a worker who began at `base`: tables as they were then, as large as his are now, and
+        what he has found since."""
+        then, now = found_of(base), found_of(worker)
+        before = self._new(sets_in(now), slots_in(now))
+        for name, array in self.used(base).items():
+            getattr(before, name)[: len(array)] = array
+        sets = sets_in(then)
+        return before, NewSets(sets, slots_in(then), keys_of(now)[sets:], counts_of(now)[sets:])
+
+    def admit(self, base: Worker, new: NewSets) -> bool:
+        """Add what was found since `base`; False where memory does not allow it."""
+        sets, slots = new.sets + len(new.keys), new.slots + int(new.counts.sum())
+        if not self.make_room(base, sets, slots):
+            return False
+        add_all(found_of(base), new.keys, new.counts, np.empty(len(new.keys), dtype=np.int64))
+        return self.make_room(base)
+
+    def follow(self, base: Worker, worker: Worker, keep: Iterable[str]) -> bool:
+        """A worker goes on from `base`, which has found all that he has: of what he learnt only the
+        tables called `keep` stay, with an entry per information set. False where memory does not
+        allow it."""
+        found, names = found_of(worker), list(keep)
+        kept = {name: self.used(worker)[name] for name in names}
+        keys = keys_of(found) if names else np.zeros((0, 1), dtype=np.uint64)
+        if not self._allowed(worker, self._sizes(base)):
+            return False
+        self._begin_at(base, worker)
+        numbers = np.empty(len(keys), dtype=np.int64)
+        find_all(found_of(base).places, keys, numbers)
+        for name, array in kept.items():
+            getattr(worker.tables, name)[numbers] = array
+        return True
 
     def unify(self, workers: list[Worker], common: int) -> bool:
         """One numbering for all workers, of whom the first `common` information sets have it; False
@@ -191,7 +240,7 @@ class Growing:
         begin: int,
     ) -> None:
         """Move a worker's new entries to where the first worker has them."""
-        slots = _slots(first, numbers, counts)
+        slots = slots_of_sets(first, numbers, counts)
         blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
         for name, array in worker.tables._asdict().items():
             low, many, to = (
@@ -209,7 +258,7 @@ class Growing:
         found = found_of(workers[0])
         keys, counts = keys_of(found), counts_of(found)
         if len(workers) == 1:
-            return keys, counts, [type(workers[0].tables)(**self.used(workers[0]))]
+            return keys, counts, [self.used_tables(workers[0])]
         others = [(keys_of(found_of(w)), counts_of(found_of(w))) for w in workers[1:]]
         union = found_from(
             np.concatenate([keys, *(k for k, _ in others)]),
@@ -221,7 +270,7 @@ class Growing:
             numbers = np.empty(len(own_keys), dtype=np.int64)
             add_all(union, own_keys, own_counts, numbers)
             tables = self._new(sets_in(union), slots_in(union))
-            slots = _slots(union, numbers, own_counts)
+            slots = slots_of_sets(union, numbers, own_counts)
             for name, array in self.used(worker).items():
                 getattr(tables, name)[numbers if name in self._by_set else slots] = array
             aligned.append(tables)
@@ -294,18 +343,16 @@ def _read(
     return keys, counts
 
 
-def _slots(found: Found, numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The slots of information sets, one after the other."""
-    begin = found.first[numbers].astype(np.int64)
-    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    slots: np.ndarray = np.repeat(begin, counts) + within
-    return slots
-
-
 def _doubled(size: int, needed: int) -> int:
     while size < needed:
         size *= 2
     return size
+
+
+def with_own_found(chance: Any) -> Any:
+    """The same scratch with a copy of what was found."""
+    inner = chance.inner if isinstance(chance, Coined) else chance
+    return _with_found(chance, _copied(found_in(inner)))
 
 
 def _copied(found: Found) -> Found:

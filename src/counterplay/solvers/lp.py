@@ -15,7 +15,7 @@ Deviations: none. One "iteration" solves everything.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,47 @@ from counterplay.forms.sequence import SequenceForm, Side
 from counterplay.solvers.base import Solver, one_of
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+TIE = 1e-5  # what a unit of distance costs beside one of payoff
 METHODS = ("highs", "highs-ds", "highs-ipm")
+
+
+class PlanProgram(NamedTuple):
+    """The program of one player: his plan x, then V and m of the other's information sets."""
+
+    worst: np.ndarray  # float64[columns]: what the other can hold him to
+    a_ub: Any  # a_ub @ columns <= 0
+    a_eq: Any
+    n_x: int
 
 
 def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
     """The most a player can make sure of, and a plan that does: float, float64[his sequences]."""
-    from scipy.optimize import linprog
+    program = _program(mine, other)
+    columns = _solve(program, program.worst, method)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def best_plan_within(
+    mine: Side,
+    other: Side,
+    against: np.ndarray,
+    least: float,
+    near: np.ndarray | None = None,
+    method: str = "highs",
+) -> tuple[float, np.ndarray]:
+    """A plan that gets the most by `against` (float64[his sequences], the payoff of each sequence)
+    among those that the other cannot hold below `least`; what it makes sure of, and the plan.
+
+    `near`: a plan; of the best ones that with the least Σ |x - near|, nearly.
+    """
+    program = _program(mine, other)
+    objective = np.zeros(len(program.worst))
+    objective[: program.n_x] = against
+    columns = _solve(program, objective, method, least, near)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def _program(mine: Side, other: Side) -> PlanProgram:
     from scipy.sparse import block_array, coo_array, csr_array
 
     n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
@@ -80,17 +115,47 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
             (-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
         )
         equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
-    objective = -np.concatenate(
+    worst = np.concatenate(
         [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
     )
     a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
+    return PlanProgram(worst, a_ub, a_eq, n_x)
+
+
+def _solve(
+    program: PlanProgram,
+    objective: np.ndarray,
+    method: str,
+    least: float | None = None,
+    near: np.ndarray | None = None,
+) -> np.ndarray:
+    """Columns that maximise the objective; with `least` those that make sure of so much, with
+    `near` those with the least distance among them."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, csr_array, eye_array, vstack
+
+    a_ub, b_ub = program.a_ub, np.zeros(program.a_ub.shape[0])
+    if least is not None:
+        a_ub = vstack([a_ub, csr_array(-program.worst[None, :])], format="csr")
+        b_ub = np.append(b_ub, -least)
+    n, n_x, a_eq = len(program.worst), program.n_x, program.a_eq
+    extra = 0
+    if near is not None:  # d >= x - near and d >= near - x, at a small price
+        extra = n_x
+        own = eye_array(n_x, n, format="csr")
+        apart = eye_array(n_x, format="csr")
+        a_ub = block_array([[a_ub, None], [own, -apart], [-own, -apart]], format="csr")
+        b_ub = np.concatenate([b_ub, near, -near])
+        a_eq = block_array([[a_eq, csr_array((a_eq.shape[0], n_x))]], format="csr")
+        objective = np.concatenate([objective, np.full(n_x, -TIE)])
     b_eq = np.zeros(a_eq.shape[0])
     b_eq[0] = 1.0
-    bounds = np.array([(0.0, np.inf)] * n_x + [(-np.inf, np.inf)] * (n_other + n_m))
+    free, above = (-np.inf, np.inf), (0.0, np.inf)
+    bounds = np.array([above] * n_x + [free] * (n - n_x) + [above] * extra)
     answer = linprog(
-        objective,
+        -objective,
         A_ub=a_ub,
-        b_ub=np.zeros(a_ub.shape[0]),
+        b_ub=b_ub,
         A_eq=a_eq,
         b_eq=b_eq,
         bounds=bounds,
@@ -99,7 +164,8 @@ def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, 
     )
     if answer.status != 0:
         raise CounterplayError(f"the linear program was not solved: {answer.message}")
-    return -float(answer.fun), np.maximum(answer.x[:n_x], 0.0)
+    columns: np.ndarray = answer.x[:n]
+    return columns
 
 
 def _slot_owner(side: Side) -> Any:

@@ -85,6 +85,7 @@ class OutcomeSampling(SamplingSolver):
     summary = "outcome-sampling MCCFR, Algorithm 1"
     by_set = ("last_visit",)
     finds = True
+    private = ("last_visit",)
 
     def __init__(
         self,

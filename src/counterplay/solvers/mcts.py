@@ -39,12 +39,14 @@ from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
+from counterplay.solvers.exchange import SLOTS, ChangedRows
 from counterplay.solvers.growing import found_of
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
+NODES = "nodes"  # the plane of `in_tree`
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 TINY = 1e-300
 ALWAYS_BELOW, SELDOM = (
@@ -292,16 +294,44 @@ class TreeSearch(SamplingSolver):
             mine[:used] = array[:used]
 
     def _first(self, worker: Worker) -> np.ndarray:
-        """The first slot of each information set."""
+        """The first slot of each information set, and behind them how many slots there are."""
         if self._growing is None:
             first: np.ndarray = self.game.form.first
             return first
-        return found_of(worker).first
+        found = found_of(worker)
+        return found.first[: sets_in(found) + 1]
 
     def _rows(self, tables: Tables) -> tuple[int, int, int]:
         """How much of each table is used."""
         sets, slots = self._used
         return slots, sets, sets if self.game.abilities.keyed else len(tables.in_tree)
+
+    def changes(self, before: Tables, tables: Tables) -> dict[str, np.ndarray]:
+        visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
+        then, now = (t.stats[:, VISITS] * t.stats[:, VALUE] for t in (before, tables))
+        found = {SLOTS: np.stack((visits, now - then), axis=1)}
+        if len(tables.in_tree):
+            found[NODES] = (tables.in_tree > before.in_tree).astype(np.float64)[:, None]
+        return found
+
+    def _absorb(self, base: Worker, plane: str, found: ChangedRows, lanes: int) -> None:
+        if plane == NODES:
+            base.tables.in_tree[found.rows] = 1
+            return
+        rows, stats = found.rows, base.tables.stats
+        reward = stats[rows, VISITS] * stats[rows, VALUE] + found.values[:, 1] / lanes
+        visits = stats[rows, VISITS] + found.values[:, 0] / lanes
+        stats[rows, VISITS], stats[rows, VALUE] = visits, reward / visits
+        stats[rows, ROOT] = np.sqrt(1.0 / visits)
+        self._spread(base, np.unique(np.searchsorted(self._first(base), rows, side="right") - 1))
+
+    def _spread(self, worker: Worker, infosets: Any) -> None:
+        """What follows from the visits of these."""
+        first = self._first(worker)
+        total = np.add.reduceat(worker.tables.stats[: first[-1], VISITS], first[:-1])[infosets]
+        root = np.sqrt(np.log(np.maximum(total, 2.0)))
+        spread = worker.tables.spread[: len(first) - 1]
+        spread[infosets] = np.maximum(self._c * root, TINY)
 
     def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
         base, mine = found["stats"], found[f"stats.{copy}"].copy()
@@ -343,11 +373,7 @@ class TreeSearch(SamplingSolver):
         tables.stats[:, ROOT] = np.sqrt(
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
-        used = self.game.n_infosets if self._growing is None else sets_in(found_of(worker))
-        first = self._first(worker)[:used]
-        end = int(self._first(worker)[used])
-        total = np.maximum(np.add.reduceat(visits[:end], first), 2.0)
-        tables.spread[:used] = np.maximum(self._c * np.sqrt(np.log(total)), TINY)
+        self._spread(worker, slice(None))
 
 
 SOLVER = TreeSearch

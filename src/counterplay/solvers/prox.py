@@ -18,7 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import Side, Treeplex
+from counterplay.forms.together import Gang, Shares, collect, sequences_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.meeting import meet
 
 
 class Half(NamedTuple):
@@ -34,6 +36,8 @@ class Half(NamedTuple):
     next_payoff: np.ndarray  # float64[s + 1]
     work: np.ndarray  # float64[s + 1]
     policy: np.ndarray  # float64[s]
+    value: np.ndarray  # float64[m]
+    above: np.ndarray  # float64[m]
 
 
 def new_half(side: Treeplex | Side) -> Half:
@@ -41,6 +45,7 @@ def new_half(side: Treeplex | Side) -> Half:
     half = Half(
         np.empty(n_infosets),
         *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)),
+        *(np.empty(n_infosets) for _ in range(2)),
     )
     most_below(side, np.ones(n_infosets), half.beta, half.work)
     return half
@@ -51,12 +56,6 @@ def largest_prox(side: Treeplex | Side, half: Half, euclidean: bool) -> float:
     n = np.diff(side.first)
     own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
     return float(most_below(side, own, np.empty(len(n)), half.work))
-
-
-@jit(inner=True)
-def copy_into(source: np.ndarray, out: np.ndarray) -> None:
-    for q in range(index(len(out))):
-        out[q] = source[q]
 
 
 @jit
@@ -122,35 +121,65 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 @jit
 def smoothed_reply(
-    side: Treeplex | Side, half: Half, mu: float, euclidean: bool, payoff: np.ndarray
+    side: Treeplex | Side,
+    half: Half,
+    mu: float,
+    euclidean: bool,
+    payoff: np.ndarray,
+    shares: Shares,
+    crew: Gang,
+    k: int,
 ) -> float:
-    """max_x x'payoff - μ d(x). Fills `half.policy` with the maximiser's behaviour, `half.work`
-    with smoothed values."""
-    copy_into(payoff, half.work)
-    i = index(len(side.parent))
-    while i > ZERO:  # children first
-        i -= ONE
-        low, high = index(side.first[i]), index(side.first[i + ONE])
-        if euclidean:
-            value = _project(half.work, low, high, mu * half.beta[i], half.policy)
-        else:
-            value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
-        half.work[index(side.parent[i])] += value
-    return float(half.work[0])
+    """max_x x'payoff - μ d(x), thread k's part. Fills `half.policy` with the maximiser's
+    behaviour, `half.work` with smoothed values; at the end both are whole."""
+    row = len(shares.low)
+    while row > 0:  # children first
+        row -= 1
+        begin = index(shares.low[row, k])
+        i = index(shares.high[row, k])
+        while i > begin:
+            i -= ONE
+            low, high = index(side.first[i]), index(side.first[i + ONE])
+            for slot in range(low, high):
+                half.work[slot + ONE] = collect(shares, half.value, slot + ONE, payoff[slot + ONE])
+            if euclidean:
+                value = _project(half.work, low, high, mu * half.beta[i], half.policy)
+            else:
+                value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
+            half.value[i] = value
+        if shares.begins[row]:
+            meet(crew.door, crew.threads)
+    return float(collect(shares, half.value, ZERO, payoff[ZERO]))
 
 
 @jit(inner=True)
 def add_prox_gradient(
-    side: Treeplex | Side, beta: np.ndarray, mu: float, policy: np.ndarray, out: np.ndarray
+    side: Treeplex | Side,
+    half: Half,
+    mu: float,
+    policy: np.ndarray,
+    out: np.ndarray,
+    shares: Shares,
+    crew: Gang,
+    k: int,
 ) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
-    (ω(b) - b'(b - 1/n)) above."""
-    for i in range(index(len(side.parent))):
-        low, high = index(side.first[i]), index(side.first[i + ONE])
-        share = 1.0 / float(high - low)
-        above = 0.0
-        for slot in range(low, high):
-            away = policy[slot] - share
-            out[slot + ONE] += mu * beta[i] * away
-            above += 0.5 * away * away - policy[slot] * away
-        out[index(side.parent[i])] += mu * beta[i] * above
+    (ω(b) - b'(b - 1/n)) above. Thread k's part."""
+    for row in range(len(shares.low)):
+        for i in range(index(shares.low[row, k]), index(shares.high[row, k])):
+            low, high = index(side.first[i]), index(side.first[i + ONE])
+            share = 1.0 / float(high - low)
+            above = 0.0
+            for slot in range(low, high):
+                away = policy[slot] - share
+                out[slot + ONE] += mu * half.beta[i] * away
+                above += 0.5 * away * away - policy[slot] * away
+            half.above[i] = mu * half.beta[i] * above
+    meet(crew.door, crew.threads)
+    for row in range(len(shares.low)):
+        low, high = sequences_of(side, shares, row, k)
+        for q in range(low, high):
+            j = index(shares.below[q + ONE])
+            while j > index(shares.below[q]):  # parents first
+                j -= ONE
+                out[q] += half.above[index(shares.after[j])]

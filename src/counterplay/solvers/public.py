@@ -21,8 +21,8 @@ from counterplay.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.deal import draw
 from counterplay.holdem.walk.board import Board, fill_board, new_board
-from counterplay.holdem.walk.device import Device
 from counterplay.holdem.walk.shape import streets_of
+from counterplay.kernels.device import Device
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
 from counterplay.solvers.device_boards import BoardSource

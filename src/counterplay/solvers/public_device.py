@@ -16,8 +16,9 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.holdem.walk.classes import ROOM
 from counterplay.holdem.walk.columns import columns_of
-from counterplay.holdem.walk.device import SOURCE, Device, Products, padded, products, room_of
+from counterplay.holdem.walk.device import SOURCE, Products, padded, products, room_of
 from counterplay.holdem.walk.shape import Street
+from counterplay.kernels.device import Device
 from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
 from counterplay.solvers.public_work import MODEL, Rows, Ties

@@ -30,6 +30,7 @@ from counterplay.solvers.limits import check_target as check_target
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
 CHECKPOINT_SECONDS = 15.0
+METRICS_SECONDS = 1.0  # for whoever watches
 #: Without `measure_every`, measurements are spaced by this factor, and take at most this share of
 #: the time.
 MEASURE_FACTOR = 1.25
@@ -176,7 +177,7 @@ class _Loop:
         self.measuring = 0.0
         self.started_at = solver.iterations
         self.chunk = 1
-        self.saved_at = time.monotonic()
+        self.saved_at = self.told_at = time.monotonic()
         last = metrics[-1].iterations if metrics else 0
         self.next_measure = self._after(max(last, solver.iterations))
 
@@ -243,6 +244,9 @@ class _Loop:
                 limits.on_chunk(self._progress())
             if self.folder is not None and time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
                 self._save()
+            elif self.folder is not None and time.monotonic() - self.told_at > METRICS_SECONDS:
+                run_folder.tell_metrics(self.folder, self.metrics)
+                self.told_at = time.monotonic()
 
     def _step(self) -> None:
         """One chunk of iterations, not past the next measurement or limit."""
@@ -300,4 +304,4 @@ class _Loop:
                 raise CounterplayError(
                     f"{error}; the last good checkpoint is still in {self.folder}"
                 ) from None
-            self.saved_at = time.monotonic()
+            self.saved_at = self.told_at = time.monotonic()

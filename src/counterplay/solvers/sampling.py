@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +21,11 @@ from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.growing import Growing, check_rules, found_of, rules_in
+from counterplay.solvers.exchange import SLOTS, Bundle, ChangedRows, changed_rows
+from counterplay.solvers.growing import Growing, check_rules, found_of, rules_in, with_own_found
 from counterplay.solvers.teams import (
     EARLY,
+    TEAM_OPTIONS,
     Alone,
     Short,
     Team,
@@ -44,6 +47,7 @@ class SamplingSolver(Solver):
 
     early: ClassVar[float] = EARLY  # see `teams.py`
     by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set, not slot
+    private: ClassVar[tuple[str, ...]] = ()  # tables that each worker of a team apart keeps
     finds: ClassVar[bool] = False  # whether its kernel plays games that find their information sets
 
     def __init__(
@@ -53,8 +57,7 @@ class SamplingSolver(Solver):
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
-        self.rng = apart(self.rng)
-        self._growing = None
+        self._growing: Growing | None = None
         self._at_once = at_once
         if game.abilities.keyed:
             check_finds(self)
@@ -63,13 +66,16 @@ class SamplingSolver(Solver):
         # information sets and slots with one numbering in all copies, as of the last meeting
         self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
-        self._team = self._new_team([self._new_worker(k, seed) for k in range(threads)])
+        workers = [self.new_worker(k) for k in range(threads)]
+        self.rng = workers[0].rng
+        self._team = self._new_team(workers)
 
     @classmethod
     def plays(cls, game: Game) -> bool:
         return cls.finds or not game.abilities.keyed
 
-    def _new_worker(self, k: int, seed: int) -> Worker:
+    def new_worker(self, k: int) -> Worker:
+        """The k-th, at iteration 0."""
         buffer = apart(chance_buffer(self._form))
         worker = Worker(
             all_apart(
@@ -80,11 +86,32 @@ class SamplingSolver(Solver):
             buffer,
             self._new_chance(buffer),
             all_apart(self._new_scratch()),
-            self.rng if k == 0 else apart(new_state(seed, k)),
+            apart(new_state(self.seed, k)),
         )
         if self._growing is not None:
             self._growing.begin(worker)
         return worker
+
+    @property
+    def form(self) -> Any:
+        """What is played on."""
+        return self._form
+
+    @property
+    def growing(self) -> Growing | None:
+        """Who makes room, where information sets are found while playing."""
+        return self._growing
+
+    @property
+    def plain_options(self) -> dict[str, Any]:
+        """Without who plays."""
+        return {name: self.options[name] for name in self.options if name not in TEAM_OPTIONS}
+
+    def join(self, team: Team, options: dict[str, Any]) -> None:
+        """Before the first iteration: have others play. `options`: of the team."""
+        self.options = {**self.plain_options, **options}
+        self._team = team
+        self.rng = team.workers[0].rng
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
         """The scratch of one game, or of several that are played in step."""
@@ -164,6 +191,42 @@ class SamplingSolver(Solver):
         used = self._used[1]
         tables.regret[:used] = mean[:used]
 
+    def found_since(self, base: Worker, worker: Worker) -> Bundle:
+        """What a worker found in a round that began at `base`, to be sent."""
+        growing = self._growing
+        before, new = (base.tables, None) if growing is None else growing.since(base, worker)
+        planes = self.changes(before, self.used_tables(worker))
+        return Bundle({name: changed_rows(plane) for name, plane in planes.items()}, new)
+
+    def changes(self, before: Any, tables: Any) -> dict[str, np.ndarray]:
+        """Planes (`exchange.py`) of what is in tables that were as `before`."""
+        columns = (tables.regret - before.regret, tables.strategy_sum)
+        return {SLOTS: np.stack(columns, axis=1)}
+
+    def absorb(self, base: Worker, found: Bundle, lanes: int) -> None:
+        """Add what all `lanes` found together, in which every sample counts so many times.
+        `OutOfRoom` where memory does not allow it, and then nothing is changed."""
+        growing, new = self._growing, found.new
+        if growing is not None and new is not None and not growing.admit(base, new):
+            raise self.no_room()
+        for name, rows in found.planes.items():
+            self._absorb(base, name, rows, lanes)
+
+    def _absorb(self, base: Worker, plane: str, found: ChangedRows, lanes: int) -> None:
+        base.tables.regret[found.rows] += found.values[:, 0] / lanes
+        base.tables.strategy_sum[found.rows] += found.values[:, 1]
+
+    def begin_round(self, base: Worker, worker: Worker, keep: bool = True) -> None:
+        """A worker's tables, from those of a meeting. `keep`: what is private it has."""
+        names = self.private if keep else ()
+        if self._growing is not None and not self._growing.follow(base, worker, names):
+            raise self.no_room()
+        for name in worker.tables._fields:
+            if name == "strategy_sum":
+                worker.tables.strategy_sum[:] = 0.0
+            elif name not in self.private:
+                getattr(worker.tables, name)[...] = getattr(base.tables, name)
+
     def hand_over(self, workers: list[Worker]) -> None:
         """Everything but strategy sums, which each thread keeps for itself."""
         if self._growing is not None:
@@ -180,12 +243,15 @@ class SamplingSolver(Solver):
         played = self._team.run(self, self.iterations, n)
         if played.short:
             self.counters += played.iterations, played.nodes
-            raise OutOfRoom(
-                f"{self.game.name}: {self.infosets():,} information sets are found, and there is "
-                f"no memory for twice as many; all that was learnt in {self.iterations:,} "
-                f"iterations is kept, and a run in a folder can be gone on with where there is more"
-            )
+            raise self.no_room()
         return played.nodes
+
+    def no_room(self) -> OutOfRoom:
+        return OutOfRoom(
+            f"{self.game.name}: {self.infosets():,} information sets are found, and there is "
+            f"no memory for twice as many; all that was learnt in {self.iterations:,} "
+            f"iterations is kept, and a run in a folder can be gone on with where there is more"
+        )
 
     @property
     def copies(self) -> list[Any]:
@@ -194,20 +260,32 @@ class SamplingSolver(Solver):
         return [worker.tables for worker in self._team.playing]
 
     def tables(self) -> dict[str, np.ndarray]:
-        self._team.fetch()
-        workers, growing = self._team.workers, self._growing
-        found: dict[str, np.ndarray] = {}
-        for k, worker in enumerate(workers):
-            mine = worker.tables._asdict() if growing is None else growing.saved(worker)
-            ending = "" if k == 0 else f".{k}"  # what the first has is called without a number
-            found |= {f"{name}{ending}": array for name, array in mine.items()}
-            if k > 0:
-                found[f"rng.{k}"] = worker.rng
-            if len(worker.buffer):  # the deck as the last hand left it
-                found[f"hand.{k}"] = worker.buffer
-        if growing is not None:
-            found["common"] = self._common
-        return found | self._team.arrays()
+        common = {} if self._growing is None else {"common": self._common}
+        return self._team.tables(self) | common
+
+    def used_tables(self, worker: Worker) -> Any:
+        """A worker's tables without the room behind them."""
+        return worker.tables if self._growing is None else self._growing.used_tables(worker)
+
+    def copied(self, worker: Worker) -> Worker:
+        """The same with tables of its own."""
+        tables = type(worker.tables)(*(array.copy() for array in worker.tables))
+        chance = worker.chance if self._growing is None else with_own_found(worker.chance)
+        return replace(worker, tables=tables, chance=chance)
+
+    def set_tables(self, worker: Worker, saved: Mapping[str, np.ndarray]) -> None:
+        """From what `saved` gave."""
+        if self._growing is not None:
+            self._growing.restore(worker, saved, self.game.name)
+            return
+        for name, array in saved.items():
+            getattr(worker.tables, name)[...] = array
+
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """What a file keeps of a worker's tables."""
+        if self._growing is not None:
+            return self._growing.saved(worker)
+        return dict(worker.tables._asdict())
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         if self._growing is not None:
@@ -227,8 +305,7 @@ class SamplingSolver(Solver):
                 if name.endswith(ending)
             }
             growing.restore(worker, mine, source)
-        if isinstance(self._team, Threads) and "owed" in saved:
-            self._team.owe(saved["owed"])
+        self._team.expect(saved)
         return saved
 
     def _updated(self, saved: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -271,11 +348,12 @@ class SamplingSolver(Solver):
         return self.complete(KeyedStrategy(self.game, keys, counts, shares))
 
     def change_form(self, form: Any) -> None:
+        self._team.change_form(form)
         self._form = form
 
     def fade(self, factor: float) -> None:
         share = probability(factor, "factor")
-        self._team.fetch()
+        self._team.settle()
         for worker in self._team.workers:
             self._fade(worker, share)
         self._team.changed()

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -44,6 +44,7 @@ MOST_ALONE = 1_000_000  # nodes, where information sets are found while playing
 EACH = 16.0  # by every thread between two meetings, which then take a small share of the time
 EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
 PATIENT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
+TEAM_OPTIONS = ("team", "workers", "news")  # of a team apart (`far_team.py`)
 BLOCK = 256  # entries that are put together at once
 
 
@@ -108,6 +109,9 @@ class Algorithm(Protocol):
     def hand_over(self, workers: list[Worker]) -> None:
         """What the first worker knows to all the others."""
 
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """What a file keeps of a worker's tables."""
+
 
 class Team(ABC):
     """Plays iterations. All its state is in `arrays()` and in the workers."""
@@ -127,6 +131,31 @@ class Team(ABC):
     def arrays(self) -> dict[str, np.ndarray]:
         """When it meets next."""
         return {}
+
+    def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
+        """All there is to be kept, not copies."""
+        self.fetch()
+        found: dict[str, np.ndarray] = {}
+        for k, worker in enumerate(self.workers):
+            ending = "" if k == 0 else f".{k}"  # what the first has is called without a number
+            found |= {f"{name}{ending}": array for name, array in algorithm.saved(worker).items()}
+            if k > 0:
+                found[f"rng.{k}"] = worker.rng
+            if len(worker.buffer):  # the deck as the last hand left it
+                found[f"hand.{k}"] = worker.buffer
+        return found | self.arrays()
+
+    def expect(self, saved: Mapping[str, np.ndarray]) -> None:
+        """What `tables` gave is about to be restored: make what varies in size fit."""
+        return
+
+    def settle(self) -> None:
+        """Bring all that was learnt to the workers' tables, to be changed there."""
+        self.fetch()
+
+    def change_form(self, form: Any) -> None:
+        """From now on another form is played."""
+        return
 
     def fetch(self) -> None:
         """Bring what was learnt to the workers' tables, where it lives elsewhere."""
@@ -164,7 +193,7 @@ class Threads(Team):
         # iterations that each still has to play of those that are done, for want of memory
         self._owed = np.zeros(len(workers), dtype=np.int64)
         self._stuck = False  # a meeting cannot be held, for the same reason
-        self._algorithm: Any = None
+        self._algorithm: Algorithm
 
     @property
     def playing(self) -> list[Worker]:
@@ -174,9 +203,9 @@ class Threads(Team):
         arrays = {"meeting": self._meeting, "nodes": self._nodes}
         return arrays | ({"owed": self._owed} if self._owed.any() else {})
 
-    def owe(self, owed: np.ndarray) -> None:
-        """What `arrays` gave as `owed`."""
-        self._owed[:] = owed
+    def expect(self, saved: Mapping[str, np.ndarray]) -> None:
+        if "owed" in saved:
+            self._owed[:] = saved["owed"]
 
     def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
         threads = range(len(self.workers))
@@ -258,13 +287,11 @@ class Threads(Team):
 
     def _visits(self) -> float:
         """Of an information set so far."""
-        return int(self._nodes.sum()) / int(self._algorithm.infosets())
+        return int(self._nodes.sum()) / self._algorithm.infosets()
 
     def _learnt_enough(self) -> bool:
-        """By the first thread alone; in a game whose information sets hardly ever come again,
-        after so many nodes."""
-        enough = self._keyed and int(self._nodes.sum()) >= MOST_ALONE
-        return enough or self._visits() >= ALONE
+        """By the first thread alone."""
+        return learnt_enough(self._algorithm, int(self._nodes.sum()))
 
     def _plan(self) -> None:
         """The next meeting, when everything is put together."""
@@ -276,6 +303,13 @@ class Threads(Team):
         most = done if self._meeting[1] else self._algorithm.early * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
+
+
+def learnt_enough(algorithm: Algorithm, nodes: int) -> bool:
+    """By one who played alone and touched so many nodes; in a game whose information sets hardly
+    ever come again, `MOST_ALONE` of them."""
+    enough = algorithm.game.abilities.keyed and nodes >= MOST_ALONE
+    return enough or nodes >= ALONE * algorithm.infosets()
 
 
 def _result(job: Future[tuple[int, int]]) -> tuple[int, int]:

@@ -88,6 +88,9 @@ class Dealer:
         self._chance = new_deal()
         compare(self._chance)  # compiled before the match begins
         self._log, self._transcript = Pen(None), Pen(None)
+        self._flush_to = (partial(self._flush, 0), partial(self._flush, 1))
+        self._owed: Callable[[], None] | None = None  # a hand that is not settled yet
+        self._totals = 0.0, 0.0
         self.won = np.full((plan.hands, 2), np.nan)  # by the first seat, as the dealer and not
         self.hands = 0  # finished
 
@@ -104,17 +107,17 @@ class Dealer:
             self._check_versions()
             before = time.perf_counter()
             self._account(f"STARTED at {now()}\n")
-            totals = [0.0, 0.0]
             for hand, cards in enumerate(deals_of(plan.seed, plan.hands)):
-                won = self._play_hand(hand, cards)
-                totals = [totals[0] + won, totals[1] - won]
+                self._play_hand(hand, cards)
             for seat in (0, 1):
                 self._flush(seat)
+            self._settle_owed()
             self._account(f"FINISHED at {now()}\n")
-            self.score = score_line(totals, plan.names)
+            self.score = score_line(self._totals, plan.names)
             self._account(self.score)
             self._log.write(self.score)
         except KeyboardInterrupt:
+            self._settle_owed()
             raise Interrupted(self._result(time.perf_counter() - before, True)) from None
         finally:
             self._log.close()
@@ -125,8 +128,8 @@ class Dealer:
         assert result is not None
         return result
 
-    def _play_hand(self, hand: int, cards: list[int]) -> float:
-        """What the first seat wins."""
+    def _play_hand(self, hand: int, cards: list[int]) -> None:
+        """Play it, and leave it to be settled."""
         first = 0 if self._plan.fixed_seats else hand & 1  # the seat in position 0
         texts, node = hand_texts(cards), 0
         self._clock.new_hand()
@@ -137,38 +140,44 @@ class Dealer:
                 f"{STATE}:{position}:{hand}:{public.history}:{views[position][public.street]}"
                 for position in (0, 1)
             ]
-            for seat in (0, 1):
-                self._put(seat, lines[seat ^ first])
-            if public.position < 0:
-                break
+            self._put(lines[first], lines[1 - first])
             position = public.position
+            if position < 0:
+                break
             asked = Asked(lines[position], position, hand, node, views[position][public.street])
             node = public.after[self._ask(position ^ first, asked)]
-        return self._settle(hand, cards, first, node, texts.all[public.street])
+        self._owed = partial(self._settle, hand, cards, first, node, texts.all[public.street])
+        if not self._transcript.idle:
+            self._settle_owed()
 
-    def _settle(self, hand: int, cards: list[int], first: int, node: int, shown: str) -> float:
+    def _settle_owed(self) -> None:
+        """The last hand, while the first to act in the next one thinks."""
+        owed, self._owed = self._owed, None
+        if owed is not None:
+            owed()
+
+    def _settle(self, hand: int, cards: list[int], first: int, node: int, shown: str) -> None:
         state, names = self._ends[node], self._plan.names
         dealer_won = settle_deal(state, cards, self._chance)
         here = (names[first], names[1 - first])
         self._log.write(state_line(hand, state.history, shown, dealer_won, here))
         won = dealer_won if first == 1 else -dealer_won
         self.won[hand, 1 - first] = won
+        self._totals = self._totals[0] + won, self._totals[1] - won
         self.hands = hand + 1
         for k in (0, 1) if hand % SECONDS_EVERY == 0 else ():
             used = int(self._clock.used[k])
             self._account(f"Seconds cumulatively spent in match for seat {k}: {used}\n")
         if self.hands % TELL_EVERY == 0:
             self._tell(self.hands / self._plan.hands, f"{self.hands:,} hands")
-        return won
 
     def _ask(self, seat: int, asked: Asked) -> str:
         """The letter of the action that a seat takes."""
         self._flush(seat)
-        sent = time.monotonic()
-        send_other = partial(self._flush, 1 - seat)
+        before = sent = time.monotonic()
+        self._settle_owed()
         while True:
-            before = time.monotonic()
-            data = self._readers[seat].read(self._clock.response, send_other)
+            data = self._readers[seat].read(self._clock.response, self._flush_to[1 - seat])
             after = time.monotonic()
             if not data:
                 waited = f"{after - before:.1f} seconds spent waiting"
@@ -180,6 +189,7 @@ class Dealer:
             if not self._transcript.idle:
                 self._account(f"FROM {seat + 1} at {now()} {line}")
             if line[0] in "#;":
+                before = after
                 continue
             if not self._clock.charge(seat, after - sent):
                 raise self._abort(f"ERROR: seat {seat + 1} ran out of time")
@@ -189,12 +199,14 @@ class Dealer:
                 self._warn(f"{judged.warning} (seat {seat + 1}, hand {asked.hand})")
             if judged.letter is not None:
                 return judged.letter
+            before = after
 
-    def _put(self, seat: int, line: str) -> None:
-        """A line that goes out with the next `_flush`."""
-        if not self._transcript.idle:
-            self._account(f"TO {seat + 1} at {now()} {line}\n")
-        self._waiting[seat] += f"{line}\r\n"
+    def _put(self, *lines: str) -> None:
+        """A line for each seat that goes out with the next `_flush`."""
+        for seat, line in enumerate(lines):
+            if not self._transcript.idle:
+                self._account(f"TO {seat + 1} at {now()} {line}\n")
+            self._waiting[seat] += f"{line}\r\n"
 
     def _flush(self, seat: int) -> None:
         text, self._waiting[seat] = self._waiting[seat], ""
@@ -220,6 +232,7 @@ class Dealer:
                 self._warn(f"{sentence} (seat {seat + 1})")
 
     def _abort(self, message: str) -> MatchAborted:
+        self._settle_owed()
         self._account(f"{message}\n")
         return MatchAborted(message)
 

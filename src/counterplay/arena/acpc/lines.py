@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import select
 import socket
 import time
 from collections import deque
 from collections.abc import Callable
 
+from counterplay.base.processors import cores
+
 RECEIVED_AT_ONCE = 1 << 16  # bytes
 MOMENT = 0.001  # seconds
+LOOKING = 0.0002  # seconds, where dealer and both players have a processor each
+AT_ONCE: int = getattr(socket, "MSG_DONTWAIT", 0)  # not on Windows
+_let_others: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 class LineReader:
@@ -19,7 +26,9 @@ class LineReader:
         self._connection, self._most = connection, most
         self._lines: deque[bytes] = deque()
         self._rest = b""
-        self._limit: float | None = connection.gettimeout()
+        connection.settimeout(None)
+        self._arrives = _waiter(connection)
+        self._looks = bool(AT_ONCE) and cores() > 2
 
     def read(self, seconds: float | None = None, idle: Callable[[], None] | None = None) -> bytes:
         """The next line; nothing where the other side has gone, or no whole line comes in time.
@@ -37,6 +46,8 @@ class LineReader:
                 idle = None
             elif not data:
                 return b""
+            elif not self._rest and data.find(b"\n") == len(data) - 1 < self._most:
+                return data  # one line, nearly always
             else:
                 self._cut(self._rest + data)
                 if self._lines:
@@ -46,16 +57,26 @@ class LineReader:
                 return b""
 
     def _receive(self, seconds: float | None) -> bytes | None:
-        """What has come; None: nothing in time."""
-        if seconds != self._limit:
-            self._connection.settimeout(seconds)
-            self._limit = seconds
-        try:
-            return self._connection.recv(RECEIVED_AT_ONCE)
-        except TimeoutError:
-            return None
-        except OSError:  # reset
-            return b""
+        """What has come; None: nothing in time. Where there are processors enough it looks for a
+        moment before it sleeps: to be woken takes longer than an answer."""
+        end = time.monotonic() + LOOKING if self._looks else 0.0
+        slept = False
+        while True:
+            try:
+                if AT_ONCE or slept:
+                    return self._connection.recv(RECEIVED_AT_ONCE, AT_ONCE)
+            except BlockingIOError:
+                pass
+            except OSError:  # reset
+                return b""
+            if slept:
+                return None
+            if time.monotonic() < end:
+                _let_others()
+            elif self._arrives(seconds):
+                slept = True
+            else:
+                return None
 
     def _cut(self, data: bytes) -> None:
         line = b""
@@ -66,6 +87,15 @@ class LineReader:
             if line[-1:] == b"\n":
                 self._lines.append(line)
         self._rest = b"" if line[-1:] == b"\n" else line
+
+
+def _waiter(connection: socket.socket) -> Callable[[float | None], bool]:
+    """Tells whether something comes within so many seconds."""
+    if not hasattr(select, "poll"):
+        return lambda seconds: bool(select.select([connection], [], [], seconds)[0])
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return lambda seconds: bool(poll.poll(None if seconds is None else 1000 * seconds))
 
 
 def _split(data: bytes) -> list[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.arena.acpc.protocol import STATE, MatchState, parse_state
+from counterplay.arena.adapt.player import Adaptive
 from counterplay.arena.adaptive import AdaptiveBot
 from counterplay.arena.deals import deal_seeds, session
 from counterplay.arena.referee import ask_bot, play_session, settle_deal, tell_bot
@@ -18,6 +19,7 @@ from counterplay.holdem.deal import new_deal
 from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history
+from counterplay.opponents.hands.records import parse_cards
 
 SEEDS_AT_ONCE = 1_000
 NOTHING = "no cards"
@@ -69,6 +71,8 @@ class AcpcPlayer:
         play_session((self.bot, _Caller()), session(self.seed, 0, 4), False)
         if isinstance(self.bot, AdaptiveBot) and self.bot.forgets:
             self.bot.ponder()
+        if isinstance(self.bot, Adaptive):
+            self.bot.warm_up()
 
     def hear(self, line: str) -> str | None:
         """The answer to a line of the dealer, without its end; None where there is nothing to say:
@@ -81,9 +85,10 @@ class AcpcPlayer:
         if self._begun and line.startswith(self._begun):  # nearly always
             betting, _, cards = line[len(self._begun) :].partition(":")
             node = self._nodes.get(betting)
-            if node is not None and self._actors[node] == 1 - self._seat:
+            actor = -1 if node is None else self._actors[node]
+            if actor == 1 - self._seat:
                 return None
-            if node is not None and self._actors[node] == self._seat and cards == self._seen:
+            if node is not None and actor == self._seat and self._sees(node, cards):
                 return self._answer(line, node)
         state = parse_state(line)
         begun = f"{STATE}:{state.position}:{state.hand}:"
@@ -99,6 +104,20 @@ class AcpcPlayer:
         assert own is not None
         self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
         return self._answer(line, state.node)
+
+    def _sees(self, node: int, cards: str) -> bool:
+        """Whether these are the cards of the last question, or those and new ones on the board;
+        then they are what is seen now."""
+        if cards == self._seen:
+            return True
+        new = cards.removeprefix(self._seen)
+        if new is cards or new[0] != "/":
+            return False
+        board = (*self._board, *parse_cards(new.replace("/", "")))
+        if len(board) != self._tree.states[node].on_board:
+            return False
+        self._board, self._seen = board, cards
+        return True
 
     def _answer(self, line: str, node: int) -> str:
         """To a line with the cards that were seen last."""

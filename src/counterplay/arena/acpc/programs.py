@@ -40,7 +40,7 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
     path = Path(text)
     if is_own(text):
         return Sitter(_clean(split_own(text)[1]), our_command(text, seed))
-    if text in BOTS or text == ADAPTIVE or (os.path.exists(text) and not _runs(path)):
+    if text in BOTS or (os.path.exists(text) and not _runs(path)):
         return Sitter(_clean(path.stem if path.suffix else path.name), our_command(text, seed))
     try:
         words = shlex.split(text)
@@ -48,7 +48,7 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
         raise BadParameter(f"cannot read the command {text!r}: {error}") from None
     program = shutil.which(words[0]) if words else None
     if program is None:
-        raise unknown("player", text, [*BOTS, ADAPTIVE, WAIT, "a program or a saved strategy"])
+        raise unknown("player", text, [*BOTS, WAIT, "a program or a saved strategy"])
     named = Path(words[-1] if len(words) > 1 and os.path.exists(words[-1]) else program)
     return Sitter(_clean(named.stem), (os.path.abspath(program), *words[1:]))
 
@@ -57,7 +57,7 @@ def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
     """Plays one of ours when host and port are added."""
     if seed < 0:
         raise BadParameter(f"seed must be a whole number from 0, not {seed!r}")
-    if player not in BOTS and player != ADAPTIVE:
+    if player not in BOTS:
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.cli", "acpc", "play")
     return (*start, "--player", player, "--seed", str(seed))

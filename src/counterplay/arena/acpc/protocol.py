@@ -36,7 +36,12 @@ class MatchState(NamedTuple):
 
     @property
     def betting(self) -> Betting:
-        return betting_tree(LIMIT).states[self.node]
+        return _states()[self.node]
+
+
+@cache
+def _states() -> list[Betting]:
+    return betting_tree(LIMIT).states
 
 
 def parse_state(line: str) -> MatchState:
@@ -57,12 +62,11 @@ def parse_state(line: str) -> MatchState:
         parse_holding(blind) if blind else None,
         parse_holding(dealer) if dealer else None,
     )
-    state = MatchState(int(position), int(hand), node, holes, parse_cards(board.replace("/", "")))
-    end = state.betting
-    unseen = None in holes if end.over and end.folded == NO_FOLD else not holes[state.position]
-    if unseen or len(state.board) != end.on_board:
+    shown, end = parse_cards(board.replace("/", "")), _states()[node]
+    unseen = None in holes if end.over and end.folded == NO_FOLD else not holes[int(position)]
+    if unseen or len(shown) != end.on_board:
         raise BadParameter(f"cards are missing in the state {line[:60]!r}")
-    return state
+    return MatchState(int(position), int(hand), node, holes, shown)
 
 
 class Public(NamedTuple):

@@ -34,7 +34,7 @@ def state_line(
     return f"STATE:{hand}:{history}:{cards}:{lost}|{won}:{names[0]}|{names[1]}\n"
 
 
-def score_line(totals: list[float], names: tuple[str, str]) -> str:
+def score_line(totals: tuple[float, float], names: tuple[str, str]) -> str:
     """`totals` in small bets, by seat as the names are."""
     one, two = (chips_text(total * CHIPS) for total in totals)
     return f"SCORE:{one}|{two}:{names[0]}|{names[1]}\n"

@@ -120,9 +120,8 @@ def _item(
     if outcome is None:
         return item
     item.notes = list(outcome.notes)
-    if (
-        re.search("poki|sparbot", str(asdict(outcome)), re.IGNORECASE)
-        and RECREATIONS not in item.notes
+    if re.search("poki|sparbot", str(asdict(outcome)), re.IGNORECASE) and not any(
+        "re-creations" in note for note in item.notes
     ):
         item.notes.append(RECREATIONS)
     changed = set(changed_files(outcome, folder)) if outcome.sums else set()

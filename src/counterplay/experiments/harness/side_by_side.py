@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from counterplay.base.cluster import current
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.base import Experiment
+from counterplay.experiments.harness.far_jobs import run_far
 from counterplay.experiments.harness.jobs import Job, can_fork, one_each, run_jobs
 from counterplay.experiments.harness.store import Slot, Store
 
@@ -42,6 +44,8 @@ class Makers:
     @property
     def helps(self) -> bool:
         """Whether pieces are made before."""
+        if current() is not None:
+            return True
         return can_fork() and (self.processors > FEW or self.deadline is not None)
 
     def parts(self, tell: Tell) -> tuple[Tell, Tell]:
@@ -72,7 +76,11 @@ class Makers:
             left = (time.monotonic() - started) * (1.0 - share) / max(share, 0.01)
             tell(share, f"about {left / 60:.0f} min left, pieces: {what}")
 
-        lacking = run_jobs(todo, self.processors, say, self.deadline)
+        cluster = current()
+        if cluster is None:
+            lacking = run_jobs(todo, self.processors, say, self.deadline)
+        else:
+            lacking = run_far(cluster, todo, store.folder, say, self.deadline)
         late = {name for name, why in lacking.items() if not why}
         return {name for name, mine in jobs.items() if any(job.name in late for job in mine)}
 

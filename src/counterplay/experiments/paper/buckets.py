@@ -69,13 +69,20 @@ def _curve(
 
     def measure(strategy: Strategy) -> list[float]:
         won = [
-            play_match(strategy.game, strategy, other, size.hands, MATCH_SEED + seed).mean
+            play_match(
+                strategy.game,
+                strategy,
+                other,
+                size.hands,
+                MATCH_SEED + seed,
+                luck_adjusted=False,
+            ).mean
             for other in (mine.bot("sparbot"), foe)
         ]
         poki = math.nan
         if size.poki and solver.iterations == when[-1]:  # one process: this is a thread
             match = (strategy.game, strategy, mine.bot("poki"), size.poki, MATCH_SEED + seed)
-            poki = play_match(*match, processes=1).mean
+            poki = play_match(*match, processes=1, luck_adjusted=False).mean
         return [float(solver.nodes_touched), *won, poki]
 
     recipe = {

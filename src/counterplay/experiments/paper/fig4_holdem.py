@@ -98,7 +98,9 @@ def _curve(
     opponent = strategy_bot(foe, "MCCFR10")
 
     def against(strategy: Strategy) -> list[float]:
-        result = play_match(strategy.game, strategy, opponent, hands, MATCH_SEED + seed)
+        result = play_match(
+            strategy.game, strategy, opponent, hands, MATCH_SEED + seed, luck_adjusted=False
+        )
         return [result.mean, result.standard_error]
 
     solver = new_solver(load(GAME), plan.algorithm, seed, plan.options)

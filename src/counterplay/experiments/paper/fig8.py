@@ -4,20 +4,26 @@
 As in the paper the model (a decision tree from 20,000 observed games) is there from the start and
 the response to it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. Beside it what the
 paper did not do: the model too is learnt while playing, from nothing, with Pconf from the number of
-observations. The games of one block say little (± 0.3 sb/h), so each policy is also frozen and
-measured over more, duplicate, hands. What it is measured by is what MCCFR10 wins from Poki.
+observations; and an adaptive player, who knows nobody either, starts from an equilibrium and leaves
+it as evidence comes in (`cp.Adaptive`). The games of one block say little (± 0.3 sb/h), so each
+policy is also frozen and measured over more, duplicate, hands. What it is measured by is what
+MCCFR10 wins from Poki.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.arena.adapt.online import play_adaptive
+from counterplay.arena.adapt.player import Adaptive
+from counterplay.arena.adapt.portfolio import portfolio
 from counterplay.arena.match import play_match
 from counterplay.arena.online import OnlineLearner, play_online
+from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
@@ -25,7 +31,7 @@ from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Z, around
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
-from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs
+from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs, training_jobs
 from counterplay.experiments.paper.players import (
     MATCH_SEED,
     RECREATED,
@@ -40,6 +46,8 @@ from counterplay.experiments.paper.rules import online as rules
 from counterplay.experiments.paper.rules.rows import LEARNING
 from counterplay.experiments.paper.sizes import POKI_RATE, rate
 from counterplay.experiments.paper.table1 import as_rows
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
 
 ITERATIONS = 6_000_000  # per 1,000 games
 EVERY = 1_000
@@ -52,7 +60,9 @@ class Scale(NamedTuple):
 
 SCALES = {"quick": Scale(8_000, 10_000), "paper": Scale(20_000, 40_000)}
 MCCFR10 = Wanted("MCCFR10", "outcome", 10, "poki")
-MODES = ("model learnt before", "model learnt while playing")
+MODES = ("model learnt before", "model learnt while playing", "adaptive, from an equilibrium")
+SAFE = "external"  # engine of the equilibrium that the adaptive player starts from
+PER_ITERATION = 40  # nodes that external sampling visits for one of outcome sampling, about
 
 
 def _play(model: Learnt | None, size: Scale, company: Company) -> list[tuple[float, ...]]:
@@ -72,9 +82,28 @@ def _play(model: Learnt | None, size: Scale, company: Company) -> list[tuple[flo
         relearn=model is None,
         tell=company.tell,
     ):
-        result = play_match(game, block.strategy, poki, size.measured, MATCH_SEED)
+        result = measured(game, block.strategy, poki, size.measured)
         rows.append((block.hands, block.iterations, block.won, result.mean, result.standard_error))
     return rows
+
+
+def _play_adaptive(size: Scale, company: Company) -> list[tuple[float, ...]]:
+    """As `_play`, of an adaptive player who knows nobody; its policy is that after the block."""
+    game, poki = company.game(10), company.bot("poki")
+    known = portfolio(game, (), equilibrium=company.equilibrium(10, SAFE).whole)
+    thinking = max(ITERATIONS // PER_ITERATION, 1)
+    player = Adaptive(company=known, every=EVERY, iterations=thinking)
+    rows: list[tuple[float, ...]] = []
+    for block in play_adaptive(poki, size.games, player=player, every=EVERY, tell=company.tell):
+        result = measured(game, player.strategy, poki, size.measured)
+        done = 2 * thinking * block.hands // EVERY
+        rows.append((block.hands, done, block.won, result.mean, result.standard_error))
+    return rows
+
+
+def measured(game: Game, strategy: Strategy, foe: Any, hands: int) -> MatchResult:
+    """A frozen policy."""
+    return play_match(game, strategy, foe, hands, MATCH_SEED, luck_adjusted=False)
 
 
 def _kept_play(mode: str, size: Scale, company: Company) -> np.ndarray:
@@ -91,6 +120,12 @@ def _kept_play(mode: str, size: Scale, company: Company) -> np.ndarray:
         "model": model and digest(model.strategy.probabilities),
         "file": file_version(__file__),
     }
+    if mode == MODES[2]:
+        safe = company.equilibrium(10, SAFE).whole
+        recipe |= {"mode": mode, "equilibrium": digest(safe.probabilities)}
+        return np.array(
+            company.store.value("online", recipe, lambda: _play_adaptive(size, company))
+        )
     return np.array(company.store.value("online", recipe, lambda: _play(model, size, company)))
 
 
@@ -136,7 +171,7 @@ def _claims(found: dict[str, np.ndarray], mccfr: Cell) -> list[Claim]:
             rules.LearntCell(row[0], row[1], around(row[3], Z * row[4]))
             for row in found[mode].tolist()
         ]
-        for mode in MODES
+        for mode in MODES[:2]
     )
     (row,) = as_rows([mccfr]).values()
     return rules.claims(fixed, online, row)
@@ -175,17 +210,20 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     seconds = size.games * ITERATIONS / EVERY / rate("outcome", 10)
     seconds += (size.games // EVERY) * size.measured / POKI_RATE
 
+    trained = training_jobs(scale, store, MCCFR10._replace(engine=SAFE))
+
     def job(mode: str) -> Job:
         return Job(
             f"Figure 8: {mode}",
             lambda tell: _kept_play(mode, size, Company(scale, store, tell)),
             seconds,
             THREADS,
+            tuple(one.name for one in trained) if mode == MODES[2] else (),
         )
 
-    return [*(job(mode) for mode in MODES), *cell_jobs(scale, store, MCCFR10)]
+    return [*(job(mode) for mode in MODES), *trained, *cell_jobs(scale, store, MCCFR10)]
 
 
 EXPERIMENT = Experiment(
-    "fig8", "Figure 8: online play against Poki", run, {"quick": 80, "paper": 300}, _jobs
+    "fig8", "Figure 8: online play against Poki", run, {"quick": 110, "paper": 420}, _jobs
 )

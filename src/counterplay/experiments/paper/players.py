@@ -149,6 +149,7 @@ class Company:
                     duplicate=False,
                     log=path,
                     observer="a" if cards == "shown" else None,
+                    luck_adjusted=False,
                     tell=self._about(f"observing {opponent}"),
                 )
                 return observe(read_hands(path), opponent)._asdict()
@@ -229,7 +230,15 @@ class Company:
             self.tell(0.0, f"{what}: {hands:,} hands")
             one, two = (self.bot(x) if isinstance(x, str) else x for x in (player, opponent))
             return asdict(
-                play_match(self.game(10), one, two, hands, MATCH_SEED, tell=self._about(what))
+                play_match(
+                    self.game(10),
+                    one,
+                    two,
+                    hands,
+                    MATCH_SEED,
+                    tell=self._about(what),
+                    luck_adjusted=False,
+                )
             )
 
         recipe = {"a": _who(player), "b": _who(opponent), "hands": hands, "seed": MATCH_SEED}

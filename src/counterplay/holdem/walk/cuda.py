@@ -25,10 +25,11 @@ from counterplay.holdem.walk.classes import (
     turn_classes,
 )
 from counterplay.holdem.walk.columns import columns_of, tree_code
-from counterplay.holdem.walk.device import SOURCE, Device, padded, products, room_of
+from counterplay.holdem.walk.device import SOURCE, padded, products, room_of
 from counterplay.holdem.walk.exact import Seat
 from counterplay.holdem.walk.listing import ON_RIVER, Listing
 from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.kernels.device import Device
 
 THREADS = 128  # of a block
 TOGETHER = 16  # rivers that are multiplied at once

@@ -274,7 +274,7 @@ def on_device(
     """The same on a device, for questions whose tables see the cards alike and mix nothing:
     processors list the boards of coming flops meanwhile."""
     from counterplay.holdem.walk.cuda import DeviceWalk, Listed, SeatAsked
-    from counterplay.holdem.walk.device import Device
+    from counterplay.kernels.device import Device
 
     one = questions[0]
     asked = [SeatAsked(q.player, q.best, q.seat, q.own) for q in questions]

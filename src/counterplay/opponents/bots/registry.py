@@ -17,7 +17,10 @@ from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import strategy_bot
 
 BOTS: Registry[BotSpec] = Registry(
-    "bot", "counterplay.opponents.bots", lambda spec: isinstance(spec, BotSpec)
+    "bot",
+    "counterplay.opponents.bots",
+    lambda spec: isinstance(spec, BotSpec),
+    ("counterplay.arena.adapt.bot",),
 )
 
 

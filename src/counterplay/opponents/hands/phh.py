@@ -130,6 +130,12 @@ def write_phh(path: Path | str, hands: Iterable[HandRecord]) -> None:
     write_text(path, sealed("\n".join(texts)))
 
 
+def phh_block(hand: HandRecord, number: int) -> str:
+    """Table [number] of a .phhs file with its checksum; such pieces one after the other are a
+    file."""
+    return sealed(f"[{number}]\n{_toml(hand)}")
+
+
 def _toml(hand: HandRecord) -> str:
     """JSON is TOML here: names are printable, numbers are whole."""
     return "".join(

@@ -13,7 +13,8 @@ import numpy as np
 from counterplay.base.progress import TellShare, untold
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.opponents.bots.sparbot.model import ThreeRounds
-from counterplay.solvers.cfr import DISCOUNTED, Regrets
+from counterplay.solvers.cfr import Regrets
+from counterplay.solvers.cfr_kernels import DISCOUNTED
 
 TARGET = 2e-4  # exploitability b_1 + b_2 over the pot at the start of the model
 MOST_ITERATIONS = 3_000

@@ -1,0 +1,113 @@
+"""Tables of the page on threads, GPU and cluster, each from a committed CSV of benchmarks/."""
+
+from __future__ import annotations
+
+import number_tables
+from number_tables import Row, table
+
+WAYS = ("one thread", "all processors", "cuda double", "cuda single")
+
+
+def _rows(name: str) -> list[Row]:
+    return number_tables.rows(f"../benchmarks/{name}.csv")
+
+
+def gpu_table() -> str:
+    """Iterations per second, by entries of the game."""
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    for row in _rows("full_width_gpu"):
+        if row["what"] == "iterations":
+            key = int(row["entries"]), row["game"]
+            found.setdefault(key, {})[row["way"]] = float(row["value"])
+    lines = [
+        [
+            f"`{game}`",
+            f"{entries:,}",
+            *(f"{mine[way]:,.3g}" if mine[way] < 100 else f"{mine[way]:,.0f}" for way in WAYS),
+            f"{mine['cuda double'] / mine['one thread']:.3g}",
+        ]
+        for (entries, game), mine in sorted(found.items())
+    ]
+    header = ["one thread", "all processors", "GPU, double", "GPU, single", "GPU over one thread"]
+    return table(["game", "entries of a side", *header], lines)
+
+
+def precision_table() -> str:
+    """Exploitability in double and in single precision."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in _rows("full_width_gpu"):
+        if row["what"].startswith("exploitability after"):
+            mine = found.setdefault(row["game"], {})
+            mine.setdefault(row["way"], []).append(f"{float(row['value']):.3g}")
+    lines = [
+        [f"`{game}`", *(", ".join(mine[way]) for way in WAYS[2:])] for game, mine in found.items()
+    ]
+    return table(["game", "double", "single"], lines)
+
+
+def sent_table() -> str:
+    """What a worker of two sends."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in _rows("cluster"):
+        if row["unit"].startswith("bytes") and row["game"] != "noise":
+            found.setdefault((row["game"], row["algorithm"]), {})[row["what"]] = float(row["value"])
+    names = ("its tables", "sent by a worker at a meeting", "sent per second of playing")
+    lines = [
+        [f"`{game}`", algorithm, *(f"{mine[name] / 1e6:,.3g}" for name in names)]
+        for (game, algorithm), mine in found.items()
+    ]
+    return table(
+        ["game", "solver", "tables, MB", "sent at a meeting, MB", "MB/s of playing"], lines
+    )
+
+
+def _by_workers(begins: str, show: str, scale: float = 1.0) -> str:
+    found: dict[str, dict[tuple[str, str], str]] = {}
+    for row in _rows("cluster"):
+        if row["what"].startswith(begins):
+            cell = format(scale * float(row["value"]), show)
+            found.setdefault(row["workers"], {})[row["algorithm"], row["news"]] = cell
+    keys = list(dict.fromkeys(key for mine in found.values() for key in mine))
+    lines = [[n, *(mine.get(key, "") for key in keys)] for n, mine in found.items()]
+    return table(["workers", *(f"{name}, news {news}" for name, news in keys)], lines)
+
+
+def news_table() -> str:
+    """Exploitability of Leduc over one worker's."""
+    return _by_workers("exploitability over", ".2f")
+
+
+def news_holdem_table() -> str:
+    """Thousandths of a small bet per hand."""
+    return _by_workers("won from a reference", "+.0f", 1000.0)
+
+
+def machines_table() -> str:
+    """The share of the time that machines play, and what a meeting of 100 takes."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for row in _rows("cluster"):
+        if row["algorithm"] == "any":
+            found.setdefault(row["game"], {})[row["what"], row["workers"]] = float(row["value"])
+    share = "share of the time that machines play in {} h"
+    lines = [
+        [
+            f"`{game}`",
+            *(
+                ", ".join(f"{mine[share.format(hours), n]:.2f}" for hours in (1, 24))
+                for n in ("10", "100", "1000")
+            ),
+            f"{mine['a meeting', '100']:.0f} s",
+        ]
+        for game, mine in found.items()
+    ]
+    return table(["game", "10 machines", "100", "1,000", "a meeting of 100"], lines)
+
+
+SCALE = {
+    "gpu": gpu_table,
+    "gpu-precision": precision_table,
+    "cluster-sent": sent_table,
+    "cluster-news": news_table,
+    "cluster-holdem": news_holdem_table,
+    "cluster-machines": machines_table,
+}

@@ -1,0 +1,1 @@
+"""Adapting safely: evidence, off-policy estimates, a bandit over a portfolio, and the player."""

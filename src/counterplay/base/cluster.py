@@ -1,0 +1,237 @@
+"""A cluster through Ray: finding or starting one, and pieces of work spread over it.
+
+Inside `on_ray()` whatever is cut into pieces anyway is done by the cluster: matches, frontiers,
+exploitability by flops, tables of hold'em, `reproduce all`. A piece whose process or machine is
+lost is done again elsewhere. Results come in the order of the pieces, so they do not depend on who
+was fast.
+"""
+
+from __future__ import annotations
+
+import platform
+import socket
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.processors import cores
+from counterplay.base.version import code_hash, version
+
+T = TypeVar("T")
+RETRIES = 4  # of a piece that was lost
+WAITING = 3  # pieces per processor that are handed out ahead
+ANSWER_SECONDS = 5.0  # for a machine at an address
+NEEDS = "team=ray needs Ray: pip install 'counterplay[ray]'"
+
+
+def ray_library() -> Any:
+    """The library, or a sentence about what is missing."""
+    try:
+        import ray
+    except ImportError:
+        raise BadParameter(NEEDS) from None
+    return ray
+
+
+def identity() -> str:
+    """What has to be alike everywhere for the same bits."""
+    return f"Counterplay {version()} ({code_hash()}) on Python {platform.python_version()}"
+
+
+class Cluster:
+    """A connection to one. `ray`: the library."""
+
+    def __init__(self, ray: Any) -> None:
+        self.ray = ray
+        self._do = ray.remote(_do)
+
+    @property
+    def processors(self) -> int:
+        """Of all machines."""
+        return max(1, int(self.ray.cluster_resources().get("CPU", 1)))
+
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """`BadParameter` where the object store of a machine is too small."""
+        stores = [
+            int(node["Resources"].get("object_store_memory", 0))
+            for node in self.ray.nodes()
+            if node["Alive"]
+        ]
+        least = min(stores, default=0)
+        if n_bytes > least:
+            wanted = -(-n_bytes // 1_000_000)
+            raise BadParameter(
+                f"{what} take {wanted:,} MB and Ray's object store of one machine holds "
+                f"{least // 1_000_000:,} MB; start Ray there with "
+                f"--object-store-memory={2 * wanted}000000"
+            )
+
+    def check_same(self, theirs: str, where: str) -> None:
+        """`BadParameter` where a worker has another version."""
+        if theirs != identity():
+            raise BadParameter(
+                f"the worker on {where} has {theirs} and this is {identity()}; install the same on "
+                f"all machines"
+            )
+
+    def put(self, value: Any) -> Any:
+        """For all machines, once."""
+        try:
+            return self.ray.put(value)
+        except self.ray.exceptions.ObjectStoreFullError:
+            raise self.full() from None
+
+    def full(self) -> BadParameter:
+        return BadParameter(
+            "Ray's object store is full; start Ray with more --object-store-memory, or use fewer "
+            "workers"
+        )
+
+    def spread(
+        self,
+        work: Callable[..., T],
+        pieces: Sequence[Any],
+        shared: Any = None,
+        prepare: Callable[[Any], Any] | None = None,
+    ) -> Iterator[T]:
+        """`work(shared, piece)` for each, in order. `shared` is sent to every machine once;
+        `prepare` makes of it what a process needs for all its pieces."""
+        common = self.put(Common(identity(), uuid.uuid4().hex, work, shared, prepare))
+        ahead = WAITING * self.processors
+        task = self._do.options(max_retries=RETRIES, scheduling_strategy="SPREAD")
+        running: deque[Any] = deque()
+        left = iter(pieces)
+        try:
+            for piece in left:
+                running.append(task.remote(common, piece))
+                if len(running) >= ahead:
+                    yield self.get(running.popleft())
+            while running:
+                yield self.get(running.popleft())
+        finally:
+            for waiting in running:
+                self.ray.cancel(waiting)
+
+    def get(self, reference: Any) -> Any:
+        """What a piece gave, or its error in one sentence."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, CounterplayError):
+                raise cause from None
+            if isinstance(cause, errors.ObjectStoreFullError):
+                raise self.full() from None
+            raise CounterplayError(
+                f"a piece of work failed on the cluster: {type(cause).__name__}: {cause}"
+            ) from error
+        except errors.OutOfMemoryError:
+            raise CounterplayError(
+                "a worker of the cluster ran out of memory; use fewer at once on each machine"
+            ) from None
+        except errors.RayError as error:
+            lost = type(error).__name__
+            raise CounterplayError(
+                f"a piece of work was lost {RETRIES + 1} times ({lost}); look at the cluster with "
+                f"`ray status`"
+            ) from None
+
+
+class Common(NamedTuple):
+    """What all pieces of a call have in common."""
+
+    identity: str
+    token: str  # another for each call
+    work: Callable[..., Any]
+    shared: Any
+    prepare: Callable[[Any], Any] | None
+
+
+_PREPARED: dict[str, Any] = {}  # by token, in a process of the cluster
+
+
+def _do(common: Common, piece: Any) -> Any:
+    """In a process of the cluster."""
+    if common.identity != identity():
+        raise BadParameter(
+            f"the worker on {socket.gethostname()} has {identity()} and this is {common.identity}; "
+            f"install the same on all machines"
+        )
+    shared = common.shared
+    if common.prepare is not None:
+        if common.token not in _PREPARED:
+            _PREPARED.clear()
+            _PREPARED[common.token] = common.prepare(shared)
+        shared = _PREPARED[common.token]
+    return common.work(shared, piece)
+
+
+_CURRENT: list[Cluster] = []
+
+
+def current() -> Cluster | None:
+    """The cluster that work is spread over here, if any."""
+    return _CURRENT[-1] if _CURRENT else None
+
+
+@contextmanager
+def on_ray(address: str | None = None) -> Iterator[Cluster]:
+    """Spread what can be over a cluster meanwhile. `address`: host:port of its head; None: the one
+    that this process is connected to, one that runs on this machine, or a new one of its
+    processors."""
+    enter(address)
+    try:
+        yield _CURRENT[-1]
+    finally:
+        leave()
+
+
+def enter(address: str | None) -> None:
+    """The same until `leave`."""
+    _CURRENT.append(connect(address))
+
+
+def leave() -> None:
+    if _CURRENT:
+        _CURRENT.pop()
+
+
+def connect(address: str | None = None) -> Cluster:
+    """A connection, `BadParameter` where there can be none."""
+    ray = ray_library()
+    if not ray.is_initialized():
+        if address is not None:
+            _check_address(address)
+        settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address is None:
+            try:
+                ray.init(address="auto", **settings)
+            except ConnectionError:  # none runs here
+                ray.init(num_cpus=cores(), include_dashboard=False, **settings)
+        else:
+            try:
+                ray.init(address=address, **settings)
+            except Exception as error:
+                raise BadParameter(
+                    f"no Ray cluster can be used at {address}: {str(error).splitlines()[0]}"
+                ) from None
+    return Cluster(ray)
+
+
+def _check_address(address: Any) -> None:
+    """Ray itself would try for minutes."""
+    host, _, port = str(address).removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65_536:
+        raise BadParameter(f"the address of a Ray cluster is host:port, not {address!r}")
+    try:
+        with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS):
+            pass
+    except OSError:
+        raise BadParameter(
+            f"nobody answers at {address}; start a cluster there with `ray start --head`, or leave "
+            f"out the address"
+        ) from None

@@ -1,0 +1,166 @@
+"""Two holdings up to a renaming of suits, 93,769 matchups (47,008 up to who has which), and how
+often each pair of buckets comes on the flop: over all 17,296 that four known cards leave.
+
+Counting one takes 0.3 ms and is done when a matchup is first met. All of them take some twenty
+seconds, and are kept in the cache folder.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.base.errors import CounterplayError
+from counterplay.base.files import read_arrays, write_arrays
+from counterplay.base.processors import cores
+from counterplay.base.progress import Tell, untold
+from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.holdem.deal import Deal, bucket_of, find_board, new_deal, pair_of
+from counterplay.holdem.views.view import CardView
+from counterplay.kernels.jit import ZERO, cache_root, index, jit
+
+N_FLOPS = 17_296  # that four known cards leave
+N_MATCHUPS = 93_769
+_KIND = "flops of matchups"
+_PIECE = 500  # matchups a thread counts at once
+
+
+class Matchups(NamedTuple):
+    """m matchups, b buckets on the flop and before it at most."""
+
+    number: np.ndarray  # int32[1326 · 1326]: of two holdings; -1 where they share a card
+    flops: np.ndarray  # uint16[m, b²]: how many have each pair of buckets
+    filled: np.ndarray  # bool[m]: whether they were counted
+    buckets: int
+
+
+@cache
+def _numbers() -> tuple[np.ndarray, np.ndarray]:
+    """`Matchups.number`, and int32[m]: two holdings of each matchup, as one number."""
+    cards = HOLDING_CARDS.astype(np.int64)
+    one, two = np.divmod(np.arange(N_HOLDINGS**2), N_HOLDINGS)
+    shared = (cards[one][:, :, None] == cards[two][:, None, :]).any(axis=(1, 2))
+    least = np.full(N_HOLDINGS**2, N_HOLDINGS**2, dtype=np.int64)
+    for order in permutations(range(4)):
+        renamed = np.sort((cards & ~3) | np.array(order)[cards & 3], axis=1)
+        name = renamed[:, 1] * (renamed[:, 1] - 1) // 2 + renamed[:, 0]
+        np.minimum(least, name[one] * N_HOLDINGS + name[two], out=least)
+    found, number = np.unique(least[~shared], return_inverse=True)
+    numbers = np.full(N_HOLDINGS**2, -1, dtype=np.int32)
+    numbers[~shared] = number
+    return numbers, found.astype(np.int32)
+
+
+@jit
+def count_flops(cards: Any, b: int, chance: Deal, out: np.ndarray) -> None:
+    """Add all flops that the four cards in front leave to `out` (uint16[b²]). The flop of
+    `chance` is put back; its class is not."""
+    deck = chance.deck
+    a, m, z = deck[4], deck[5], deck[6]
+    for high in range(52):
+        if high in (deck[0], deck[1], deck[2], deck[3]):
+            continue
+        for middle in range(high):
+            if middle in (deck[0], deck[1], deck[2], deck[3]):
+                continue
+            for low in range(middle):
+                if low in (deck[0], deck[1], deck[2], deck[3]):
+                    continue
+                deck[4], deck[5], deck[6] = low, middle, high
+                board = find_board(cards, chance, 1)
+                one = index(bucket_of(cards, chance, board, 0, 1))
+                two = index(bucket_of(cards, chance, board, 1, 1))
+                out[one * index(b) + two] += 1
+    deck[4], deck[5], deck[6] = a, m, z
+
+
+@jit
+def matchup_of(cards: Any, matchups: Matchups, chance: Deal) -> int:
+    """The number of the matchup in front of the deck; its flops are counted."""
+    place = pair_of(chance, 0, False) * N_HOLDINGS + pair_of(chance, 1, False)
+    number = index(matchups.number[index(place)])
+    if not matchups.filled[number]:
+        count_flops(cards, matchups.buckets, chance, matchups.flops[number])
+        matchups.filled[number] = True
+    return number
+
+
+@jit
+def _count_some(
+    cards: Any, matchups: Matchups, pairs: np.ndarray, holdings: np.ndarray, chance: Deal
+) -> None:
+    for k in range(index(len(pairs))):
+        for player in range(index(2)):
+            held = pairs[k] // N_HOLDINGS if player == ZERO else pairs[k] % N_HOLDINGS
+            for j in range(index(2)):
+                chance.deck[index(2) * player + j] = holdings[index(held), j]
+        matchup_of(cards, matchups, chance)
+
+
+_HELD: dict[tuple[str, str], Matchups] = {}
+
+
+def matchups(view: CardView, cards: Any, whole: bool, tell: Tell = untold) -> Matchups:
+    """Those of a view: from memory, from disk, or empty. `whole`: all of them counted, and kept."""
+    folder = cache_root() / "matchups"
+    key = (str(folder), view.key)
+    if key not in _HELD:
+        _HELD[key] = _read(_place(folder, view), view) or _empty(view)
+    found = _HELD[key]
+    if whole and not found.filled.all():
+        _fill(cards, found, tell)
+        _write(_place(folder, view), view, found)
+    return found
+
+
+def _empty(view: CardView) -> Matchups:
+    numbers, pairs = _numbers()
+    b = max(view.counts)
+    count = np.zeros((len(pairs), b * b), dtype=np.uint16)
+    return Matchups(numbers, count, np.zeros(len(pairs), dtype=np.bool_), index(b))
+
+
+def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
+    pairs, holdings = _numbers()[1], HOLDING_CARDS.astype(np.int64)
+    left = pairs[~found.filled].astype(np.int64)
+    pieces = [left[k : k + _PIECE] for k in range(0, len(left), _PIECE)]
+
+    def work(piece: np.ndarray) -> None:
+        _count_some(cards, found, piece, holdings, new_deal())
+
+    with ThreadPoolExecutor(cores()) as pool:
+        for k, _ in enumerate(pool.map(work, pieces)):
+            tell((k + 1) / len(pieces), "counting the flops of all matchups, once")
+
+
+def _place(folder: Path, view: CardView) -> Path:
+    return folder / f"{view.key.replace('/', '-').replace(' ', '-')}.npz"
+
+
+def _write(place: Path, view: CardView, found: Matchups) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_arrays(place, _KIND, {"count": found.flops}, {"view": view.key}, True)
+    except (OSError, CounterplayError):  # it stays in memory
+        return
+
+
+def _read(place: Path, view: CardView) -> Matchups | None:
+    """What was kept, if it is whole and of this view."""
+    if not place.is_file():
+        return None
+    new = _empty(view)
+    try:
+        arrays, header = read_arrays(place, _KIND, new.flops.nbytes + 4096)
+    except CounterplayError:
+        return None
+    count = arrays.get("count", np.zeros(0))
+    whole = count.shape == new.flops.shape and (count.sum(axis=1) == N_FLOPS).all()
+    if not whole or header.get("view") != view.key:
+        return None
+    return new._replace(flops=count, filled=np.ones_like(new.filled))

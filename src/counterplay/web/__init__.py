@@ -1,0 +1,2 @@
+"""The table in the browser: play, watch it learn, explore, exploit, runs. `counterplay serve`
+starts it."""

@@ -1,0 +1,79 @@
+"""Bluff: dice under a cup, and a ladder of bids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.web.boards.board import Choice, who
+from counterplay.web.play.walk import Walk
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+KEYS = "123456789"
+
+
+class Dice:
+    """Each player's dice, the bids so far, and what may be bid."""
+
+    rules = (
+        "Each of you rolls dice under a cup and sees only his own. The highest face is wild.",
+        "Bid how many of a face lie under both cups together; every bid must be higher.",
+        "If you do not believe a bid, call it: whoever was wrong loses.",
+    )
+
+    def see(self, walk: Walk, seat: int) -> dict[str, Any]:
+        rules, dice = walk.game.rules, self._dice(walk)
+        bids, log = [], []
+        for player, _, action in walk.moves[1:]:
+            name = who(player, seat)
+            if action == rules.ladder:
+                log.append({"who": name, "text": "calls bluff"})
+                continue
+            quantity, face = divmod(action, rules.faces)
+            bids.append({"who": name, "quantity": quantity + 1, "face": face + 1})
+            log.append({"who": name, "text": f"bids {_bid(rules, action)}"})
+        return {
+            "kind": "dice",
+            "faces": rules.faces,
+            "own": dice[seat],
+            "other": dice[1 - seat] if walk.over else None,
+            "others": rules.dice[1 - seat],
+            "total": sum(rules.dice),
+            "bids": bids,
+            "log": log,
+        }
+
+    def choices(self, walk: Walk) -> list[Choice]:
+        rules, found = walk.game.rules, []
+        for name in walk.labels():
+            if name == "call":
+                found.append(Choice("Call bluff", "c"))
+                continue
+            quantity, face = (int(part) - 1 for part in name.split("x"))
+            bid = quantity * rules.faces + face
+            key = KEYS[len(found)] if len(found) < len(KEYS) else ""
+            found.append(Choice(_bid(rules, bid), key))
+        return found
+
+    def tell(self, walk: Walk, player: int, action: Any) -> str:
+        name = walk.labels()[action]
+        if name == "call":
+            return "calls bluff"
+        quantity, face = (int(part) - 1 for part in name.split("x"))
+        return f"bids {_bid(walk.game.rules, quantity * walk.game.rules.faces + face)}"
+
+    def held(self, walk: Walk, seat: int) -> str:
+        return " and ".join(f"a {die}" for die in self._dice(walk)[seat])
+
+    def _dice(self, walk: Walk) -> tuple[list[int], list[int]]:
+        rules, roll = walk.game.rules, int(walk.moves[0].action)
+        faces: list[int] = []
+        for _ in range(sum(rules.dice)):
+            roll, die = divmod(roll, rules.faces)
+            faces.insert(0, die + 1)
+        return sorted(faces[: rules.dice[0]]), sorted(faces[rules.dice[0] :])
+
+
+def _bid(rules: Any, bid: int) -> str:
+    quantity, face = divmod(bid, rules.faces)
+    count = NUMBERS[quantity + 1] if quantity + 1 < len(NUMBERS) else str(quantity + 1)
+    return f"{count} {face + 1}{'s' if quantity else ''}"

@@ -1,0 +1,1 @@
+"""Looking into a strategy: information sets with values and regrets, holdings on a board."""

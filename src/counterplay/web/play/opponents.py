@@ -1,0 +1,135 @@
+"""Who can sit on the other side: strategies of the library, bots, an equilibrium made on the spot,
+the player who learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from counterplay.base.errors import BadParameter
+from counterplay.web.library import Library
+
+EQUILIBRIUM, UNIFORM, LEARNER = "equilibrium", "uniform", "adaptive"
+SOLVING_SECONDS = 2.0
+BOT = "bot:"
+STRATEGY = "strategy:"
+
+
+def offered(game_word: str, library: Library) -> list[dict[str, str]]:
+    """Keys, names and a sentence about each opponent at a game."""
+    if game_word == "holdem":
+        return [*_saved(game_word, library), *_bots()]
+    found = [
+        {
+            "key": EQUILIBRIUM,
+            "name": "Equilibrium",
+            "about": "cannot be beaten in the long run; worked out when you sit down",
+        },
+        {"key": UNIFORM, "name": "Uniform", "about": "every action with the same probability"},
+    ]
+    return [*found, *_saved(game_word, library)]
+
+
+def _saved(game_word: str, library: Library) -> list[dict[str, str]]:
+    found = []
+    for key, name, game in strategies(library):
+        if game.partition("(")[0] == game_word:
+            found.append({"key": STRATEGY + key, "name": name, "about": game})
+    return found
+
+
+def strategies(library: Library) -> list[tuple[str, str, str]]:
+    """Key, name and game of everything that can be opened as a strategy."""
+    found = []
+    for thing in library.things("run", "strategy", "model"):
+        game = library.game_name(thing)
+        if game is not None:
+            found.append((thing.key, thing.name, game))
+    return found + [(key, name, made.game.name) for key, (name, made) in library.made().items()]
+
+
+def _bots() -> list[dict[str, str]]:
+    from counterplay.opponents.bots.registry import BOTS
+
+    return [{"key": BOT + name, "name": name, "about": spec.summary} for name, spec in BOTS.items()]
+
+
+@lru_cache(maxsize=8)
+def equilibrium(game: Any) -> Any:
+    """A strategy close to an equilibrium, in two seconds at most."""
+    from counterplay.solvers.run import solve
+
+    return solve(game, "cfr+", seconds=SOLVING_SECONDS, target=1e-4).strategy
+
+
+def small_opponent(key: str, game: Any, library: Library) -> Any:
+    """A strategy of a game with a tree."""
+    from counterplay.forms.strategy import Strategy
+
+    if key == EQUILIBRIUM:
+        return equilibrium(game)
+    if key == UNIFORM:
+        return Strategy.uniform(game)
+    if key.startswith(STRATEGY):
+        found = library.strategy(key.removeprefix(STRATEGY))
+        if found.game.name != game.name:
+            raise BadParameter(f"this is a strategy for {found.game.name}, not for {game.name}")
+        return found
+    raise BadParameter("there is no such opponent at this game")
+
+
+class Bots:
+    """Hold'em players by key. Those that are tables are shared by all who play them."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._strategies: dict[str, Any] = {}
+        self._prepared: set[str] = set()
+
+    def get(self, key: str) -> Any:
+        from counterplay.opponents.bots.registry import BOTS
+        from counterplay.opponents.bots.table import strategy_bot
+
+        if key.startswith(STRATEGY):
+            strategy = self._library.strategy(key.removeprefix(STRATEGY))
+            if not strategy.game.abilities.bots:
+                raise BadParameter(f"a strategy for {strategy.game.name} cannot play hold'em")
+            known = self._strategies.get(key)
+            if known is None or known.strategy is not strategy:
+                self._strategies[key] = strategy_bot(strategy)
+            return self._strategies[key]
+        name = key.removeprefix(BOT)
+        if not key.startswith(BOT) or name not in BOTS:
+            raise BadParameter("there is no such opponent at this game")
+        return make_bot(name)
+
+    def ready(self, key: str) -> bool:
+        """Whether an opponent needs no preparation, or has had it."""
+        return key in self._prepared or not key.startswith(BOT)
+
+    def prepare(self, key: str, tell: Callable[[float, str], None]) -> None:
+        """What a bot needs once, such as tables; may take long."""
+        from counterplay.opponents.bots.registry import BOTS
+
+        name = key.removeprefix(BOT)
+        if name in BOTS:
+            BOTS[name].prepare(tell)
+        self._prepared.add(key)
+
+
+_tables: dict[str, Any] = {}  # bots by name that remember nothing
+
+
+def make_bot(name: str) -> Any:
+    """A bot by name; one that learns is made to be watched."""
+    from counterplay.opponents.bots.registry import bot
+    from counterplay.opponents.bots.table import TableBot
+    from counterplay.web.learning import Watched, watchable
+
+    if name in _tables:
+        return _tables[name]
+    made = bot(name)
+    if isinstance(made, TableBot):
+        _tables[name] = made
+    return Watched(made) if watchable(made) else made

@@ -1,0 +1,61 @@
+// Pages by address, light and dark, and the keyboard of the whole.
+import { h, show, unpoint } from "./dom.js";
+
+const PAGES = {
+  "/play": () => import("./play.js"),
+  "/watch": () => import("./watch.js"),
+  "/explore": () => import("./explore.js"),
+  "/exploit": () => import("./exploit.js"),
+  "/runs": () => import("./runs.js"),
+};
+let leave = () => {};
+
+export function go(path, { replace = false } = {}) {
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  open();
+}
+
+async function open() {
+  const address = new URL(location.href);
+  const load = PAGES[address.pathname] || PAGES["/play"];
+  for (const link of document.querySelectorAll(".bar nav a")) {
+    if (link.getAttribute("href") === address.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  leave();
+  unpoint();
+  leave = () => {};
+  const place = document.getElementById("page");
+  show(place, h("div", { class: "wait" }, "Loading"));
+  try {
+    const page = await load();
+    leave = (await page.open(place, address.searchParams)) || (() => {});
+  } catch (error) {
+    show(place, h("p", { class: "lone" }, error.message));
+  }
+}
+
+function themed(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  dispatchEvent(new Event("themed"));
+}
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const chosen = () => localStorage.getItem("theme") || (dark.matches ? "dark" : "light");
+dark.addEventListener("change", () => themed(chosen()));
+document.getElementById("theme").addEventListener("click", () => {
+  localStorage.setItem("theme", chosen() === "dark" ? "light" : "dark");
+  themed(chosen());
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download"))
+    return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || !PAGES[link.pathname]) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+});
+addEventListener("popstate", open);
+themed(chosen());
+open();

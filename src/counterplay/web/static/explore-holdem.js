@@ -1,0 +1,180 @@
+// Hold'em in the explorer: the betting, the board, and a grid of all holdings.
+import { h, percent, show } from "./dom.js";
+import { card } from "./cards.js";
+import { ACTIONS, by_strength, canvas_grid, pretty, RANKS } from "./grid.js";
+import { blank, heading, note } from "./paint.js";
+
+const CARDS = [..."shdc"].flatMap((suit) => [...RANKS].map((rank) => rank + suit));
+const SEATS = ["dealer", "big blind"];
+const SIDE = 780; // of a grid in a picture
+
+export function holdem_view({ asked, body, change, named }) {
+  let data = null;
+  let drawn = [];
+
+  function draw(found) {
+    data = found;
+    drawn = [];
+    const short = !data.over && data.board.length < data.needed;
+    const figures = data.one ? draw_grids() : [];
+    const board = short ? data.needed : data.board.length;
+    const over = "The hand is over here. Click an earlier action to go back.";
+    show(
+      body,
+      steps(),
+      board ? picker(board) : null,
+      data.over ? h("p", { class: "muted" }, over) : null,
+      data.one ? legend() : null,
+      figures.length ? h("div", { class: `grids n${figures.length}` }, figures) : null,
+    );
+    redraw();
+  }
+  function redraw() {
+    for (const { grid } of drawn) grid.draw();
+  }
+
+  function draw_grids() {
+    const figures = [];
+    function add(title, grid, below) {
+      drawn.push({ title, grid });
+      figures.push(h("figure", {}, h("figcaption", {}, title), grid.node, below));
+    }
+    const one = named(asked.s)?.name || "This strategy";
+    const two = named(asked.t)?.name || "The other";
+    add(one, canvas_grid({ data, title: one, part: data.one }), mean(data.one));
+    if (data.two) {
+      add(two, canvas_grid({ data, title: two, part: data.two }), mean(data.two));
+      const apart = canvas_grid({ data, title: "Difference", mode: "difference" });
+      add("Difference", apart, key_of_difference());
+    } else {
+      const about =
+        "Holdings that get here, weak ones on the left; the height says how many there are.";
+      add("By strength", by_strength(data, data.one), h("p", { class: "muted small" }, about));
+    }
+    return figures;
+  }
+  const legal = () => ACTIONS.filter((name) => data.actions.includes(name));
+  function legend() {
+    const keys = legal().map((name) => h("span", {}, h("i", { class: name }), name));
+    return h(
+      "div",
+      { class: "legend" },
+      h("b", {}, `${SEATS[data.seat]} to act, ${data.street}`),
+      keys,
+    );
+  }
+  function mean(part) {
+    const shares = legal().map((name) => `${name} ${percent(part.mean?.[ACTIONS.indexOf(name)])}`);
+    const text = part.mean ? `of what gets here: ${shares.join(", ")}` : "it never gets here";
+    return h("p", { class: "muted small" }, text);
+  }
+  function key_of_difference() {
+    const key = (name) => h("i", { class: name });
+    const [more, less] = [" the other is more aggressive  ", " more passive"];
+    return h("p", { class: "muted small" }, key("more"), more, key("less"), less);
+  }
+
+  // What was done so far, and what can be done now; any of it can be clicked.
+  function steps() {
+    const now = { street: data.street, seat: data.seat, history: data.betting, taken: null };
+    const all = data.one ? [...data.steps, { ...now, actions: data.actions }] : data.steps;
+    const found = [];
+    let street = null;
+    for (const step of all) {
+      if (step.street !== street) {
+        street = step.street;
+        found.push(h("span", { class: "streetname" }, street));
+      }
+      found.push(turn(step));
+    }
+    return h("div", { class: "steps-bar", role: "group", "aria-label": "Betting" }, found);
+  }
+  function turn(step) {
+    const button = (name) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: name,
+          "aria-pressed": String(name === step.taken),
+          onclick: () => change({ betting: step.history + name[0] }),
+        },
+        word(name, step),
+      );
+    return h("div", { class: "turn" }, h("small", {}, SEATS[step.seat]), step.actions.map(button));
+  }
+  function word(name, step) {
+    const unbet = /\/c?$/.test(step.history);
+    return !unbet ? name : name === "raise" ? "bet" : name === "call" ? "check" : name;
+  }
+
+  function picker(needed) {
+    const chosen = (asked.board || "").match(/../g) || [];
+    const set = (cards) => change({ board: cards.join("") });
+    const full = chosen.length >= needed;
+    function draw_rest() {
+      const left = CARDS.filter((text) => !chosen.includes(text));
+      const more = [...chosen];
+      while (more.length < needed) {
+        more.push(left.splice(Math.floor(Math.random() * left.length), 1)[0]);
+      }
+      set(more);
+    }
+    const back = (text, k) =>
+      h(
+        "button",
+        {
+          type: "button",
+          title: "take it back",
+          "aria-label": `take ${pretty(text)} back`,
+          onclick: () => set(chosen.slice(0, k)),
+        },
+        card(text, "small"),
+      );
+    const take = (text) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: `suit-${text[1]}`,
+          disabled: chosen.includes(text),
+          "aria-label": pretty(text),
+          onclick: () => set([...chosen, text]),
+        },
+        pretty(text),
+      );
+    const missing = needed - chosen.length;
+    const more = `${missing} more ${missing === 1 ? "card" : "cards"} to pick or draw`;
+    const act = full ? () => change({ board: "" }) : draw_rest;
+    const button = h("button", { type: "button", onclick: act }, full ? "Clear the board" : "Draw");
+    return h(
+      "section",
+      { class: "panel board" },
+      h("h2", {}, "Board"),
+      h(
+        "div",
+        { class: "picked" },
+        chosen.map(back),
+        full ? null : h("span", { class: "muted" }, more),
+        button,
+      ),
+      full ? null : h("div", { class: "deck" }, CARDS.map(take)),
+    );
+  }
+
+  function picture(sheet, pen) {
+    const room = 70;
+    const where = `${SEATS[data.seat]}, ${data.street} ${data.board.join(" ")} ${data.betting}`;
+    blank(sheet, pen, drawn.length * (SIDE + 30) + 30, SIDE + room + 30);
+    drawn.forEach(({ title, grid }, k) => {
+      const left = 30 + k * (SIDE + 30);
+      pen.save();
+      pen.translate(left, room);
+      grid.paint(pen, SIDE);
+      pen.restore();
+      heading(pen, title, left, 34);
+      note(pen, where, left, 58);
+    });
+  }
+  return { draw, redraw, picture };
+}

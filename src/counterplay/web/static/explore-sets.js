@@ -1,0 +1,134 @@
+// Small games in the explorer: information sets with bars, searched, page by page.
+import { grouped, h, percent, plain, show, signed } from "./dom.js";
+import { colour } from "./grid.js";
+import { blank, heading, note } from "./paint.js";
+
+const PATIENCE = 160; // milliseconds after the last key
+const shade = (name) =>
+  /^(fold|pass)$/.test(name) ? "fold" : /^(raise|bet)$/.test(name) ? "raise" : "call";
+
+export function sets_view({ asked, body, change }) {
+  let data = null;
+  let timer = 0;
+
+  function draw(found) {
+    data = found;
+    const typing = document.activeElement?.type === "search";
+    const search = h("input", {
+      type: "search",
+      value: asked.q || "",
+      placeholder: "Search, * stands for anything",
+      "aria-label": "Search information sets",
+      oninput(event) {
+        clearTimeout(timer);
+        const more = { q: event.target.value, page: "" };
+        timer = setTimeout(() => change(more, { keep: true }), PATIENCE);
+      },
+    });
+    const value = `value to ${data.seats[0]} ${signed(data.value, 4)} ${data.unit}`;
+    show(
+      body,
+      h("div", { class: "finder" }, search, players()),
+      h("p", { class: "muted" }, `${grouped(data.total)} information sets; ${value}`),
+      h("div", { class: "sets" }, data.rows.map(set_row)),
+      data.pages > 1 ? pages() : null,
+    );
+    if (typing) {
+      search.focus();
+      search.setSelectionRange(search.value.length, search.value.length);
+    }
+  }
+  function players() {
+    const choices = [
+      ["", "both players"],
+      ["1", data.seats[0]],
+      ["2", data.seats[1]],
+    ];
+    const option = ([value, text]) =>
+      h("option", { value, selected: (asked.player || "") === value }, text);
+    const onchange = (event) => change({ player: event.target.value, page: "" });
+    return h("select", { "aria-label": "Player", onchange }, choices.map(option));
+  }
+  function pages() {
+    const turn = (step, text) => {
+      const page = data.page + step;
+      const disabled = page < 0 || page >= data.pages;
+      const onclick = () => change({ page: String(page) });
+      return h("button", { type: "button", disabled, onclick }, text);
+    };
+    const where = `page ${data.page + 1} of ${data.pages}`;
+    return h(
+      "div",
+      { class: "row" },
+      turn(-1, "Back"),
+      h("span", { class: "muted" }, where),
+      turn(1, "More"),
+    );
+  }
+
+  function set_row(row) {
+    const known = `value ${signed(row.value, 3)}, regret ${plain(row.regret, 3)}`;
+    return h(
+      "article",
+      { class: "set" },
+      h(
+        "div",
+        { class: "set-head" },
+        h("b", {}, row.name),
+        h("span", { class: "muted small" }, data.seats[row.player]),
+        h("span", { class: "number small" }, row.value === null ? "never reached" : known),
+      ),
+      h(
+        "div",
+        { class: "bars" },
+        row.actions.map((name, k) => bar(row, name, k)),
+      ),
+    );
+  }
+  function bar(row, name, k) {
+    const share = row.shares[k];
+    const fill = { width: `${100 * share}%`, background: `var(--${shade(name)})` };
+    const ghost = row.others ? { left: `${100 * row.others[k]}%` } : null;
+    return h(
+      "div",
+      {},
+      h("span", {}, name),
+      h(
+        "span",
+        { class: "track" },
+        h("span", { class: "fill", style: fill }),
+        ghost ? h("span", { class: "ghost", style: ghost }) : null,
+      ),
+      h("span", { class: "number" }, percent(share)),
+      row.others ? apart(share - row.others[k]) : worth(row.q[k]),
+    );
+  }
+  function apart(more) {
+    const text = Math.abs(more) < 0.0005 ? "" : signed(100 * more, 0);
+    return h("span", { class: `number ${more > 0 ? "up" : "down"}` }, text);
+  }
+  const worth = (q) => h("span", { class: "number muted" }, q === null ? "" : signed(q, 3));
+
+  function picture(sheet, pen) {
+    const lines = data.rows.reduce((sum, row) => sum + 1.4 + row.actions.length, 0);
+    blank(sheet, pen, 900, 90 + lines * 26);
+    heading(pen, data.game, 30, 44);
+    let y = 84;
+    for (const row of data.rows) {
+      pen.fillStyle = colour("ink");
+      pen.font = `600 17px ${colour("sans")}`;
+      pen.fillText(`${row.name}  (${data.seats[row.player]})`, 30, y);
+      row.actions.forEach((name, k) => {
+        y += 26;
+        note(pen, name, 46, y);
+        pen.fillStyle = colour("sunk");
+        pen.fillRect(220, y - 13, 520, 14);
+        pen.fillStyle = colour(shade(name));
+        pen.fillRect(220, y - 13, 520 * row.shares[k], 14);
+        note(pen, percent(row.shares[k]), 760, y);
+      });
+      y += 36;
+    }
+  }
+  return { draw, redraw: () => {}, picture };
+}

@@ -1,0 +1,228 @@
+// Play: choose a game and an opponent, sit down.
+import { get, post } from "./api.js";
+import { h, s, show } from "./dom.js";
+import { go } from "./app.js";
+import { PIECES, SUITS } from "./cards.js";
+import { sit } from "./table.js";
+
+const mini = (...parts) =>
+  s(
+    "svg",
+    { viewBox: "0 0 48 48", "aria-hidden": "true" },
+    s("rect", { x: 1, y: 1, width: 46, height: 46, rx: 12, fill: "var(--felt)" }),
+    ...parts,
+  );
+const sheet = (x, y, turn, ...inside) =>
+  s(
+    "g",
+    { transform: `translate(${x} ${y}) rotate(${turn})` },
+    s("rect", {
+      x: -8,
+      y: -11,
+      width: 16,
+      height: 22,
+      rx: 2.5,
+      fill: "#fffdf7",
+      stroke: "#cfc8b8",
+      "stroke-width": 0.6,
+    }),
+    ...inside,
+  );
+const letter = (text, colour = "#1d2326", size = 13) =>
+  s(
+    "text",
+    {
+      "text-anchor": "middle",
+      y: size * 0.36,
+      "font-size": size,
+      "font-weight": 700,
+      fill: colour,
+      "font-family": "var(--serif)",
+    },
+    text,
+  );
+const suit = (name, colour) =>
+  s("path", { d: SUITS[name], fill: colour, transform: "translate(-6 -6.2) scale(.5)" });
+const PICTURES = {
+  holdem: () =>
+    mini(sheet(17, 25, -10, suit("s", "#1d2326")), sheet(30, 25, 10, suit("h", "#b8322a"))),
+  kuhn: () =>
+    mini(
+      sheet(13, 26, -14, letter("J")),
+      sheet(24, 23, 0, letter("Q")),
+      sheet(35, 26, 14, letter("K")),
+    ),
+  leduc: () => mini(sheet(16, 27, -8, letter("K", "#b8322a")), sheet(32, 21, 6, letter("K"))),
+  ocp: () => mini(sheet(24, 24, -4, letter("13", "#1d2326", 11))),
+  bluff: () =>
+    mini(
+      s("rect", {
+        x: 12,
+        y: 12,
+        width: 24,
+        height: 24,
+        rx: 5,
+        fill: "#fffdf7",
+        transform: "rotate(-9 24 24)",
+      }),
+      ...[
+        [18, 18],
+        [24, 24],
+        [30, 30],
+      ].map(([cx, cy]) =>
+        s("circle", { cx, cy, r: 2.4, fill: "#1d2326", transform: "rotate(-9 24 24)" }),
+      ),
+    ),
+  goofspiel: () =>
+    mini(
+      sheet(12, 28, -18, letter("2")),
+      sheet(20, 24, -6, letter("3")),
+      sheet(29, 24, 6, letter("4")),
+      sheet(37, 28, 18, letter("5")),
+    ),
+  pam: () =>
+    mini(
+      s("path", { d: PIECES.princess, fill: "#f1cf73", transform: "translate(4 4) scale(.85)" }),
+      s("path", { d: PIECES.monster, fill: "#f3b27e", transform: "translate(24 23) scale(.85)" }),
+    ),
+};
+
+// A new table, after the opponent has got ready; `tell` hears how far that is.
+export async function take_seat(game, opponent, tell) {
+  for (;;) {
+    const made = await post("tables", { game, opponent });
+    if (made.table) return made.table;
+    for (let job; job?.state !== "done";) {
+      await new Promise((done) => setTimeout(done, 400));
+      job = await get(`jobs/${made.job}`);
+      if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
+      const share = Math.round(100 * job.share);
+      tell(`The opponent is getting ready: ${job.what}, ${share}%. This happens once.`);
+    }
+  }
+}
+
+export async function open(place, query) {
+  const name = query.get("table");
+  if (name) {
+    const seat = sit(place, name, { away: () => go("/play") });
+    await seat.ready;
+    return seat.leave;
+  }
+  const { games } = await get("games");
+  let game = games.find((one) => one.word === query.get("game")) || games[0];
+  let foe = null;
+  const rules = h("div"),
+    foes = h("div", { class: "foes", role: "group", "aria-label": "Opponents" });
+  const start = h("button", { type: "button", class: "main wide", onclick: down }, "Sit down");
+  const note = h("p", { class: "muted small", "aria-live": "polite" });
+  const list = h("div", { class: "games", role: "group", "aria-label": "Games" });
+
+  async function down() {
+    start.disabled = true;
+    note.textContent = "The opponent is getting ready.";
+    try {
+      go(
+        `/play?table=${await take_seat(game.name, foe.key, (text) => {
+          note.textContent = text;
+        })}`,
+      );
+    } catch (error) {
+      note.textContent = error.message;
+      start.disabled = false;
+    }
+  }
+  function draw() {
+    show(
+      list,
+      games.map((one) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "pick",
+            "aria-pressed": String(one === game),
+            onclick: () => {
+              game = one;
+              foe = null;
+              draw();
+            },
+          },
+          (PICTURES[one.word] || PICTURES.ocp)(),
+          h("b", {}, one.title),
+          h("span", {}, one.about),
+        ),
+      ),
+    );
+    foe = foe || game.opponents[0];
+    show(
+      foes,
+      game.opponents.map((one) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "foe",
+            "aria-pressed": String(one === foe),
+            onclick: () => {
+              foe = one;
+              draw();
+            },
+          },
+          h("b", {}, one.name),
+          h("span", {}, one.about),
+        ),
+      ),
+    );
+    show(
+      rules,
+      game.rules
+        ? [
+            h("h2", {}, "How it goes"),
+            h(
+              "ol",
+              { class: "rules" },
+              game.rules.map((line) => h("li", {}, line)),
+            ),
+          ]
+        : [
+            h("h2", {}, "How it goes"),
+            h(
+              "p",
+              {},
+              "Two players, limit betting: bets of one small bet before and on the flop, of two ",
+              "on turn and river; four bets a street at most.",
+            ),
+            h(
+              "p",
+              { class: "muted small" },
+              "Keys: f folds, c checks or calls, r bets or raises, n deals the next hand, ",
+              "v looks back.",
+            ),
+          ],
+    );
+  }
+  draw();
+  show(
+    place,
+    h(
+      "div",
+      { class: "head" },
+      h("h1", {}, "Play"),
+      h("p", { class: "muted" }, "Choose a game and somebody to play it with."),
+    ),
+    h(
+      "div",
+      { class: "lobby" },
+      h("div", { class: "stack" }, list, h("section", { class: "panel" }, rules)),
+      h(
+        "div",
+        { class: "stack" },
+        h("section", { class: "panel" }, h("h2", {}, "Against"), foes),
+        start,
+        note,
+      ),
+    ),
+  );
+  return null;
+}

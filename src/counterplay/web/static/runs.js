@@ -1,0 +1,265 @@
+// Runs: what is in the folders, curves that grow while a solver works elsewhere, reports.
+import { get } from "./api.js";
+import { grouped, h, save, show } from "./dom.js";
+import { chart, short } from "./chart.js";
+
+const EVERY = 1500; // milliseconds between two looks
+
+export async function open(place, query) {
+  const chosen = new Set((query.get("runs") || "").split(",").filter(Boolean));
+  let by = query.get("by") || "iterations",
+    report = query.get("report"),
+    listing = null,
+    curves = new Map(),
+    drawn = null,
+    stopped = false;
+  const list = h("div", { class: "runs-list" }),
+    panel = h("section", { class: "panel" }),
+    more = h("div", { class: "stack" });
+  show(
+    place,
+    h(
+      "div",
+      { class: "head" },
+      h("h1", {}, "Runs"),
+      h(
+        "p",
+        { class: "muted" },
+        "What is in the served folders; curves go on while solve runs elsewhere.",
+      ),
+    ),
+    h(
+      "div",
+      { class: "two" },
+      h("div", { class: "stack" }, panel, more),
+      h("section", { class: "panel" }, h("h2", {}, "In the folders"), list),
+    ),
+  );
+
+  function address() {
+    const parts = new URLSearchParams();
+    if (chosen.size) parts.set("runs", [...chosen].join(","));
+    if (by !== "iterations") parts.set("by", by);
+    if (report) parts.set("report", report);
+    history.replaceState(null, "", `/runs${parts.size ? `?${parts}` : ""}`);
+  }
+  function draw_list() {
+    if (!listing.runs.length && !listing.reports.length) {
+      show(
+        list,
+        h("p", { class: "muted" }, "Nothing yet. Run counterplay solve kuhn, and it appears here."),
+      );
+      return;
+    }
+    show(
+      list,
+      listing.runs.map((run) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "run",
+            "aria-pressed": String(chosen.has(run.key)),
+            onclick: () => {
+              if (chosen.has(run.key)) chosen.delete(run.key);
+              else chosen.add(run.key);
+              curves.delete(run.key);
+              address();
+              draw_list();
+              look();
+            },
+          },
+          h("b", {}, run.name),
+          h(
+            "span",
+            { class: run.live ? "live" : "" },
+            run.live
+              ? "running"
+              : run.exploitability === null || run.exploitability === undefined
+                ? ""
+                : `ε ${short(run.exploitability)}`,
+          ),
+          h(
+            "span",
+            {},
+            run.problem || `${run.game}, ${run.algorithm}, ${grouped(run.iterations)} iterations`,
+          ),
+          run.strategy
+            ? h("a", { href: `/explore?s=${run.key}`, class: "small" }, "explore")
+            : null,
+        ),
+      ),
+      listing.reports.map((one) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "run",
+            "aria-pressed": String(report === one.key),
+            onclick: () => {
+              report = report === one.key ? null : one.key;
+              address();
+              draw_list();
+              draw_report();
+            },
+          },
+          h("b", {}, one.name),
+          h("span", {}, "report"),
+        ),
+      ),
+    );
+  }
+  function draw_report() {
+    show(
+      more,
+      report
+        ? h(
+            "section",
+            { class: "panel" },
+            h("h2", {}, "Report"),
+            h("iframe", {
+              class: "report",
+              src: `/api/reports/${report}/report.html`,
+              title: "Report of reproduce",
+            }),
+          )
+        : null,
+    );
+  }
+  function draw_curves() {
+    const lines = [...curves.values()]
+      .filter((run) => run.points.length)
+      .map((run) => ({
+        name: run.name,
+        marks: run.points.length < 30,
+        points: run.points.map((p) => [by === "iterations" ? p[0] : p[1], p[2], run.algorithm]),
+      }));
+    const bare = [...curves.values()].filter((run) => !run.points.length);
+    const toggle = (name) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(by === name),
+          onclick: () => {
+            by = name;
+            address();
+            draw_curves();
+          },
+        },
+        `by ${name}`,
+      );
+    drawn = lines.length
+      ? chart({
+          lines,
+          x: { name: by, log: true },
+          y: { name: "exploitability (b1 + b2)", short: "exploitability", log: true },
+        })
+      : null;
+    show(
+      panel,
+      h(
+        "div",
+        { class: "row spread" },
+        h("h2", {}, "Convergence"),
+        h("div", { class: "tabs" }, toggle("iterations"), toggle("seconds")),
+      ),
+      drawn
+        ? drawn.node
+        : h(
+            "p",
+            { class: "muted" },
+            chosen.size ? "Nothing measured yet." : "Choose runs to see how they converge.",
+          ),
+      lines.length
+        ? h(
+            "div",
+            { class: "legend" },
+            lines.map((line, k) =>
+              h(
+                "span",
+                {},
+                h("i", {
+                  style: {
+                    background: `var(--${["accent", "raise", "call", "muted", "heart"][k % 5]})`,
+                  },
+                }),
+                line.name,
+              ),
+            ),
+          )
+        : null,
+      bare.length
+        ? h(
+            "p",
+            { class: "muted small" },
+            `${bare.map((run) => run.name).join(", ")}: `,
+            "hold'em is not measured while it is solved; counterplay evaluate does it.",
+          )
+        : null,
+      drawn ? h("button", { type: "button", class: "quiet", onclick: picture }, "Picture") : null,
+    );
+    drawn?.draw();
+  }
+  function picture() {
+    const sheet = document.createElement("canvas");
+    sheet.width = 1600;
+    sheet.height = 900;
+    const pen = sheet.getContext("2d");
+    pen.scale(2, 2);
+    drawn.paint(pen, 800, 450);
+    sheet.toBlob((blob) => save("convergence.png", blob));
+  }
+  async function look() {
+    let fresh = false;
+    for (const key of [...curves.keys()])
+      if (!chosen.has(key)) {
+        curves.delete(key);
+        fresh = true;
+      }
+    for (const key of chosen) {
+      const had = curves.get(key),
+        run = listing.runs.find((one) => one.key === key);
+      if (had && !had.live && !run?.live) continue;
+      try {
+        const found = await get(`runs/${key}`);
+        fresh ||= !had || had.points.length !== found.points.length;
+        curves.set(key, found);
+      } catch {
+        chosen.delete(key);
+      }
+    }
+    if (stopped) return;
+    if (fresh || !panel.childElementCount) draw_curves();
+  }
+  async function tick() {
+    if (stopped) return;
+    if (!document.hidden) {
+      const text = JSON.stringify(listing);
+      listing = await get("runs");
+      if (stopped) return;
+      if (JSON.stringify(listing) !== text) draw_list();
+      await look();
+    }
+    if (!stopped) setTimeout(tick, EVERY);
+  }
+  listing = await get("runs");
+  if (!chosen.size) {
+    const first =
+      listing.runs.find((run) => run.live) ||
+      listing.runs.find((run) => run.exploitability !== null && run.exploitability !== undefined);
+    if (first) chosen.add(first.key);
+  }
+  draw_list();
+  draw_report();
+  await look();
+  setTimeout(tick, EVERY);
+  const redraw = () => drawn?.draw();
+  addEventListener("resize", redraw);
+  addEventListener("themed", redraw);
+  return () => {
+    stopped = true;
+    removeEventListener("resize", redraw);
+    removeEventListener("themed", redraw);
+  };
+}

@@ -1,0 +1,260 @@
+// A table: the board, the buttons and keys, winnings, the log, and a look back at a hand.
+import { get, post, Refused } from "./api.js";
+import { h, plain, show, signed } from "./dom.js";
+import { bare, direct, draw } from "./boards.js";
+import { review_of } from "./review.js";
+
+const tabs = new BroadcastChannel("counterplay");
+
+export function sit(place, name, { beside = () => null, below = null, away }) {
+  let state = null,
+    busy = false,
+    look = null;
+  const cloth = h("section", { class: "cloth", "aria-label": "The table" });
+  const acts = h("div", { class: "acts", role: "group", "aria-label": "Your move" });
+  const head = h("div", { class: "head" });
+  const money = h("section", { class: "panel" }),
+    log = h("section", { class: "panel" }),
+    back = h("section", { class: "panel", hidden: true });
+  const more = h("div", { class: "stack" }),
+    rules = h("section", { class: "panel" });
+  show(
+    place,
+    head,
+    h(
+      "div",
+      { class: "two" },
+      h("div", { class: "stack" }, h("div", {}, cloth, acts), below),
+      h("div", { class: "stack" }, more, money, back, log, rules),
+    ),
+  );
+
+  async function change(path, data) {
+    if (busy || !state) return;
+    busy = true;
+    for (const button of place.querySelectorAll(".acts button, .cloth button"))
+      button.disabled = true;
+    try {
+      state = await post(`tables/${name}/${path}`, { version: state.version, ...data });
+      tabs.postMessage({ table: name, version: state.version });
+    } catch (error) {
+      if (error instanceof Refused && error.status === 409) state = error.data;
+      else head.append(h("p", { class: "down" }, error.message));
+    }
+    busy = false;
+    if (path === "deal") look = null;
+    draw_all();
+  }
+  const choose = (k) => change("act", { choice: k });
+  const deal = () => change("deal", {});
+  async function review(number) {
+    look = { wait: true };
+    draw_review();
+    look = await get(`tables/${name}/review`, { hand: number });
+    draw_review();
+  }
+
+  function draw_all() {
+    show(
+      head,
+      h("h1", {}, state.title),
+      h("p", { class: "muted" }, `against ${state.opponent}`),
+      h("span", { style: { flex: "1" } }),
+      h("button", { type: "button", class: "quiet", onclick: away }, "Leave the table"),
+    );
+    if (state.scene) show(cloth, draw(state, choose));
+    else
+      show(
+        cloth,
+        h("div", {}),
+        h("div", { class: "middle" }, h("div", { class: "result" }, "The seat is yours")),
+        h("div", {}),
+      );
+    cloth.dataset.version = state.version;
+    draw_acts();
+    draw_money();
+    draw_log();
+    draw_review();
+    show(more, beside(state));
+    rules.hidden = !state.rules.length;
+    show(
+      rules,
+      h("h2", {}, "How it goes"),
+      h(
+        "ol",
+        { class: "rules small" },
+        state.rules.map((line) => h("li", {}, line)),
+      ),
+    );
+  }
+
+  function draw_acts() {
+    const kind = state.scene?.kind;
+    acts.classList.toggle("many", state.choices?.length > 5);
+    if (state.over) {
+      show(
+        acts,
+        h(
+          "button",
+          { type: "button", class: "main", onclick: deal },
+          state.hand < 0 ? "Deal" : "Next hand",
+          h("kbd", {}, "n"),
+        ),
+        state.hand >= 0 && !look
+          ? h(
+              "button",
+              { type: "button", onclick: () => review(state.hand) },
+              "What happened?",
+              h("kbd", {}, "v"),
+            )
+          : null,
+      );
+    } else {
+      const shown = state.choices
+        .map((choice, k) => ({ choice, k }))
+        .filter(({ choice }) => !direct(kind) || choice.key === "c");
+      show(
+        acts,
+        shown.map(({ choice, k }) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: /^[fcr]$/.test(choice.key) ? choice.key : "",
+              onclick: () => choose(k),
+            },
+            choice.label,
+            choice.key ? h("kbd", {}, choice.key) : null,
+          ),
+        ),
+      );
+    }
+  }
+
+  const half = (within) => (within === null ? "" : ` ± ${plain(within, 3)}`);
+  function draw_money() {
+    const w = state.winnings,
+      total = w.total;
+    const line = (name, value) => [
+      h("dt", {}, name),
+      h("dd", {}, value && value.mean !== null ? signed(value.mean, 3) + half(value.within) : "–"),
+    ];
+    show(
+      money,
+      h("h2", {}, "Your winnings"),
+      h(
+        "div",
+        { class: `money ${total > 0 ? "up" : total < 0 ? "down" : ""}` },
+        signed(total, Number.isInteger(total) ? 0 : 1),
+      ),
+      h("p", { class: "muted small" }, `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
+      h("dl", {}, line(state.unit, w), line("without luck", w.adjusted)),
+      h("p", { class: "muted small" }, "± is half of a 95% interval."),
+      w.hands
+        ? h(
+            "a",
+            { class: "button quiet", href: `/api/tables/${name}/hands`, download: true },
+            state.kind === "holdem" ? "Download the hands (PHH)" : "Download the hands",
+          )
+        : null,
+    );
+  }
+
+  function draw_log() {
+    const lines = state.scene?.log || [];
+    if (!lines.length) {
+      log.hidden = true;
+      return;
+    }
+    log.hidden = false;
+    let street = null;
+    show(
+      log,
+      h("h2", {}, "This hand"),
+      h(
+        "ol",
+        { class: "log" },
+        lines.map((line) => {
+          const fresh = line.street && line.street !== street;
+          street = line.street;
+          return [
+            fresh ? h("li", {}, h("span", { class: "street" }, line.street)) : null,
+            h(
+              "li",
+              {},
+              h(
+                "span",
+                { class: "who" },
+                line.who === "you" ? "You" : line.who === "table" ? "" : state.opponent,
+              ),
+              h("span", {}, line.who === "you" ? bare(line.text) : line.text),
+            ),
+          ];
+        }),
+      ),
+    );
+  }
+
+  function draw_review() {
+    back.hidden = !look;
+    if (look) show(back, review_of(look, state.opponent));
+  }
+
+  function key(event) {
+    if (
+      !state ||
+      busy ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+    )
+      return;
+    const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (state.over) {
+      if (pressed === "n") deal();
+      else if (pressed === "v" && state.hand >= 0 && !look) review(state.hand);
+      else return;
+    } else {
+      const k = state.choices.findIndex((choice) => choice.key === pressed);
+      if (k < 0) return;
+      choose(k);
+    }
+    event.preventDefault();
+  }
+  const fresh = async () => {
+    if (!busy) {
+      const found = await get(`tables/${name}`);
+      if (!state || found.version !== state.version) {
+        state = found;
+        look = null;
+        draw_all();
+      }
+    }
+  };
+  const heard = (event) => {
+    if (event.data.table === name && (!state || event.data.version !== state.version)) fresh();
+  };
+  const seen = () => {
+    if (!document.hidden) fresh();
+  };
+  document.addEventListener("keydown", key);
+  document.addEventListener("visibilitychange", seen);
+  tabs.addEventListener("message", heard);
+
+  const ready = (async () => {
+    state = await get(`tables/${name}`);
+    if (state.hand < 0) await change("deal", {});
+    else draw_all();
+  })();
+  return {
+    ready,
+    refresh: fresh,
+    state: () => state,
+    leave() {
+      document.removeEventListener("keydown", key);
+      document.removeEventListener("visibilitychange", seen);
+      tabs.removeEventListener("message", heard);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+"""Loading in the background what the first table and the explorer need."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+
+def warm_up() -> None:
+    """Tables of hold'em where they are on disk, and the kernels of bots."""
+    from counterplay.holdem.tables import SHAPES, size_on_disk, table_folder
+
+    if not SHAPES or not size_on_disk(table_folder()):
+        return
+    with suppress(Exception):  # whoever sits down will be told
+        from counterplay.opponents.bots.registry import bot
+        from counterplay.opponents.bots.text import view
+
+        bot("always-call").act(view("", "AhKd"))
