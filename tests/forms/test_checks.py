@@ -29,6 +29,12 @@ class Biased(Auction):
         return 0.3
 
 
+class CallsTooFar(Auction):
+    @staticmethod
+    def passive(c: Any, state: Any) -> int:
+        return 2
+
+
 class NotANumber(Auction):
     @staticmethod
     def payoff(c: Any, state: Any, payoff: Any) -> None:
@@ -98,6 +104,7 @@ WRONG = {
     NoPlayer: "player.. gave 7",
     Long: "more decisions than `depth`, 3",
     Narrow: "gave 3, and max_actions is 2",
+    CallsTooFar: "passive.. gave 2, and there are 2 actions",
 }
 
 

@@ -85,6 +85,18 @@ def test_the_same_bits_as_on_the_tree(name: str, algorithm: str) -> None:
     )
 
 
+def test_everybody_calls_in_simulations() -> None:
+    """Where the rules say which action that is: in the first game all do."""
+    game = cp.load("leduc(tree=False)")
+    run = cp.solve(game, "mcts", iterations=1, simulation="call")
+    assert len(run.strategy) == 4
+    assert all(row.probabilities["call"] == 1.0 for row in run.strategy.table())
+    tree = cp.Game("leduc", game.rules, tree=True).tree
+    assert np.array_equal(np.bincount(tree.passive), np.bincount(cp.load("leduc").tree.passive))
+    with pytest.raises(cp.CounterplayError, match="no check or call"):
+        cp.solve("goofspiel(3,tree=False)", "mcts", iterations=1, simulation="call")
+
+
 @pytest.mark.parametrize("rules", [Auction(), WideAuction()])
 def test_a_game_of_ones_own_and_its_tree(rules: Any) -> None:
     """With chance that is not uniform, and keys that are hashed."""

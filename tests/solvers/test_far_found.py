@@ -11,6 +11,7 @@ import pytest
 from support.found import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
+from counterplay.base.errors import OutOfRoom
 from counterplay.forms import found as tables_of
 from counterplay.solvers import growing
 from counterplay.solvers.algorithms import new_solver
@@ -132,20 +133,20 @@ def test_threads_inside_a_worker_are_lanes_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["mccfr", "mccfr-external"])
-def test_the_end_of_memory_loses_nothing(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_end_of_memory_loses_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a round, which is begun anew where there is more."""
     n = 25 * MANY[name]
-    whole = cp.solve(GAME, name, iterations=n, seed=3, **NEAR)
-    cp.solve(GAME, name, iterations=2 * n // 3, seed=3, folder=tmp_path / "run", **NEAR)
+    whole, short = solver(name), solver(name)
+    whole.step(n)
+    short.step(2 * n // 3)
     with monkeypatch.context() as little:
-        refuse = lambda self, worker, room: False  # noqa: E731
-        little.setattr(growing.Growing, "_allowed", refuse)
-        with pytest.warns(UserWarning, match="no memory for twice as many"):
-            again = cp.resume(tmp_path / "run", iterations=n)
-    assert again.stopped_by == "memory"
-    assert 2 * n // 3 <= again.iterations < n
-    same(cp.resume(tmp_path / "run", iterations=n)._solver, whole._solver)
+        little.setattr(growing.Growing, "_allowed", lambda self, worker, room: False)
+        with pytest.raises(OutOfRoom, match="no memory for twice as many"):
+            short.step(n - short.iterations)
+        assert len(short.strategy()) > 100
+    assert 2 * n // 3 <= short.iterations < n
+    short.step(n - short.iterations)
+    same(short, whole)
 
 
 def test_responses_by_workers() -> None:

@@ -132,9 +132,9 @@ def expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return answer("expanded_at", type(form))(form, node, infoset)
 
 
-def passive_of(form: Any, infoset: Any) -> Any:
-    """The action that checks or calls."""
-    return answer("passive_of", type(form))(form, infoset)
+def passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    """The action that checks or calls at `node`. (`rng` is not drawn from.)"""
+    return answer("passive_at", type(form))(form, chance, node, infoset, rng)
 
 
 def drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
@@ -188,7 +188,7 @@ def _expanded_at_listed(form: Any, node: Any, infoset: Any) -> Any:
     return node
 
 
-def _passive_of_listed(form: Any, infoset: Any) -> Any:
+def _passive_at_listed(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
     return index(form.passive[infoset])
 
 
@@ -213,7 +213,7 @@ _LISTED: dict[str, Callable[..., Any]] = {
     "slots_of": _slots_of_listed,
     "full": _full_listed,
     "expanded_at": _expanded_at_listed,
-    "passive_of": _passive_of_listed,
+    "passive_at": _passive_at_listed,
     "drawn_by": _drawn_by_listed,
     "policy_at": _policy_at_listed,
 }
@@ -264,9 +264,9 @@ def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return answer("expanded_at", form.instance_class)
 
 
-@overload(passive_of)
-def _passive_of(form: Any, infoset: Any) -> Any:
-    return answer("passive_of", form.instance_class)
+@overload(passive_at)
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    return answer("passive_at", form.instance_class)
 
 
 @overload(drawn_by)

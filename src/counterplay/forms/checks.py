@@ -188,6 +188,10 @@ class RulesWalk:
                 f"2 it has room",
             )
         self._set(state, (player, known), count, before[player])
+        if type(self.rules).passive is not None:
+            action = self._asked(state, "passive", state.passive_number)
+            if not 0 <= action < count:
+                raise self._wrong(state, f"passive() gave {action}, and there are {count} actions")
 
         def after(action: int) -> Any:
             return (*before[:player], ((player, known), action), *before[player + 1 :])

@@ -29,11 +29,11 @@ types: Any = _types
 
 #: A row of `facts`: who acts, how many actions he has (or what is wrong), and what he knows.
 WHO, COUNT, KNOWN = range(3)
-PLAY, RAW, SHARE = range(3)  # modes of a step
+PLAY, RAW, SHARE, PASSIVE = range(4)  # modes of a step
 #: So many constants are known to the compiler, which then divides by them and unrolls loops faster.
 MOST_KNOWN = 16
 MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
-BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG = range(1, 7)
+BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE = range(1, 8)
 PROBLEMS = {
     BAD_PLAYER: "player() gave no player, CHANCE or TERMINAL",
     BAD_COUNT: "actions() gave a number that is not from 1 to max_actions",
@@ -41,8 +41,10 @@ PROBLEMS = {
     NO_END: "chance acts without end",
     BAD_KEY: "key() gave a number below 0 or above 2^60 (give it more words: known_size = 2)",
     TOO_LONG: "a history has more decisions than `depth`",
+    BAD_PASSIVE: "passive() gave no action",
 }
-FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff")
+FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff", "passive")
+OPTIONAL = ("start", "chance", "passive")
 
 
 class CompiledRules:
@@ -76,7 +78,10 @@ class CompiledRules:
         raise NotImplementedError
 
     #: `chance(c, state, action)`: the probability of an outcome; None where all are alike.
-    chance: ClassVar[Callable[[Any, Any, int], float] | None] = None
+    chance: ClassVar[Any] = None
+
+    #: `passive(c, state)`: the action that checks or calls, for MCTS; None where there is none.
+    passive: ClassVar[Any] = None
 
     @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
@@ -125,7 +130,7 @@ def shape_of(name: str, rules: CompiledRules) -> Shape:
         found.append(value)
     for function in FUNCTIONS:
         written = getattr(type(rules), function, None)
-        if written is getattr(CompiledRules, function) and function not in ("start", "chance"):
+        if written is getattr(CompiledRules, function) and function not in OPTIONAL:
             raise BadGame(f"{name}: compiled rules need a function {function}()")
     return Shape(*found)
 
@@ -148,6 +153,9 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     chance, is_uniform = functions["chance"], functions["chance"] is None
     if is_uniform:
         chance = functions["none"]
+    passive, is_passive = functions["passive"], functions["passive"] is not None
+    if not is_passive:
+        passive = functions["never"]
     n_players, n_known, most_actions = shape.n_players, shape.known, shape.actions
 
     def step(
@@ -163,8 +171,12 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
     ) -> None:
         """From the state `above` to `below` by an action, or to the first state (action < 0), and
         (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`
-        and `known`, or `pays`. Mode `SHARE`: only the probability of an outcome of chance, of so
-        many as `facts` says, to `pays`."""
+        and `known`, or `pays`. To `pays` goes in mode `SHARE` only the probability of an outcome of
+        chance, of so many as `facts` says, and in mode `PASSIVE` the action that checks or
+        calls."""
+        if mode == PASSIVE:
+            pays[0] = passive(c, above) if is_passive else -1
+            return
         if mode == SHARE:
             pays[0] = 1.0 / facts[COUNT] if is_uniform else chance(c, above, action)
             return
@@ -232,10 +244,14 @@ def _no_chance(c: Any, state: Any, action: int) -> float:
     return 1.0
 
 
+def _never(c: Any, state: Any) -> int:
+    return -1
+
+
 def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
     """One step in plain Python, with lists of whole numbers as Python has them."""
     functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
-    step = _step_of({**functions, "none": _no_chance}, shape, uniform)
+    step = _step_of({**functions, "none": _no_chance, "never": _never}, shape, uniform)
 
     def plain(
         c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
@@ -252,7 +268,7 @@ def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
 def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes) -> Any:
     """The same as a C function; keep it as long as its `address` is used."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
-    functions: dict[str, Any] = {"none": pasted(_no_chance)}
+    functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
     for name in FUNCTIONS:
         written = getattr(type(rules), name)
         functions[name] = None if written is None else pasted(written)

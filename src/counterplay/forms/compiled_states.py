@@ -65,6 +65,15 @@ class RulesState:
             return [1.0 / count] * count
         return [float(self.game.ask("chance", state, k)) for k in range(count)]
 
+    def passive(self) -> str | None:
+        """The action that checks or calls, where the rules say which."""
+        if type(self.game.rules).passive is None:
+            return None
+        return self.actions()[self.passive_number()]
+
+    def passive_number(self) -> int:
+        return int(self.game.ask("passive", self._state))
+
     def child(self, action: str) -> RulesState:
         return self.after(self.actions().index(action))
 

@@ -22,7 +22,7 @@ from counterplay.forms.access import (
     expanded_at,
     full,
     infoset_at,
-    passive_of,
+    passive_at,
     player_at,
     policy_at,
     slots_at,
@@ -33,8 +33,10 @@ from counterplay.forms.access import (
 )
 from counterplay.forms.compiled import (
     BAD_KEY,
+    BAD_PASSIVE,
     COUNT,
     KNOWN,
+    PASSIVE,
     PLAY,
     TOO_LONG,
     WHO,
@@ -294,9 +296,30 @@ def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return infoset
 
 
-@answers(passive_of, RulesForm)
-def _passive_of(form: Any, infoset: Any) -> Any:
-    return ZERO  # there is none
+@answers(passive_at, RulesForm)
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    _ask_passive(form, chance, node, rng)
+    action = chance.payoff[node, ZERO]
+    if action < 0.0 or action >= chance.facts[node, _COUNT]:
+        chance.size[PROBLEM] = BAD_PASSIVE
+        return ZERO
+    return index(action)
+
+
+@jit(inline=True)
+def _ask_passive(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> None:
+    call_rules(
+        form.step,
+        form.constants,
+        chance.states,
+        node,
+        node,
+        0,
+        PASSIVE,
+        rng,
+        chance.facts,
+        chance.payoff,
+    )
 
 
 @answers(utility, RulesForm)

@@ -24,7 +24,7 @@ from counterplay.forms.access import (
     expanded_at,
     full,
     infoset_at,
-    passive_of,
+    passive_at,
     player_at,
     policy_at,
     slots_at,
@@ -171,8 +171,8 @@ def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return expanded_at(form.inner, node, infoset)
 
 
-def _passive_of(form: Any, infoset: Any) -> Any:
-    return passive_of(form.inner, infoset)
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    return passive_at(form.inner, chance.inner, node, infoset, rng)
 
 
 for _form in (RestrictedForm, DataBiasedForm):
@@ -185,7 +185,7 @@ for _form in (RestrictedForm, DataBiasedForm):
     answers(slots_of, _form)(_slots_of)
     answers(full, _form)(_full)
     answers(expanded_at, _form)(_expanded_at)
-    answers(passive_of, _form)(_passive_of)
+    answers(passive_at, _form)(_passive_at)
 
 
 def restricted_sequence_form(

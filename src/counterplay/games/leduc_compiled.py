@@ -49,6 +49,10 @@ class CompiledLeduc(CompiledRules):
         return int(1 + state[FACING] + (state[RAISES] < c[MOST]))
 
     @staticmethod
+    def passive(c: Any, state: Any) -> int:
+        return int(state[FACING])  # behind folding, where there is a bet
+
+    @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
         if state[PAID] == 0:
             cards = c[RANKS] * c[SUITS]

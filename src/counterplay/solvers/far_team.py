@@ -234,8 +234,12 @@ class FarTeam(Team):
         """Meet now."""
         done = self._solver.iterations
         if not self._alone[1] and done > self._alone[2]:
-            self._play(done)
-            self._put_together(done)
+            try:
+                self._play(done)
+                self._put_together(done)
+            except OutOfRoom:
+                self._ready = False
+                raise self._solver.no_room() from None
 
     def change_form(self, form: Any) -> None:
         self.settle()

@@ -1,9 +1,7 @@
 """Tables of a sampling solver whose information sets are found while it plays (`forms/found.py`).
 
-They double when a kernel returns for want of room. Several threads find different information sets
-in different order: at a meeting they are put together by key, those of the first thread before
-those of the second and so on, so that every copy has the same numbers again. Nothing depends on how
-large tables were.
+They double when a kernel returns for want of room. Nothing depends on how large tables were.
+`by_key.py` has what several workers do with them.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base import memory
-from counterplay.base.errors import BadFile, BadGame
+from counterplay.base.errors import BadFile, BadGame, OutOfRoom
 from counterplay.forms.compiled import PROBLEMS, Shape
 from counterplay.forms.found import (
     LEAST_PLACES,
@@ -24,22 +22,18 @@ from counterplay.forms.found import (
     ROOM_SETS,
     ROOM_SLOTS,
     Found,
-    add_all,
     counts_of,
     enlarged,
-    find_all,
     found_from,
     keys_of,
     new_found,
     places_for,
     sets_in,
     slots_in,
-    slots_of_sets,
 )
 from counterplay.forms.found_form import RulesForm, Situation, found_in
 from counterplay.forms.restricted import Coined
 from counterplay.kernels.lines import all_apart
-from counterplay.solvers.exchange import NewSets
 from counterplay.solvers.teams import Worker
 
 NewTables = Callable[[int, int], Any]  # tables for so many information sets and slots, empty
@@ -101,7 +95,7 @@ class Growing:
         """Nothing is found yet."""
         words, room = found_of(worker).places.shape[1] - 1, self.sizes(0, 0)
         found = all_apart(new_found(words, room.places, room.sets))
-        worker.chance = _with_found(worker.chance, found)
+        worker.chance = with_found(worker.chance, found)
         self.make_room(worker)
 
     def make_room(self, worker: Worker, sets: int = 0, slots: int = 0) -> bool:
@@ -114,7 +108,7 @@ class Growing:
             if not self._allowed(worker, room):
                 return False
             found = enlarged(found, room.places, room.sets)
-            worker.chance = _with_found(worker.chance, found)
+            worker.chance = with_found(worker.chance, found)
             if room[1:] != now[1:]:
                 worker.tables = self._enlarged(worker.tables, found, room)
         found.size[ROOM_SETS] = min(int(MOST_FILLED * room.places), room.sets) - self._sets
@@ -158,148 +152,31 @@ class Growing:
         """The same as tables."""
         return type(worker.tables)(**self.used(worker))
 
-    def hand_over(self, workers: list[Worker], keep: str) -> None:
-        """All that the first worker knows to the others; but what is called `keep` is empty."""
-        first = workers[0]
-        mine = self.used(first)
-        for worker in workers[1:]:
-            self._begin_at(first, worker)
-            for name, array in mine.items():
-                if name != keep:
-                    getattr(worker.tables, name)[: len(array)] = array
-
-    def _begin_at(self, base: Worker, worker: Worker) -> None:
-        """The information sets that `base` has found, and empty tables for them."""
-        worker.chance = _with_found(worker.chance, _copied(found_of(base)))
-        worker.tables = self._new(*self._sizes(base)[1:])
-        for name, array in _walk(worker).items():
-            if name == "pause":  # a walk that waited for room is not gone on with
-                array[:] = 0
-
-    def since(self, base: Worker, worker: Worker) -> tuple[Any, NewSets]:
-        """Of a worker who began at `base`: tables as they were then, as large as his are now, and
-        what he has found since."""
-        then, now = found_of(base), found_of(worker)
-        before = self._new(sets_in(now), slots_in(now))
-        for name, array in self.used(base).items():
-            getattr(before, name)[: len(array)] = array
-        sets = sets_in(then)
-        return before, NewSets(sets, slots_in(then), keys_of(now)[sets:], counts_of(now)[sets:])
-
-    def admit(self, base: Worker, new: NewSets) -> bool:
-        """Add what was found since `base`; False where memory does not allow it."""
-        sets, slots = new.sets + len(new.keys), new.slots + int(new.counts.sum())
-        if not self.make_room(base, sets, slots):
-            return False
-        add_all(found_of(base), new.keys, new.counts, np.empty(len(new.keys), dtype=np.int64))
-        return self.make_room(base)
-
-    def follow(self, base: Worker, worker: Worker, keep: Iterable[str]) -> bool:
-        """A worker goes on from `base`, which has found all that he has: of what he learnt only the
-        tables called `keep` stay, with an entry per information set. False where memory does not
-        allow it."""
-        found, names = found_of(worker), list(keep)
-        kept = {name: self.used(worker)[name] for name in names}
-        keys = keys_of(found) if names else np.zeros((0, 1), dtype=np.uint64)
-        if not self._allowed(worker, self._sizes(base)):
-            return False
-        self._begin_at(base, worker)
-        numbers = np.empty(len(keys), dtype=np.int64)
-        find_all(found_of(base).places, keys, numbers)
-        for name, array in kept.items():
-            getattr(worker.tables, name)[numbers] = array
-        return True
-
-    def unify(self, workers: list[Worker], common: int) -> bool:
-        """One numbering for all workers, of whom the first `common` information sets have it; False
-        where memory does not allow it."""
-        found = [found_of(worker) for worker in workers]
-        new = [keys_of(table)[common:] for table in found]
-        counts = [counts_of(table)[common:] for table in found]
-        begin = int(found[0].first[common])
-        sets = common + sum(len(keys) for keys in new)
-        slots = begin + int(sum(count.sum() for count in counts))
-        if not all(self.make_room(worker, sets, slots) for worker in workers):
-            return False
-        first = found_of(workers[0])
-        for worker, keys, count in list(zip(workers, new, counts, strict=True))[1:]:
-            numbers = np.empty(len(keys), dtype=np.int64)
-            add_all(first, keys, count, numbers)
-            self._renumber(worker, numbers, count, first, common, begin)
-        for worker in workers[1:]:
-            worker.chance = _with_found(worker.chance, _copied(first))
-        return True
-
-    def _renumber(
-        self,
-        worker: Worker,
-        numbers: np.ndarray,
-        counts: np.ndarray,
-        first: Found,
-        common: int,
-        begin: int,
-    ) -> None:
-        """Move a worker's new entries to where the first worker has them."""
-        slots = slots_of_sets(first, numbers, counts)
-        blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
-        for name, array in worker.tables._asdict().items():
-            low, many, to = (
-                (common, len(numbers), numbers)
-                if name in self._by_set
-                else (begin, len(slots), slots)
-            )
-            mine = array[low : low + many].copy()
-            empty = getattr(blank, name)
-            array[low : low + len(empty)] = empty
-            array[to] = mine
-
-    def aligned(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        """Keys, numbers of actions, and copies of all tables with one numbering."""
-        found = found_of(workers[0])
-        keys, counts = keys_of(found), counts_of(found)
-        if len(workers) == 1:
-            return keys, counts, [self.used_tables(workers[0])]
-        others = [(keys_of(found_of(w)), counts_of(found_of(w))) for w in workers[1:]]
-        union = found_from(
-            np.concatenate([keys, *(k for k, _ in others)]),
-            np.concatenate([counts, *(c for _, c in others)]),
-        )
-        aligned = []
-        for worker in workers:
-            own_keys, own_counts = keys_of(found_of(worker)), counts_of(found_of(worker))
-            numbers = np.empty(len(own_keys), dtype=np.int64)
-            add_all(union, own_keys, own_counts, numbers)
-            tables = self._new(sets_in(union), slots_in(union))
-            slots = slots_of_sets(union, numbers, own_counts)
-            for name, array in self.used(worker).items():
-                getattr(tables, name)[numbers if name in self._by_set else slots] = array
-            aligned.append(tables)
-        return keys_of(union), counts_of(union), aligned
-
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
         """What a file keeps of a worker; a walk that waits for room with it."""
         found = found_of(worker)
         arrays = {"keys": keys_of(found), "counts": counts_of(found), **self.used(worker)}
         if getattr(worker.scratch, "pause", np.zeros(1)).any():
-            arrays |= {f"walk_{name}": array for name, array in _walk(worker).items()}
+            arrays |= {f"walk_{name}": array for name, array in walk_of(worker).items()}
         return arrays
 
     def restore(self, worker: Worker, saved: Mapping[str, np.ndarray], source: str) -> None:
         """Go on from what `saved` gave."""
         keys, counts = _read(saved, source, found_of(worker))
         slots, room = int(counts.sum()), self.sizes(len(keys), int(counts.sum()))
+        if not self._allowed(worker, room):
+            raise OutOfRoom(f"{source}: needs more memory than there is")
         found = enlarged(found_from(keys, counts), room.places, room.sets)
-        worker.chance = _with_found(worker.chance, found)
+        worker.chance = with_found(worker.chance, found)
         worker.tables = self._new(*room[1:])
-        if not self.make_room(worker):
-            raise BadFile(f"{source}: needs more memory than there is")
+        self.make_room(worker)
         for name, array in worker.tables._asdict().items():
             given = saved.get(name)
             used = (len(keys) if name in self._by_set else slots, *array.shape[1:])
             if given is None or given.shape != used or given.dtype != array.dtype:
                 raise BadFile(f"{source}: does not fit (array {name!r})")
             array[: len(given)] = given
-        for name, array in _walk(worker).items():
+        for name, array in walk_of(worker).items():
             given = saved.get(f"walk_{name}")
             if given is not None and given.shape == array.shape and given.dtype == array.dtype:
                 array[:] = given
@@ -312,7 +189,7 @@ def check_rules(worker: Worker, name: str) -> None:
         raise BadGame(f"{name}: {PROBLEMS[problem]}; cp.check(game) says in which history")
 
 
-def _walk(worker: Worker) -> dict[str, np.ndarray]:
+def walk_of(worker: Worker) -> dict[str, np.ndarray]:
     """Where a walk stopped that a kernel has to finish."""
     if not hasattr(worker.scratch, "pause"):
         return {}
@@ -340,7 +217,7 @@ def _read(
         or np.any(counts < 1)
     ):
         raise BadFile(f"{source}: does not fit (arrays 'keys' and 'counts')")
-    return keys, counts
+    return keys.copy(), counts.copy()  # what comes from elsewhere cannot be written
 
 
 def _doubled(size: int, needed: int) -> int:
@@ -349,18 +226,8 @@ def _doubled(size: int, needed: int) -> int:
     return size
 
 
-def with_own_found(chance: Any) -> Any:
-    """The same scratch with a copy of what was found."""
-    inner = chance.inner if isinstance(chance, Coined) else chance
-    return _with_found(chance, _copied(found_in(inner)))
-
-
-def _copied(found: Found) -> Found:
-    return Found(*(array.copy() for array in found))
-
-
-def _with_found(chance: Any, found: Found) -> Any:
+def with_found(chance: Any, found: Found) -> Any:
     """The same scratch with another table."""
     if isinstance(chance, Coined):
-        return chance._replace(inner=_with_found(chance.inner, found))
+        return chance._replace(inner=with_found(chance.inner, found))
     return chance._replace(places=found.places, first=found.first, size=found.size)

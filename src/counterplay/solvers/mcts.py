@@ -26,7 +26,7 @@ from counterplay.forms.access import (
     expanded_at,
     full,
     infoset_at,
-    passive_of,
+    passive_at,
     player_at,
     slots_at,
     slots_of,
@@ -165,7 +165,7 @@ def tree_search(
             elif simulation == RANDOM:
                 action = min(index(uniform(rng) * count), count - ONE)
             else:
-                action = passive_of(form, infoset)
+                action = passive_at(form, chance, node, infoset, rng)
             trail.slot[k] = first + action
             trail.infoset[k] = infoset
             trail.player[k] = player
@@ -252,9 +252,7 @@ class TreeSearch(SamplingSolver):
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
-        if self._simulation == CALL and (
-            game.abilities.keyed or np.any(game.form.passive == NO_ACTION)
-        ):
+        if self._simulation == CALL and not _has_passive(game):
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
@@ -374,6 +372,13 @@ class TreeSearch(SamplingSolver):
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
         self._spread(worker, slice(None))
+
+
+def _has_passive(game: Game) -> bool:
+    """Whether everybody can check or call everywhere."""
+    if game.abilities.keyed:
+        return type(game.rules).passive is not None
+    return not np.any(game.form.passive == NO_ACTION)
 
 
 SOLVER = TreeSearch
