@@ -7,6 +7,7 @@ what a player knows, saved, and carried over to a tree of the same game.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ class KeyedStrategy(Strategy):
             wrong = np.abs(np.add.reduceat(shares, self.first[:-1]) - 1.0) > TOLERANCE
             if np.any(wrong):
                 i = int(np.flatnonzero(wrong)[0])
-                raise BadStrategy(f"probabilities at {self._label(i)} do not sum to 1")
+                raise BadStrategy(f"probabilities at {self.name_of(i)} do not sum to 1")
 
     def __repr__(self) -> str:
         seat = "" if self.player is None else f", for player {self.player + 1}"
@@ -122,7 +123,7 @@ class KeyedStrategy(Strategy):
 
     @cached_property
     def _labels(self) -> dict[str, int]:
-        return {self._label(i): i for i in range(len(self.keys))}
+        return {self.name_of(i): i for i in range(len(self.keys))}
 
     def _by_label(self, label: str) -> int:
         names = (label, *(f"{numbered(k)}: {label}" for k in range(self.game.n_players)))
@@ -142,7 +143,8 @@ class KeyedStrategy(Strategy):
         key = int(self.keys[i, 0])
         return key & (2**PLAYER_BITS - 1), (key >> PLAYER_BITS,)
 
-    def _label(self, i: int) -> str:
+    def name_of(self, i: int) -> str:
+        """The label of a row, its player in front."""
         known = self._known(i)
         player = int(owners_of(self.keys[i : i + 1])[0])
         text = (
@@ -162,7 +164,7 @@ class KeyedStrategy(Strategy):
         )
         player = int(owners_of(self.keys[i : i + 1])[0])
         shares = dict(zip(names, self.probabilities[low:high].tolist(), strict=True))
-        return Row(player, self._label(i), shares)
+        return Row(player, self.name_of(i), shares)
 
     @property
     def n_rows(self) -> int:
@@ -183,9 +185,15 @@ class KeyedStrategy(Strategy):
             f"policy of OpenSpiel"
         )
 
-    def rows(self) -> Iterator[Row]:
-        """Rows in order of discovery."""
-        return (self.row(i) for i in range(len(self.keys)))
+    def rows(self, player: int | None = None, like: str | None = None) -> Iterator[Row]:
+        """Rows in order of discovery: all, or those of a player, or whose label is `like` that, in
+        which * stands for anything."""
+        owners = owners_of(self.keys)
+        for i in range(len(self.keys)):
+            if player is not None and owners[i] != player:
+                continue
+            if like is None or _is_called(self.name_of(i), int(owners[i]), like):
+                yield self.row(i)
 
     def table(self) -> list[Row]:
         return list(self.rows())
@@ -238,6 +246,12 @@ class KeyedStrategy(Strategy):
         arrays = {name: getattr(self, name) for name in ARRAYS}
         # not compressed: nobody knows how large it may be, so a file says so by its own size
         files.write_arrays(Path(path), "strategy", arrays, header)
+
+
+def _is_called(name: str, owner: int, wanted: str) -> bool:
+    """Whether a name, with its player in front or without, is like that."""
+    short = name.removeprefix(f"{numbered(owner)}: ")
+    return wanted in (name, short) or fnmatchcase(name, wanted) or fnmatchcase(short, wanted)
 
 
 def load_keyed(path: Path, game: Game) -> Strategy:
