@@ -75,6 +75,32 @@ def test_what_threads_found_is_put_together_by_key() -> None:
             assert (regret, visit) == old.get(key, ([0.0] * len(regret), 0))
 
 
+def test_room_that_was_made_stays() -> None:
+    """As after a meeting at which threads had found the same: tables keep fitting each other."""
+    one = solver("mcts")
+    (worker,) = one._team.workers
+    one.step(50)
+    assert one.growing.make_room(worker, sets=5_000)
+    large = [array.shape for array in worker.tables]
+    assert one.growing.make_room(worker)
+    assert [array.shape for array in worker.tables] == large
+    assert len(growing.found_of(worker).first) - 1 == len(worker.tables.spread)
+
+
+@pytest.mark.parametrize("more", [{"sets": 3_000}, {"slots": 9_000}])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_meeting_has_as_much_room_as_tables(name: str, more: dict[str, int]) -> None:
+    """Also where only what there is for each information set has grown, or for each slot."""
+    one = solver(name, 2)
+    one.room()
+    for worker in one._team.workers:
+        assert one.growing.make_room(worker, **more)
+    tables, mean = one._team.workers[0].tables, one.room()
+    arrays = [tables.regret] if name != "mcts" else tables
+    for array, room in zip(arrays, [mean] if name != "mcts" else mean, strict=True):
+        assert array.shape == room.shape
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_runs_go_on_bit_for_bit(name: str, threads: int, tmp_path: Path) -> None:

@@ -123,13 +123,30 @@ def find_all(places: np.ndarray, keys: np.ndarray, numbers: np.ndarray) -> None:
 
 
 @jit
-def _keys_of(places: np.ndarray, keys: np.ndarray) -> None:
+def _keys_since(places: np.ndarray, since: int, keys: np.ndarray) -> None:
     last = index(places.shape[1]) - ONE
     for place in range(index(len(places))):
         entry = places[place, last]
-        if entry != ZERO:
+        if entry != ZERO and number_in(entry) >= index(since):
             for k in range(last):
-                keys[number_in(entry), k] = places[place, k]
+                keys[number_in(entry) - index(since), k] = places[place, k]
+
+
+@jit
+def _renumber(found: Any, since: int, keys: np.ndarray, counts: np.ndarray) -> None:
+    last = index(found.places.shape[1]) - ONE
+    number, first = index(since), index(found.first[index(since)])
+    for i in range(index(len(keys))):
+        high = keys[i, ONE] if last > ONE else ZERO
+        place, _ = find(found.places, keys[i, ZERO], high)
+        for k in range(last):
+            found.places[place, k] = keys[i, k]
+        number += ONE
+        found.places[place, last] = number | (first << _32)
+        first += index(counts[i])
+        found.first[number] = first
+    found.size[SETS] = number
+    found.size[SLOTS] = first
 
 
 @jit
@@ -154,16 +171,22 @@ def slots_in(found: Found) -> int:
     return int(found.size[SLOTS])
 
 
-def keys_of(found: Found) -> np.ndarray:
-    """uint64[n, k]: in order of discovery."""
-    keys = np.zeros((sets_in(found), found.places.shape[1] - 1), dtype=np.uint64)
-    _keys_of(found.places, keys)
+def keys_of(found: Found, since: int = 0) -> np.ndarray:
+    """uint64[n, k]: in order of discovery, from number `since` on."""
+    keys = np.zeros((sets_in(found) - since, found.places.shape[1] - 1), dtype=np.uint64)
+    _keys_since(found.places, since, keys)
     return keys
 
 
-def counts_of(found: Found) -> np.ndarray:
+def counts_of(found: Found, since: int = 0) -> np.ndarray:
     """int64[n]: actions of each."""
-    return np.diff(found.first[: sets_in(found) + 1].astype(np.int64))
+    return np.diff(found.first[since : sets_in(found) + 1].astype(np.int64))
+
+
+def renumber(found: Found, since: int, keys: np.ndarray, counts: np.ndarray) -> None:
+    """From number `since` on it has these, in this order: whatever it has there now is among
+    them. There must be room."""
+    _renumber(found, since, keys, counts)
 
 
 def enlarged(found: Found, places: int, sets: int) -> Found:

@@ -20,6 +20,7 @@ from counterplay.forms.found import (
     find_all,
     found_from,
     keys_of,
+    renumber,
     sets_in,
     slots_in,
     slots_of_sets,
@@ -60,7 +61,7 @@ class ByKey(Growing):
         for name, array in self.used(base).items():
             getattr(before, name)[: len(array)] = array
         sets = sets_in(then)
-        return before, NewSets(sets, slots_in(then), keys_of(now)[sets:], counts_of(now)[sets:])
+        return before, NewSets(sets, slots_in(then), keys_of(now, sets), counts_of(now, sets))
 
     def admit(self, base: Worker, new: NewSets) -> bool:
         """Add what was found since `base`; False where memory does not allow it."""
@@ -90,8 +91,8 @@ class ByKey(Growing):
         """One numbering for all workers, of whom the first `common` information sets have it; False
         where memory does not allow it."""
         found = [found_of(worker) for worker in workers]
-        new = [keys_of(table)[common:] for table in found]
-        counts = [counts_of(table)[common:] for table in found]
+        new = [keys_of(table, common) for table in found]
+        counts = [counts_of(table, common) for table in found]
         begin = int(found[0].first[common])
         sets = common + sum(len(keys) for keys in new)
         slots = begin + int(sum(count.sum() for count in counts))
@@ -101,21 +102,23 @@ class ByKey(Growing):
         for worker, keys, count in list(zip(workers, new, counts, strict=True))[1:]:
             numbers = np.empty(len(keys), dtype=np.int64)
             add_all(first, keys, count, numbers)
-            self._renumber(worker, numbers, count, first, common, begin)
+            self._move(worker, numbers, count, first, (common, begin))
+        every = keys_of(first, common), counts_of(first, common)
         for worker in workers[1:]:
-            worker.chance = with_found(worker.chance, _copied(first))
-        return True
+            renumber(found_of(worker), common, *every)
+        return all(self.make_room(worker) for worker in workers)
 
-    def _renumber(
+    def _move(
         self,
         worker: Worker,
         numbers: np.ndarray,
         counts: np.ndarray,
         first: Found,
-        common: int,
-        begin: int,
+        since: tuple[int, int],
     ) -> None:
-        """Move a worker's new entries to where the first worker has them."""
+        """Move a worker's entries since a number of information sets and slots to where the first
+        worker has them."""
+        common, begin = since
         slots = slots_of_sets(first, numbers, counts)
         blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
         for name, array in worker.tables._asdict().items():

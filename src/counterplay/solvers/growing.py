@@ -102,8 +102,9 @@ class Growing:
         """Room for the next look, with at least so many sets and slots found by then; False where
         memory does not allow it."""
         found = found_of(worker)
-        room = self.sizes(max(sets, sets_in(found)), max(slots, slots_in(found)))
+        needed = self.sizes(max(sets, sets_in(found)), max(slots, slots_in(found)))
         now = self._sizes(worker)
+        room = TableRoom(*map(max, needed, now))  # what was made for a meeting stays
         if room != now:
             if not self._allowed(worker, room):
                 return False

@@ -41,6 +41,7 @@ from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
 from counterplay.solvers.exchange import SLOTS, ChangedRows
 from counterplay.solvers.growing import found_of
+from counterplay.solvers.meetings import like
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
@@ -274,9 +275,7 @@ class TreeSearch(SamplingSolver):
         return Trail(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
     def room(self) -> Tables:
-        first = self._team.workers[0].tables
-        if self._mean is None or self._mean.stats.shape != first.stats.shape:
-            self._mean = Tables(*(np.empty_like(array) for array in first))
+        self._mean = like(self._mean, self._team.workers[0].tables)
         return self._mean  # type: ignore[no-any-return]
 
     def put_together(self, copies: tuple[Tables, ...], mean: Tables, part: int) -> None:

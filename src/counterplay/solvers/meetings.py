@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from counterplay.solvers.by_key import ByKey, with_own_found
 from counterplay.solvers.exchange import SLOTS, Bundle, ChangedRows, changed_rows
 from counterplay.solvers.growing import found_of
 from counterplay.solvers.teams import Team, Worker, mean_of, part_of
+
+
+class Regrets(NamedTuple):
+    """What workers put together."""
+
+    regret: np.ndarray  # float64[s]
 
 
 class MeetingSolver(Solver):
@@ -53,10 +59,8 @@ class MeetingSolver(Solver):
 
     def room(self) -> Any:
         """float64[s]: for the mean of all copies' regrets."""
-        regret = self._team.workers[0].tables.regret
-        if self._mean is None or self._mean.shape != regret.shape:
-            self._mean = np.empty_like(regret)
-        return self._mean
+        self._mean = like(self._mean, Regrets(self._team.workers[0].tables.regret))
+        return self._mean.regret
 
     @property
     def _used(self) -> tuple[int, int]:
@@ -152,3 +156,12 @@ class MeetingSolver(Solver):
         if self._growing is not None:
             return self._growing.saved(worker)
         return dict(worker.tables._asdict())
+
+
+def like(made: Any, tables: Any) -> Any:
+    """`made`, where all its arrays are as large as those of `tables`; else new ones."""
+    if made is not None and all(
+        mine.shape == array.shape for mine, array in zip(made, tables, strict=True)
+    ):
+        return made
+    return type(tables)(*(np.empty_like(array) for array in tables))

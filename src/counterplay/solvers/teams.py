@@ -27,6 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
+from threading import BrokenBarrierError
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -45,6 +46,7 @@ EACH = 16.0  # by every thread between two meetings, which then take a small sha
 EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `EACH`, at least after
 PATIENT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
 TEAM_OPTIONS = ("team", "workers", "news")  # of a team apart (`far_team.py`)
+SELDOM = 0.5  # the most of `EARLY`, where information sets are found while playing
 BLOCK = 256  # entries that are put together at once
 
 
@@ -214,7 +216,7 @@ class Threads(Team):
             return Turn(0, 0)
         jobs = [self._pool.submit(self._work, algorithm, k, done, done + n) for k in threads]
         wait(jobs)  # all of them, whatever happens to one
-        found = [_result(job) for job in jobs]
+        found = _results(jobs)
         short = self._stuck or bool(self._owed.any())
         return Turn(found[0][1] - done, sum(nodes for nodes, _ in found), short)
 
@@ -293,6 +295,15 @@ class Threads(Team):
         """By the first thread alone."""
         return learnt_enough(self._algorithm, int(self._nodes.sum()))
 
+    def _early(self, visits: float) -> float:
+        """Of all iterations so far, at most, between two early meetings; where information sets
+        are found while playing, so many that each thread meets about as many as there are, which
+        is what a meeting takes."""
+        early = self._algorithm.early
+        if self._keyed:
+            early = max(early, min(len(self.workers) / visits, SELDOM))
+        return early
+
     def _plan(self) -> None:
         """The next meeting, when everything is put together."""
         done, alone = self._meeting.tolist()
@@ -300,7 +311,7 @@ class Threads(Team):
         self._meeting[1] = alone and not self._learnt_enough()
         between = ALONE - visits if self._meeting[1] else EACH * len(self.workers)
         whole = between * done / visits
-        most = done if self._meeting[1] else self._algorithm.early * done
+        most = done if self._meeting[1] else self._early(visits) * done
         batch = max(min(whole, most), LATE * done)
         self._meeting[0] = done + max(LEAST * len(self.workers), int(batch))
 
@@ -312,8 +323,12 @@ def learnt_enough(algorithm: Algorithm, nodes: int) -> bool:
     return enough or nodes >= ALONE * algorithm.infosets()
 
 
-def _result(job: Future[tuple[int, int]]) -> tuple[int, int]:
-    return job.result()
+def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """Of all threads; where one failed, why, and not that the others waited for it."""
+    errors = [error for error in (job.exception() for job in jobs) if error is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
+        raise error
+    return [job.result() for job in jobs]
 
 
 def check_threads(threads: Any, game: Game) -> int:
