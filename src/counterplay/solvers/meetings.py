@@ -18,7 +18,7 @@ from counterplay.solvers.growing import found_of
 from counterplay.solvers.teams import Team, Worker, mean_of, part_of
 
 
-class Regrets(NamedTuple):
+class MeanRegrets(NamedTuple):
     """What workers put together."""
 
     regret: np.ndarray  # float64[s]
@@ -59,7 +59,7 @@ class MeetingSolver(Solver):
 
     def room(self) -> Any:
         """float64[s]: for the mean of all copies' regrets."""
-        self._mean = like(self._mean, Regrets(self._team.workers[0].tables.regret))
+        self._mean = like(self._mean, MeanRegrets(self._team.workers[0].tables.regret))
         return self._mean.regret
 
     @property
