@@ -70,11 +70,12 @@ def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
         first, count = slots_at(form, chance, node, infoset)
         lanes.slot[lane] = first
         lanes.actions[lane] = count
-        prefetch_at(tables.regret, first)
-        prefetch_at(tables.strategy_sum, first)
-        if count > _LINE:
-            prefetch_at(tables.regret, first + _LINE)
-            prefetch_at(tables.strategy_sum, first + _LINE)
+        last = first + count - ONE  # often in the next line
+        for k in range(first, last, _LINE):
+            prefetch_at(tables.regret, k)
+            prefetch_at(tables.strategy_sum, k)
+        prefetch_at(tables.regret, last)
+        prefetch_at(tables.strategy_sum, last)
 
 
 @jit(inline=True)
