@@ -137,7 +137,7 @@ def test_strategies_are_looked_up_by_what_a_player_knows() -> None:
     first = strategy.at(0, (2 * 5 + 0) * 81)
     assert set(first) == {"0", "1", "2"}
     assert first == strategy.at(f"player 1: {2 * 5 * 81}") == strategy.at(f"{2 * 5 * 81}")
-    for wrong in ((0,), (0, 1, 2), (2, 0), ("nowhere",), (0, 80)):
+    for wrong in ((0,), (0, 1, 2), (2, 0), ("nowhere",), (0, 80), (0, 2**70)):
         with pytest.raises(cp.CounterplayError):
             strategy.at(*wrong)
     bluff = cp.solve(without_tree("bluff(1,1,2)"), "mccfr", iterations=500, seed=1).strategy

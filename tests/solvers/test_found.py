@@ -145,8 +145,9 @@ def test_a_solver_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("name", ["mccfr-chance", "cfr+", "lp"])
 def test_solvers_that_need_a_list_refuse(name: str) -> None:
-    with pytest.raises(cp.CounterplayError):
+    with pytest.raises(cp.CounterplayError) as error:
         cp.solve(GAME, name, iterations=2)
+    assert "mccfr-public" not in str(error.value)  # it needs a list too
 
 
 @pytest.mark.parametrize("algorithm", ["mcrnr", pytest.param("mcdbr", marks=pytest.mark.slow)])

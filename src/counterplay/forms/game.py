@@ -32,8 +32,9 @@ from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, seq
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
 
-#: Who knows algorithms that sample, for an error that names them; layers above add themselves.
-SAMPLERS: list[Callable[[], Iterable[str]]] = []
+#: Who knows algorithms that sample a game, for an error that names them; layers above add
+#: themselves.
+SAMPLERS: list[Callable[[Any], Iterable[str]]] = []
 
 
 #: Games with more are played without a tree unless somebody asks for one.
@@ -137,10 +138,9 @@ class Game:
         return self._built[0]
 
     def _too_large(self, what: str) -> BadGame:
-        known = ", ".join(name for names in SAMPLERS for name in names())
-        return BadGame(
-            f"{self.name} is too large for that: it can be sampled ({known}) but not {what}"
-        )
+        known = ", ".join(name for names in SAMPLERS for name in names(self))
+        why = "is played without a tree" if self.abilities.keyed else "is too large for that"
+        return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 
     #: Keys of the information sets of a tree, once they are known (`carry.py`).
     kept_keys: np.ndarray | None = None

@@ -111,6 +111,8 @@ class KeyedStrategy(Strategy):
                 f"and {shape.known} number(s) that say what he knows"
             )
         self.game.check_player(known[0])
+        if not all(-(2**63) <= int(word) < 2**63 for word in known[1:]):
+            raise BadStrategy("what a player knows is numbers of 64 bits")
         key = key_of(shape, int(known[0]), tuple(int(word) for word in known[1:]))
         number = np.empty(1, dtype=np.int64)
         find_all(self._found.places, key, number)
