@@ -149,6 +149,7 @@ def test_the_end_of_memory_loses_nothing(name: str, monkeypatch: pytest.MonkeyPa
     same(short, whole)
 
 
+@pytest.mark.slow  # the cluster's tests have one too
 def test_responses_by_workers() -> None:
     """A model by key goes along, and believing another one."""
     game = cp.load("goofspiel(4,tree=False)")

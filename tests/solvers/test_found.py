@@ -164,6 +164,7 @@ def test_responses_have_the_bits_of_the_tree(algorithm: str, tmp_path: Path) -> 
     assert two.strategy.player == 1
 
 
+@pytest.mark.slow  # the command line's match is a quick one
 def test_matches_have_the_bits_of_the_tree() -> None:
     tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
     a, b = cp.Strategy.random(tree, 1), cp.Strategy.random(tree, 2)
@@ -174,5 +175,10 @@ def test_matches_have_the_bits_of_the_tree() -> None:
         two.standard_error,
         two.by_seat,
     )
+
+
+def test_a_match_needs_strategies_of_its_game() -> None:
+    tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
+    a = cp.Strategy.random(tree, 1)
     with pytest.raises(cp.CounterplayError, match="carries it over"):
-        cp.play_match(found, a, b, hands=100)
+        cp.play_match(found, a, a, hands=100)
