@@ -1,13 +1,18 @@
-"""Hands per second over the protocol: our dealer and two of our players, a process each, and
-whether the match is that of `play_match` on the same cards. Writes benchmarks/acpc.csv, beside rows
-of machines with other numbers of processors. Run: python -m benchmarks.acpc"""
+"""Hands per second over the protocol: our dealer and two of our players, who sit in its process or
+have one each, over loopback either way; and whether the match is that of `play_match` on the same
+cards. Writes benchmarks/acpc.csv, beside rows of machines with other numbers of processors. The
+time of a match is that between its first state and its last. Run: python -m benchmarks.acpc"""
 
 from __future__ import annotations
 
 import csv
+import os
+import resource
 import statistics
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import counterplay as cp
 from benchmarks.measure import write_rows
@@ -15,9 +20,12 @@ from counterplay.base.processors import cores
 from counterplay.opponents.hands.acpc import read_acpc
 
 OUT = Path(__file__).parent / "acpc.csv"
-HEADER = ["processors", "one", "two", "hands_per_second", "least", "most", "as_play_match"]
+HEADER = ["processors", "players_in", "one", "two"]
+HEADER += ["hands_per_second", "least", "most", "as_play_match"]
+KEY = 4  # columns
+WAYS = {"the dealer's process": False, "processes of their own": True}
 HANDS, SEED, ASKED = 3_000, 1, 2_000
-REPEATS = 3
+REPEATS = 5
 PAIRS = (
     ("always-call", "always-raise"),
     ("uniform", "probe"),
@@ -26,39 +34,80 @@ PAIRS = (
 )
 
 
-def _same(one: str, two: str, log: Path) -> bool:
-    """Whether every action is that of `play_match`."""
-    ours = log.with_name("ours.log")
+class Measured(NamedTuple):
+    """By match."""
+
+    rates: list[float]  # hands per second, sorted
+    busy: float  # milliseconds of all processes per hand, with what it takes to start them
+    same: bool  # as `play_match`
+
+    def row(self, key: list[str]) -> list[object]:
+        middle = statistics.median(self.rates)
+        return [*key, *(f"{x:.0f}" for x in (middle, self.rates[0], self.rates[-1])), self.same]
+
+    def text(self) -> str:
+        middle = statistics.median(self.rates)
+        range_ = f"{self.rates[0]:,.0f}-{self.rates[-1]:,.0f}"
+        reached = "yes" if middle >= ASKED else "no"
+        return (
+            f"{middle:,.0f} hands/s ({range_}; >= {ASKED:,}: {reached}), {self.busy:.2f} ms of CPU "
+            f"a hand with starting, as play_match: {'yes' if self.same else 'NO'}"
+        )
+
+
+def _measure(one: str, two: str, own_processes: bool) -> Measured:
+    sitters = (cp.sitter(one, 1), cp.sitter(two, 2))
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "match.log"
+        plan = cp.MatchPlan((one, two), HANDS, SEED, log=log)
+        before = _cpu()
+        results = [cp.deal_acpc(plan, sitters, own_processes=own_processes) for _ in range(REPEATS)]
+        busy = 1_000 * (_cpu() - before) / (REPEATS * HANDS)
+        same = _bettings(log) == _bettings(_ours(one, two, Path(folder) / "ours.log"))
+    return Measured(sorted(result.hands / result.seconds for result in results), busy, same)
+
+
+def _cpu() -> float:
+    """Seconds of this process and of those that it started and saw end."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _ours(one: str, two: str, log: Path) -> Path:
     cards = cp.acpc_cards(SEED, HANDS)
-    cp.play_match("holdem(buckets=10)", two, one, cards=cards, duplicate=False, log=ours)
-    bettings = [[hand.betting for hand in read_acpc(path).hands] for path in (log, ours)]
-    return bettings[0] == bettings[1]
+    cp.play_match("holdem(buckets=10)", two, one, cards=cards, duplicate=False, log=log)
+    return log
+
+
+def _bettings(log: Path) -> list[str]:
+    return [hand.betting for hand in read_acpc(log).hands]
 
 
 def _keep(row: list[object]) -> None:
-    """Instead of the one of this pair and as many processors."""
+    """Instead of the one of the same kind."""
     rows: list[list[object]] = []
     if OUT.exists():
         with OUT.open() as file:
-            rows = [list(old) for old in list(csv.reader(file))[1:] if old[:3] != row[:3]]
+            rows = [list(old) for old in list(csv.reader(file))[1:] if old[:KEY] != row[:KEY]]
     write_rows(OUT, HEADER, [*rows, row])
 
 
-def main() -> None:
-    print(f"ACPC over loopback, {HANDS:,} hands, medians of {REPEATS} (range)")
+def _measured() -> Iterator[tuple[list[str], Measured]]:
     for one, two in PAIRS:
-        sitters = (cp.sitter(one, 1), cp.sitter(two, 2))
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "match.log"
-            plan = cp.MatchPlan((one, two), HANDS, SEED, log=log)
-            results = [cp.deal_acpc(plan, sitters) for _ in range(REPEATS)]
-            same = _same(one, two, log)
-        rates = sorted(result.hands / result.seconds for result in results)
-        middle = statistics.median(rates)
-        _keep([str(cores()), one, two, *(f"{x:.0f}" for x in (middle, rates[0], rates[-1])), same])
-        reached = "" if one == "poki" else f"  (>= {ASKED:,}: {'yes' if middle >= ASKED else 'NO'})"
-        spread = f"{middle:,.0f} hands/s ({rates[0]:,.0f}-{rates[-1]:,.0f})"
-        print(f"{one} against {two}: {spread}{reached}; as play_match: {'yes' if same else 'NO'}")
+        for way, own_processes in WAYS.items():
+            yield [str(cores()), way, one, two], _measure(one, two, own_processes)
+
+
+def main() -> None:
+    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
+    print(
+        f"ACPC over loopback, {HANDS:,} hands, medians of {REPEATS} (range), {cores()} processors"
+    )
+    print(f"load of the machine before (1, 5, 15 minutes): {load}")
+    for key, measured in _measured():
+        _, way, one, two = key
+        _keep(measured.row(key))
+        print(f"{one} against {two}, players in {way}: {measured.text()}", flush=True)
 
 
 if __name__ == "__main__":

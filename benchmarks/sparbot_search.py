@@ -3,13 +3,14 @@
     python -m benchmarks.sparbot_search [candidates] [finalists]
 
 Candidates come from a fixed list and then a fixed seed, and are built with fewer deals and a wider
-solution than the bot itself; each is played with every answer to the fourth bet. Three published
-results are fitted: what it wins from always-call, always-raise and Poki. Others are kept out of the
-search for judging: CFR with 5 and with 10 buckets wins 36 and 55 mb/h from it, and a frequentist
-best response 137 (175 by another source). For the finalists (those who miss the bands by least, the
-best of each number of buckets, the bot as it is), what Tables 1 and 2 conclude about Sparbot is
-looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes docs/data/sparbot.csv as it
-goes; rows that are there are not made again.
+solution than the bot itself; each is played with every answer to the fourth bet, its buckets split
+and whole (splitting was added when forty had been tried, and tried on the first of the list).
+Three published results are fitted: what it wins from always-call, always-raise and Poki. Others are
+kept out of the search for judging: CFR with 5 and with 10 buckets wins 36 and 55 mb/h from it, and
+a frequentist best response 137 (175 by another source). For the finalists (those who miss the
+bands by least, the best of each number of buckets, the bot as it is), what Tables 1 and 2 conclude
+about Sparbot is looked at again: MCCFR10, MCCFR100 and MCRNR10 against each. Writes
+docs/data/sparbot.csv as it goes; rows that are there are not made again.
 """
 
 from __future__ import annotations
@@ -60,8 +61,11 @@ DEALS, TARGET = 2_000_000, 1e-3
 EQUILIBRIA = {"cfr5": (5, 1_500_000), "cfr10": (10, 2_000_000), "cfr100": (100, 3_000_000)}
 OBSERVED, MANY, RESPONSE = 20_000, 100_000, 500_000
 SEED = 13
+SPLIT = (False, True)  # buckets while playing
 FOURTH = (MADE, MADE_BY_TWO, CALLED, AS_THIRD)
-CHOSEN = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
+Ways = tuple[str, bool]
+WAYS: tuple[Ways, ...] = tuple((fourth, split) for fourth in FOURTH for split in SPLIT)
+CHOSEN = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth", "split")
 FITTED = (*BANDS, "misses")
 OTHERS = (*EQUILIBRIA, "mcrnr10", "best_response")
 
@@ -125,13 +129,18 @@ def misses(found: dict[str, float]) -> float:
     return math.sqrt(sum((x / NOISE) ** 2 for x in off) / len(off))
 
 
-def built(one: dict[str, Any]) -> dict[str, TableBot]:
-    """The bots of these choices, by what becomes of the fourth bet."""
+def built(one: dict[str, Any]) -> dict[Ways, TableBot]:
+    """The bots of these choices, by what becomes of the fourth bet and whether buckets are
+    split."""
     choices = _choices(one)
     buckets = sparbot_buckets(strengths(), borders=choices.borders, outs=_outs())
     policies = chosen_policies(buckets, choices)
-    tables = {how: chosen_table(buckets, policies, replace(choices, fourth=how)) for how in FOURTH}
-    return {how: TableBot("sparbot", table) for how, table in tables.items()}
+    return {
+        (fourth, split): TableBot(
+            "sparbot", chosen_table(buckets, policies, replace(choices, fourth=fourth, split=split))
+        )
+        for fourth, split in WAYS
+    }
 
 
 def against_bands(player: TableBot) -> dict[str, float]:
@@ -177,7 +186,8 @@ def _read() -> dict[tuple[str, ...], dict[str, str]]:
     if not PATH.exists():
         return {}
     rows = csv.DictReader(PATH.read_text().splitlines())
-    return {tuple(row[name] for name in CHOSEN): row for row in rows}
+    found = ({"split": "False", **row} for row in rows)  # older rows have none split
+    return {tuple(row[name] for name in CHOSEN): row for row in found}
 
 
 def _write(rows: dict[tuple[str, ...], dict[str, str]]) -> None:
@@ -199,16 +209,18 @@ def main() -> None:
         if len(plan) == wanted:
             break
     for k, one in enumerate(plan):
-        if any(_key(one, how) not in known for how in FOURTH):
+        if any(_key(one, how) not in known for how in WAYS):
             for how, player in built(one).items():
                 key = _key(one, how)
+                if key in known:
+                    continue
                 known[key] = dict(zip(CHOSEN, key, strict=True)) | _text(against_bands(player))
                 print(f"{k + 1} of {wanted}: {', '.join(key)}: {known[key]['misses']}", flush=True)
             _write(known)
-    of = {_key(one, how): (one, how) for one in plan for how in FOURTH}
-    ranked = sorted(of, key=lambda key: float(known[key]["misses"]))
+    of = {_key(one, how): (one, how) for one in plan for how in WAYS}
+    ranked = sorted(of.keys() & known.keys(), key=lambda key: float(known[key]["misses"]))
     kinds = [next(k for k in ranked if of[k][0]["buckets"] == n) for n in SPACE["buckets"]]
-    for key in dict.fromkeys([*ranked[:finalists], *kinds, _key(USUAL, CALLED)]):
+    for key in dict.fromkeys([*ranked[:finalists], *kinds, _key(USUAL, (CALLED, False))]):
         if not known[key].get("mcrnr10"):
             one, how = of[key]
             known[key] |= _text(against_others(built(one)[how]))
@@ -216,8 +228,8 @@ def main() -> None:
             print(f"judged: {', '.join(key)}: {known[key]}", flush=True)
 
 
-def _key(one: dict[str, Any], how: str) -> tuple[str, ...]:
-    return tuple(str({**one, "fourth": how}[name]) for name in CHOSEN)
+def _key(one: dict[str, Any], how: Ways) -> tuple[str, ...]:
+    return tuple(str({**one, "fourth": how[0], "split": how[1]}[name]) for name in CHOSEN)
 
 
 def _text(found: dict[str, float]) -> dict[str, str]:

@@ -113,7 +113,24 @@ def by_clock_table() -> str:
     return table(["player", "on", "seconds", "sb/h"], lines)
 
 
+SAMPLERS = ("mccfr-public", "mccfr-external", "mccfr", "mcts")
+
+
+def samplers_table() -> str:
+    """Strength of samplers by buckets and seconds of training."""
+    found: dict[tuple[int, float], dict[str, str]] = {}
+    for row in _rows("public"):
+        key = int(row["buckets"]), float(row["seconds"])
+        found.setdefault(key, {})[row["algorithm"]] = f"{float(row['sb_per_hand']):+.3f}"
+    lines = [
+        [f"{buckets:,}", f"{seconds:g}", *(mine.get(name, "–") for name in SAMPLERS)]
+        for (buckets, seconds), mine in sorted(found.items())
+    ]
+    return table(["buckets", "seconds", *(f"`{name}`" for name in SAMPLERS)], lines)
+
+
 HOLDEM = {
+    "samplers": samplers_table,
     "exact": exact_table,
     "precision": precision_table,
     "training": training_table,

@@ -3,8 +3,10 @@
     python docs/make_results.py                 the tables of all pages, and docs/results/README.md
     python docs/make_results.py quick FOLDER    first take the results of that scale from FOLDER
 
-A table between `<!-- numbers NAME -->` and `<!-- end -->` is the one that `TABLES[NAME]` makes.
-`tests/docs/test_numbers.py` fails when a page differs from what this makes.
+A table between `<!-- numbers NAME -->` and `<!-- end -->` is the one that `TABLES[NAME]` makes, a
+number between `<!-- n KEY -->` and `<!-- /n -->` that of `CELLS[KEY]`. `tests/docs/test_numbers.py`
+fails when a page differs from what this makes, `tests/docs/test_prose.py` when somebody types a
+measured number.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from pathlib import Path
 
 import number_tables
 from holdem_tables import HOLDEM
+from number_cells import CELLS
 from number_tables import DOCS, SCALES, table
 from scale_tables import SCALE
+from speed_tables import SPEED
 
 from counterplay.experiments.harness.base import Claim, Outcome
 from counterplay.experiments.harness.outcomes import changed_files, read_outcome
@@ -28,6 +32,7 @@ from counterplay.experiments.harness.report import write_report
 RESULTS = DOCS / "results"
 VERDICTS = [("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided")]
 BLOCK = re.compile(r"(<!-- numbers ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+INLINE = re.compile(r"(<!-- n ([\w-]+) -->).*?(<!-- /n -->)", re.DOTALL)
 
 
 def pages() -> list[Path]:
@@ -168,12 +173,14 @@ TABLES: dict[str, Callable[[], str]] = {
     **number_tables.TABLES,
     **HOLDEM,
     **SCALE,
+    **SPEED,
 }
 
 
 def filled(text: str) -> str:
-    """A page with its tables made anew."""
-    return BLOCK.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], text)
+    """A page with its tables and numbers made anew."""
+    text = BLOCK.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], text)
+    return INLINE.sub(lambda found: found[1] + CELLS[found[2]]() + found[3], text)
 
 
 def take(scale: str, folder: Path) -> None:

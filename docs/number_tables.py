@@ -100,16 +100,17 @@ def _spread(values: list[float]) -> str:
     return f"{statistics.median(values):+.3f} ({min(values):+.3f} to {max(values):+.3f})"
 
 
-CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth")
+CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth", "split")
 
 
 def search_table() -> str:
     """The bot as it is, and the candidates nearest to the published bands."""
     found = rows("data/sparbot.csv")
     here = [row for row in found if row["ratio"] == "as it is" and row["tremble"] == "0.25"]
-    here = [r for r in here if (r["fourth"], r["leaf_bets"]) == ("called", "0.0")]
+    as_it_is = ("called", "0.0", "False")
+    here = [r for r in here if (r["fourth"], r["leaf_bets"], r["split"]) == as_it_is]
     nearest = sorted(found, key=lambda row: float(row["misses"]))[:6]
-    header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet"]
+    header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet", "split"]
     header += ["always-call", "always-raise", "Poki", "off by (s.d.)"]
     numbers = ("always-call", "always-raise", "poki")
     lines = [
@@ -281,12 +282,13 @@ def acpc_table() -> str:
     lines = [
         [
             f"{row['one']} against {row['two']}",
+            row["players_in"],
             row["processors"],
             f"{int(row['hands_per_second']):,} ({int(row['least']):,} to {int(row['most']):,})",
         ]
         for row in rows("../benchmarks/acpc.csv")
     ]
-    return table(["players", "processors", "hands/s, median of three and range"], lines)
+    return table(["players", "players sit in", "processors", "hands/s, median and range"], lines)
 
 
 def browser_table() -> str:
@@ -345,22 +347,24 @@ def luck_table() -> str:
 
 
 def safe_table() -> str:
-    """Safe methods in Kuhn poker."""
-    lines = [
-        [
-            f"`{row['method']}`",
-            f"{float(row['published']):.3f}",
-            f"{float(row['won']):.3f} (standard error {float(row['standard_error']):.3f})",
-        ]
-        for row in rows("../benchmarks/safe.csv")
-    ]
-    return table(["method", "published", "here"], lines)
+    """Safe methods in Kuhn poker, by opponents and by how ties are broken."""
+    found: dict[str, list[str]] = {}
+    header = ["method", "published"]
+    for row in rows("../benchmarks/safe.csv"):
+        line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
+        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
+        against, ties = row.get("against", "uniform play"), row.get("ties", "near")
+        where = against + ("" if ties.startswith("near") else f", ties {ties}")
+        if where not in header:
+            header.append(where)
+    return table(header, list(found.values()))
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
     "in-step": in_step_table,
     "lower-bounds": lower_bounds_table,
+    "luck": luck_table,
     "bands": bands_table,
     "models": models_table,
     "games": games_table,
@@ -371,6 +375,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "weak": weak_table,
     "buckets": buckets_table,
     "averaging": averaging_table,
+    "safe": safe_table,
     "egt": egt_table,
     "acpc": acpc_table,
     "two-threads": two_threads_table,

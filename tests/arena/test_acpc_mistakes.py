@@ -16,6 +16,7 @@ from counterplay.arena.acpc import lines
 from counterplay.arena.acpc.clock import DealerLimits
 from counterplay.arena.acpc.dealer import Dealer, MatchAborted, MatchPlan
 from counterplay.arena.acpc.lines import LineReader
+from counterplay.arena.acpc.seats import DealerEnd
 from counterplay.base.errors import BadParameter
 
 NAMES = ("One", "Two")
@@ -181,7 +182,7 @@ def test_plans_that_make_no_sense(change: dict[str, object], words: str) -> None
 def test_a_hand_that_is_over_is_settled_before_a_match_is_aborted() -> None:
     settled: list[int] = []
     with socket.socket() as one, socket.socket() as two:
-        dealer = Dealer(MatchPlan(NAMES, 2), (one, two))
+        dealer = Dealer(MatchPlan(NAMES, 2), (DealerEnd(one), DealerEnd(two)))
         dealer._owed = lambda: settled.append(1)
         assert isinstance(dealer._abort("gone"), MatchAborted)
     assert settled == [1]

@@ -34,6 +34,7 @@ def test_whoever_deals_it_plays_as_in_learning_while_playing() -> None:
     assert [len(me.memory), me.learner.iterations] == [60, 800]
 
 
+@pytest.mark.slow
 def test_over_the_protocol() -> None:
     me = cp.AdaptiveBot(holdem(), every=20, seconds=5.0, **OPTIONS)
     result = between(cp.MatchPlan(("one", "two"), 50, 1), me, "probe")

@@ -53,8 +53,15 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match_module, "blocks", lambda deals, size=40: blocks(deals, size))
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("duplicate", [True, False])
+@pytest.mark.parametrize(
+    ("duplicate", "number"),
+    [
+        (True, signal.SIGINT),
+        (False, signal.SIGTERM),
+        pytest.param(True, signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(False, signal.SIGINT, marks=pytest.mark.slow),
+    ],
+)
 def test_a_match_of_tables_stops_with_what_was_played(number: int, duplicate: bool) -> None:
     """Whole blocks, the first ones: a match of so many hands is the same match."""
     result = stopped(

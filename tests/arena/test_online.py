@@ -17,8 +17,8 @@ from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.mcts import ROOT, VALUE, VISITS
 
 SLOW = ("mccfr-chance", "mccfr-public")  # an iteration walks all betting
-THREADED = [
-    (name, threads)
+THREADED = [  # with two threads one engine does, the others run with make test-slow
+    pytest.param(name, threads, marks=[pytest.mark.slow] if threads > 1 and name != "mccfr" else [])
     for name in engines()
     if ALGORITHMS[name].plays(cp.load("leduc"))
     for threads in (1, 2)

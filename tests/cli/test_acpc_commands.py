@@ -14,6 +14,9 @@ import pytest
 from support.acpc import Lined, served
 from support.command import Inside, facts_of
 
+from counterplay.arena.acpc import house
+from counterplay.arena.acpc.programs import Sitter
+from counterplay.base.errors import CounterplayError
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.acpc import read_acpc
 
@@ -85,6 +88,28 @@ def test_programs_that_fail(
     assert time.monotonic() - before < 10
 
 
+def test_our_players_sit_in_the_dealers_process(
+    tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless they shall have their own; bots of a user's own file always do."""
+    started: list[str] = []
+
+    def start(who: Sitter, host: str, port: int) -> None:
+        started.append(who.name)
+        raise CounterplayError("nothing is started here")
+
+    monkeypatch.setattr(house, "Program", start)
+    (tmp_path / "mine.py").write_text("class Mine:\n    def act(self, view):\n        pass\n")
+    deal = ("acpc", "deal", "-n", "20", "--seed", "1", "always-call")
+    facts = facts_of(inside(tmp_path, *deal, "always-raise", "--json", "--log", "m.log"))
+    assert (facts["hands"], facts["stopped"], started) == (20, False, [])
+    assert len(read_acpc(tmp_path / "m.log").hands) == 20
+    for more in (["always-raise", "--own-processes"], ["mine.py:Mine"]):
+        done = inside(tmp_path, *deal, *more)
+        assert (done.returncode, "nothing is started here" in done.stderr) == (2, True)
+    assert started == ["always-call", "Mine"]
+
+
 def test_playing_for_a_dealer(tmp_path: Path, inside: Inside) -> None:
     def deal(connection: socket.socket) -> None:
         seat = Lined(connection)
@@ -127,6 +152,7 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--names", "a"], "two different ones"),
         (["deal", "wait", "wait", "--names", "a b,c"], "no colon"),
         (["deal", "wait", "wait", "--append"], "say which with --log"),
+        (["deal", "wait", "wait", "--own-processes"], "nobody here is one"),
         (["deal", "wait", "wait", "-n", "0"], "hands must be"),
         (["deal", "wait", "wait", "--seed", "-1"], "seed must be"),
         (["deal", "wait", "wait", "--t-hand", "0"], "milliseconds above 0"),

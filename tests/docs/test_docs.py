@@ -25,7 +25,14 @@ ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [path for path in ALL_PAGES if "```python" in path.read_text()]
 BLOCK = re.compile(r"```(python|sh|text)\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
-LONG = ("hand-histories", "other-tools", "own-bot", "runs")  # run with make test-slow
+LONG = (
+    "adapt",
+    "hand-histories",
+    "large-runs",
+    "other-tools",
+    "own-bot",
+    "runs",
+)  # run with make test-slow
 MARK = "=== end of block ==="
 SHELL = """
 def _shell(commands):

@@ -18,7 +18,6 @@ ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "docs" / "make_results.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
-OTHERS = re.compile(r"<!-- benchmarks/[\w.]+ -->\n(?:\|.*\n)+")  # test_benchmark_numbers.py
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def test_the_page_of_results_is_up_to_date(script: Any) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_no_table_has_intervals_that_come_from_nowhere(page: Path, script: Any) -> None:
     """A row of a table with ± or a signed number of three places is one that a script writes."""
-    text = OTHERS.sub("", script.BLOCK.sub("", page.read_text(encoding="utf-8")))
+    text = script.BLOCK.sub("", page.read_text(encoding="utf-8"))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     measured = re.compile(r"[+-]?\d\.\d+ ± \d|\| [+-]\d\.\d{3} ")
     assert [row for row in rows if measured.search(row)] == []
@@ -84,6 +83,8 @@ def test_every_file_of_numbers_is_used_and_its_command_named(script: Any) -> Non
         assert f"docs/data/{path.name}" in pages  # beside the command that writes it
     for name in script.TABLES:
         assert f"<!-- numbers {name} -->" in pages
+    for name in script.CELLS:
+        assert f"<!-- n {name} -->" in pages
 
 
 def test_a_table_follows_its_file(script: Any, tmp_path: Path, monkeypatch: Any) -> None:
@@ -92,10 +93,28 @@ def test_a_table_follows_its_file(script: Any, tmp_path: Path, monkeypatch: Any)
     monkeypatch.setattr(tables, "DOCS", tmp_path)
     (tmp_path / "data").mkdir()
     header = ",".join((*tables.CHOICES, "always-call", "always-raise", "poki", "misses", "mcrnr10"))
-    row = "6,as it is,2,7,0.25,0.0,called,0.5,{},0.1,9.0,"
+    row = "6,as it is,2,7,0.25,0.0,called,False,0.5,{},0.1,9.0,"
     made = []
     for number in ("0.9", "1.1"):
         (tmp_path / "data" / "sparbot.csv").write_text(f"{header}\n{row.format(number)}\n")
         made.append(script.filled("<!-- numbers search -->\nold\n<!-- end -->"))
     assert "+0.900" in made[0]
     assert "+1.100" in made[1]
+
+
+def test_a_number_in_a_sentence_follows_its_file(
+    script: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """A changed number is noticed, and a row that is gone or there twice is no number."""
+    monkeypatch.setattr(script.number_tables, "DOCS", tmp_path / "docs")
+    for name in ("docs", "benchmarks"):
+        (tmp_path / name).mkdir()
+    said = "It is <!-- n always-call -->1<!-- /n --> mb/g."
+    file, header = tmp_path / "benchmarks" / "exact.csv", "strategy,mb_per_game\n"
+    for number in ("1163.4757", "7"):
+        file.write_text(f"{header}always-fold,750\nalways-call,{number}\n")
+        assert script.filled(said) == said.replace("1<", f"{float(number):.2f}<")
+    for rows in ("", "always-call,1\nalways-call,2\n"):
+        file.write_text(header + rows)
+        with pytest.raises(ValueError, match=r"rows of exact\.csv"):
+            script.filled(said)

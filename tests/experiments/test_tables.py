@@ -34,6 +34,7 @@ TINY = sizes.Sizes(
     swept=200,
     swept_hands=200,
     trusts=(0.0,),
+    trusted=200,
 )
 
 
@@ -55,7 +56,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bots", "table1", pytest.param("table2", marks=pytest.mark.slow), "fig8"]
+    "name",
+    ["bots", "table1", *(pytest.param(x, marks=pytest.mark.slow) for x in ("table2", "fig8"))],
 )
 def test_writes_what_it_promises_and_does_no_work_twice(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -345,8 +345,17 @@ def test_solvers_run_and_resume_bit_for_bit(
     )
 
 
-@pytest.mark.parametrize("engine", ["mccfr", "mccfr-external", "mcts"])
-@pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
+@pytest.mark.parametrize(
+    ("algorithm", "engine"),
+    [
+        ("mcrnr", "mccfr"),
+        ("mcdbr", "mccfr-external"),
+        ("mcrnr", "mcts"),
+        pytest.param("mcdbr", "mccfr", marks=pytest.mark.slow),
+        pytest.param("mcrnr", "mccfr-external", marks=pytest.mark.slow),
+        pytest.param("mcdbr", "mcts", marks=pytest.mark.slow),
+    ],
+)
 def test_responses_run_and_resume_bit_for_bit(
     algorithm: str, engine: str, game: cp.Game, tmp_path: Path
 ) -> None:
@@ -403,7 +412,7 @@ def test_bad_trust_is_refused(game: cp.Game) -> None:
 
 
 @pytest.mark.first
-@pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
+@pytest.mark.parametrize("algorithm", ["mcrnr", pytest.param("mcdbr", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("model", "least"),
     [

@@ -173,7 +173,7 @@ def test_each_street_has_its_own_buckets(counts: tuple[int, ...]) -> None:
             assert found == expected
 
 
-@pytest.mark.parametrize("name", [UNEVEN, SPARBOT])
+@pytest.mark.parametrize("name", [UNEVEN, pytest.param(SPARBOT, marks=pytest.mark.slow)])
 def test_rows_of_random_hands(name: str) -> None:
     """Each information set is named once, by its betting and its bucket."""
     game = cp.load(name)

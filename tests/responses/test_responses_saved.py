@@ -40,10 +40,16 @@ def cases() -> list[Any]:
     full = [
         (game, kind) for game in GAMES for kind in KINDS if game != HOLDEM or kind.startswith("mc")
     ]
-    return [
-        pytest.param(*case, id="-".join(case))
-        for case in full
-        if case not in (("leduc", "rnr-lp"), ("leduc", "rnr-egt"))
+    found = [c for c in full if c not in (("leduc", "rnr-lp"), ("leduc", "rnr-egt"))]
+    return [  # each in one seat; in the other with make test-slow
+        pytest.param(
+            *case,
+            player,
+            id="-".join((*case, str(player))),
+            marks=[pytest.mark.slow] if (k + player) % 2 else [],
+        )
+        for k, case in enumerate(found)
+        for player in (0, 1)
     ]
 
 
@@ -72,8 +78,7 @@ class StopAfter:
             signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize(("name", "kind"), cases())
+@pytest.mark.parametrize(("name", "kind", "player"), cases())
 def test_fresh_resumed_and_interrupted(name: str, kind: str, player: int, tmp_path: Path) -> None:
     game, (algorithm, engine) = cp.load(name), KINDS[kind]
     model = model_of(game)

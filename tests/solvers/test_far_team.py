@@ -131,7 +131,7 @@ def test_every_sample_counts_once() -> None:
     np.testing.assert_allclose(far.weights(), alone.weights(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
+@pytest.mark.parametrize("algorithm", [pytest.param("mcrnr", marks=pytest.mark.slow), "mcdbr"])
 def test_responses_by_workers(algorithm: str) -> None:
     game = cp.load("leduc")
     model = cp.Strategy.uniform(game)

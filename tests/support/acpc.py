@@ -14,6 +14,7 @@ from counterplay.arena.acpc.client import play_acpc
 from counterplay.arena.acpc.dealer import Dealer, MatchPlan
 from counterplay.arena.acpc.house import deal_acpc
 from counterplay.arena.acpc.programs import Sitter
+from counterplay.arena.acpc.seats import DealerEnd, Guest, HostedEnd
 from counterplay.arena.result import MatchResult
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
@@ -61,7 +62,7 @@ def dealt(plan: MatchPlan, one: Talk, two: Talk, warned: list[str] | None = None
 
     jobs = [lambda: talk(one, ours[0]), lambda: talk(two, theirs[0])]
     with _threads(*jobs):
-        return Dealer(plan, (ours[1], theirs[1]), heard.append).play()
+        return Dealer(plan, (DealerEnd(ours[1]), DealerEnd(theirs[1])), heard.append).play()
 
 
 def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
@@ -79,6 +80,22 @@ def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
 
     with _threads(lambda: client(0, one), lambda: client(1, two)):
         return deal_acpc(plan, ANYBODY, opened=opened)
+
+
+def hosted(
+    plan: MatchPlan, guests: tuple[Guest, Guest], warned: list[str] | None = None
+) -> MatchResult:
+    """A match between two who sit in the dealer's process."""
+    seats = []
+    for guest in guests:
+        with socket.create_server(("127.0.0.1", 0)) as place:
+            seats.append(HostedEnd(guest.sit_down(place, "127.0.0.1"), guest))
+    heard = [] if warned is None else warned
+    try:
+        return Dealer(plan, (seats[0], seats[1]), heard.append).play()
+    finally:
+        for guest in guests:
+            guest.leave()
 
 
 def served(talk: Talk, play: Callable[[int], Any]) -> Any:

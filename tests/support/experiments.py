@@ -47,6 +47,7 @@ SIZES = sizes.Sizes(
     swept=80,
     swept_hands=80,
     trusts=(0.0,),
+    trusted=200,
 )
 GAMES = ("ocp(10)", "goofspiel(3)")
 

@@ -143,6 +143,12 @@ def deal(
     start_timeout: Annotated[
         int | None, typer.Option(help="Milliseconds to wait for players (default: no limit).")
     ] = None,
+    own_processes: Annotated[
+        bool,
+        typer.Option(
+            "--own-processes", help="A process for each of our players too; the match is the same."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Deal a match to two programs, ours or others', and say who wins and how sure that is.
@@ -150,6 +156,7 @@ def deal(
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
     A player who is too late or goes away ends the match without a score, with exit code 1.
+    Built-in bots but adaptive, and saved strategies, sit in the dealer's own process.
     """
     from counterplay.arena.acpc.clock import DealerLimits
     from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
@@ -159,6 +166,11 @@ def deal(
     if append and log is None:
         raise BadParameter("--append adds to a log; say which with --log, or leave it out")
     sitters = (sitter(a, 1, player_seed), sitter(b, 2, player_seed))
+    if own_processes and all(one.guest is None for one in sitters):
+        raise BadParameter(
+            "--own-processes is for built-in bots and saved strategies, and nobody here is one; "
+            "leave it out"
+        )
     plan = MatchPlan(
         _names(names, sitters),
         hands,
@@ -182,6 +194,7 @@ def deal(
                 warn=lambda sentence: err.print(sentence),
                 scored=lambda line: say.print(line.rstrip()),
                 tell=tell,
+                own_processes=own_processes,
             )
     except MatchAborted as error:
         err.print(str(error))

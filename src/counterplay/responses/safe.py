@@ -193,7 +193,7 @@ class SafePlayer:
         plan_from_policy(self._his, self.model.probabilities[self._slots], his)
         against = np.empty(self._mine.n_sequences)
         gradient(self._mine, his, against)
-        best = partial(best_plan_within, self._mine, self._his, against, near=self._safe)
+        best = partial(self._best, against)
         free = -np.inf
         if self.method == "rwywe":
             self._take(*best(self.value - self.bank - SLACK))
@@ -209,6 +209,11 @@ class SafePlayer:
             fine = hands * (self.value - free) <= self.bank
             self._take(*((free, plan) if fine else best(self.value - SLACK)))
         self._hold()
+
+    def _best(self, against: np.ndarray, least: float) -> tuple[float, np.ndarray]:
+        """What it makes sure of, and the plan: the best by `against` that nobody can hold below
+        `least`."""
+        return best_plan_within(self._mine, self._his, against, least, near=self._safe)
 
     def _restricted(self, his: np.ndarray) -> tuple[float, np.ndarray]:
         """The restricted Nash response of the largest p that is certified within the bank."""

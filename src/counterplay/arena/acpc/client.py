@@ -14,6 +14,7 @@ from counterplay.base.progress import Tell, untold
 
 PATIENCE = 10.0  # seconds
 BETWEEN_TRIES = 0.1  # seconds
+VERSION_LINE = f"{VERSION}\r\n".encode()
 MOST_IN_LINE = 10_000  # bytes; a state has less than a hundred
 
 
@@ -42,7 +43,7 @@ def play_acpc(
     check_port(port)
     table = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, tell)
     table.warm_up()
-    with quick(_connect(host, port, patience)) as connection:
+    with quick(connect(host, port, patience)) as connection:
         before = time.monotonic()
 
         def result() -> PlayedForDealer:
@@ -66,13 +67,19 @@ def play_acpc(
 def _play(connection: socket.socket, table: AcpcPlayer) -> None:
     reader = LineReader(connection, MOST_IN_LINE)
     try:
-        connection.sendall(f"{VERSION}\r\n".encode())
+        connection.sendall(VERSION_LINE)
         while line := reader.read():
-            answer = table.hear(line.decode("ascii", "replace"))
-            if answer is not None:
-                connection.sendall(answer.encode() + b"\r\n")
+            answer = reply(table, line)
+            if answer:
+                connection.sendall(answer)
     except OSError:  # gone while we spoke
         return
+
+
+def reply(table: AcpcPlayer, line: bytes) -> bytes:
+    """What goes back for a line; nothing where it asks nothing."""
+    answer = table.hear(line.decode("ascii", "replace"))
+    return b"" if answer is None else f"{answer}\r\n".encode()
 
 
 def check_port(port: int) -> None:
@@ -80,7 +87,8 @@ def check_port(port: int) -> None:
         raise BadParameter(f"a port is a whole number from 1 to {2**16 - 1}, not {port!r}")
 
 
-def _connect(host: str, port: int, patience: float) -> socket.socket:
+def connect(host: str, port: int, patience: float = PATIENCE) -> socket.socket:
+    """To a dealer, who may not listen yet."""
     end = time.monotonic() + patience
     while True:
         try:

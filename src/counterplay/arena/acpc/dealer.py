@@ -1,7 +1,9 @@
 """The dealer: one connection for each seat, states to both, answers judged, a log.
 
 It does what the competition's dealer does, in mistakes of players too. What players did before the
-hand was over is settled by the cards that everybody was dealt; nobody hears results.
+hand was over is settled by the cards that everybody was dealt; nobody hears results. Its messages
+are that dealer's: as recorded, and of what no record has (a state that cannot be sent, a player who
+does not connect) as in its published source.
 
 Deviations: a state for the player who need not act waits a millisecond for the answer of the other
 and then goes out with what follows, which saves half of all messages; a player who cannot be sent
@@ -12,7 +14,6 @@ match is not resumed in mid-hand.
 from __future__ import annotations
 
 import re
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,9 +25,9 @@ import numpy as np
 from counterplay.arena.acpc.answers import Asked, judge
 from counterplay.arena.acpc.cards import check_acpc_seed, deals_of
 from counterplay.arena.acpc.clock import Clock, DealerLimits
-from counterplay.arena.acpc.lines import LineReader, quick
 from counterplay.arena.acpc.protocol import STATE, hand_texts, public_states
 from counterplay.arena.acpc.record import Pen, check_names, header, now, score_line, state_line
+from counterplay.arena.acpc.seats import DealerEnd
 from counterplay.arena.referee import settle_deal
 from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.tally import tally
@@ -35,7 +36,6 @@ from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import LIMIT, betting_tree
 from counterplay.holdem.deal import compare, new_deal
 
-MOST_IN_LINE = 4_095  # bytes; what is longer is read in pieces
 MOST_HANDS = 10**8
 TELL_EVERY = 100  # hands
 SECONDS_EVERY = 100  # hands, in the transcript
@@ -70,20 +70,18 @@ class MatchPlan:
 
 
 class Dealer:
-    """Deals one match to two connections, seat by seat. `warn` hears what players do wrong."""
+    """Deals one match to two seats. `warn` hears what players do wrong."""
 
     def __init__(
         self,
         plan: MatchPlan,
-        connections: tuple[socket.socket, socket.socket],
+        seats: tuple[DealerEnd, DealerEnd],
         warn: Callable[[str], None] = lambda sentence: None,
         tell: Tell = untold,
     ) -> None:
         self._plan, self._warn, self._tell = plan, warn, tell
-        self._connections = tuple(quick(connection) for connection in connections)
-        self._readers = tuple(LineReader(one, MOST_IN_LINE) for one in self._connections)
+        self._seats = seats
         self._clock = Clock(plan.limits, plan.hands)
-        self._waiting = ["", ""]  # lines that were not sent yet, by seat
         self._states, self._ends = public_states(), betting_tree(LIMIT).states
         self._chance = new_deal()
         compare(self._chance)  # compiled before the match begins
@@ -122,8 +120,8 @@ class Dealer:
         finally:
             self._log.close()
             self._transcript.close()
-            for connection in self._connections:
-                connection.close()
+            for end in self._seats:
+                end.close()
         result = self._result(time.perf_counter() - before, False)
         assert result is not None
         return result
@@ -177,7 +175,7 @@ class Dealer:
         before = sent = time.monotonic()
         self._settle_owed()
         while True:
-            data = self._readers[seat].read(self._clock.response, self._flush_to[1 - seat])
+            data = self._seats[seat].read(self._clock.response, self._flush_to[1 - seat])
             after = time.monotonic()
             if not data:
                 waited = f"{after - before:.1f} seconds spent waiting"
@@ -203,24 +201,22 @@ class Dealer:
 
     def _put(self, *lines: str) -> None:
         """A line for each seat that goes out with the next `_flush`."""
-        for seat, line in enumerate(lines):
-            if not self._transcript.idle:
-                self._account(f"TO {seat + 1} at {now()} {line}\n")
-            self._waiting[seat] += f"{line}\r\n"
+        for seat, line in zip(self._seats, lines, strict=True):
+            seat.put(line)
+        if not self._transcript.idle:
+            for number, line in enumerate(lines, 1):
+                self._account(f"TO {number} at {now()} {line}\n")
 
     def _flush(self, seat: int) -> None:
-        text, self._waiting[seat] = self._waiting[seat], ""
-        if not text:
-            return
         try:
-            self._connections[seat].sendall(text.encode())
+            self._seats[seat].flush()
         except OSError:
             raise self._abort(f"ERROR: could not send state to seat {seat + 1}") from None
 
     def _check_versions(self) -> None:
         """Of both, before anything is sent. There is no limit of time."""
-        for seat, reader in enumerate(self._readers):
-            line = reader.read()
+        for seat, end in enumerate(self._seats):
+            line = end.read()
             if not line:
                 raise self._abort(f"ERROR: could not read version string from seat {seat + 1}")
             if not _VERSION.match(line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 
 from counterplay.arena.acpc.dealer import Dealer, MatchAborted, MatchPlan
 from counterplay.arena.acpc.programs import Program, Sitter
+from counterplay.arena.acpc.seats import DealerEnd, Guest, HostedEnd
 from counterplay.arena.result import MatchResult
 from counterplay.base.disk import reason
 from counterplay.base.errors import CounterplayError
@@ -29,26 +31,32 @@ def deal_acpc(
     warn: Hear = lambda sentence: None,
     scored: Hear = lambda line: None,
     tell: Tell = untold,
+    own_processes: bool = False,
 ) -> MatchResult:
     """Deal a match of two-player limit hold'em to programs that speak the competition's protocol.
 
     `ports`: 0 for any that is free; `opened` hears which. `scored` hears the SCORE line. A player
-    who is too late or goes away aborts the match with `MatchAborted`: no score.
+    who is too late or goes away aborts the match with `MatchAborted`: no score. Built-in bots but
+    `adaptive`, and saved strategies, sit in this process, which is quicker and gives the same
+    match; `own_processes` starts one for each.
     """
     with ExitStack() as stack:
         listening = [stack.enter_context(_listen(host, port)) for port in ports]
         numbers = (listening[0].getsockname()[1], listening[1].getsockname()[1])
-        opened(numbers)
-        programs: list[Program | None] = [None, None]
+        near = HOST if host == "0.0.0.0" else host  # where our own players find the dealer
+        players: list[Program | Guest | None] = [None, None]
         for seat, sitter in enumerate(sitters):
-            if sitter.command is not None:
-                program = Program(sitter, HOST if host == "0.0.0.0" else host, numbers[seat])
+            if sitter.guest is not None and not own_processes:
+                players[seat] = guest = Guest(*sitter.guest, warn, tell)
+                stack.callback(guest.leave)
+        opened(numbers)
+        for seat, sitter in enumerate(sitters):
+            if sitter.command is not None and players[seat] is None:
+                players[seat] = program = Program(sitter, near, numbers[seat])
                 stack.callback(program.end)
-                programs[seat] = program
         for place in listening:
             stack.callback(place.close)  # before programs are waited for: whoever is queued leaves
-        connections = _accept(plan, listening, programs, stack)
-        dealer = Dealer(plan, connections, warn, tell)
+        dealer = Dealer(plan, _seats(plan, listening, players, near, stack), warn, tell)
         result = dealer.play()
         scored(dealer.score)
         return result
@@ -61,31 +69,38 @@ def _listen(host: str, port: int) -> socket.socket:
         raise CounterplayError(f"cannot listen at {host}:{port}: {reason(error)}") from None
 
 
-def _accept(
+def _seats(
     plan: MatchPlan,
     listening: list[socket.socket],
-    programs: list[Program | None],
+    players: list[Program | Guest | None],
+    near: str,
     stack: ExitStack,
-) -> tuple[socket.socket, socket.socket]:
-    """One connection for each port, the first seat first. A program that dies is not waited for."""
+) -> tuple[DealerEnd, DealerEnd]:
+    """One for each port, the first first."""
     limit = plan.limits.start_ms
-    end = None if limit is None else time.monotonic() + limit / 1000
-    found = []
-    for seat, (place, program) in enumerate(zip(listening, programs, strict=True)):
-        place.settimeout(LOOK_EVERY)
-        while True:
-            try:
-                connection, _ = place.accept()
-            except TimeoutError:
-                if program is not None:
-                    program.check()
-                if end is not None and time.monotonic() > end:
-                    raise MatchAborted(
-                        f"ERROR: timed out waiting for seat {seat + 1} to connect"
-                    ) from None
-                continue
-            break
+    end = math.inf if limit is None else time.monotonic() + limit / 1000
+    found: list[DealerEnd] = []
+    for place, player in zip(listening, players, strict=True):
+        if isinstance(player, Guest):
+            seat: DealerEnd = HostedEnd(player.sit_down(place, near), player)
+        else:
+            seat = DealerEnd(_accept(place, player, end, len(found) + 1))
+        stack.callback(seat.close)
         place.close()
-        connection.settimeout(None)
-        found.append(stack.enter_context(connection))
+        found.append(seat)
     return found[0], found[1]
+
+
+def _accept(place: socket.socket, program: Program | None, end: float, seat: int) -> socket.socket:
+    """Whoever connects. A program that dies is not waited for."""
+    place.settimeout(LOOK_EVERY)
+    while True:
+        try:
+            return place.accept()[0]
+        except TimeoutError:
+            if program is not None:
+                program.check()
+            if time.monotonic() > end:
+                raise MatchAborted(f"ERROR: timed out waiting for seat {seat} to connect") from None
+        except OSError:
+            raise MatchAborted(f"ERROR: seat {seat} could not connect") from None

@@ -52,7 +52,7 @@ class AcpcPlayer:
         self.hand: int | None = None  # that is being played
         self._begun = ""  # how lines about the last hand begin
         self._seat = 0
-        self._seen = NOTHING  # the cards of the last question as text, and what they are:
+        self._seen = NOTHING  # the cards of the last state as text, and what they are:
         self._own: tuple[int, int] = (0, 0)
         self._board: tuple[int, ...] = ()
         self._started = False
@@ -98,15 +98,15 @@ class AcpcPlayer:
             if self.hand is not None:
                 self._end(state)
             return None
-        if state.betting.player() != state.seat:
-            return None
         own = state.cards[state.position]
         assert own is not None
         self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
+        if state.betting.player() != state.seat:
+            return None
         return self._answer(line, state.node)
 
     def _sees(self, node: int, cards: str) -> bool:
-        """Whether these are the cards of the last question, or those and new ones on the board;
+        """Whether these are the cards seen last, or those and new ones on the board;
         then they are what is seen now."""
         if cards == self._seen:
             return True

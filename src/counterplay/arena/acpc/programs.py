@@ -1,5 +1,5 @@
-"""Who sits down at our dealer: one of our players in a process of its own, a program of somebody
-else's, or whoever connects."""
+"""Who sits down at our dealer: one of our players, a program of somebody else's, or whoever
+connects."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ LEAVING_SECONDS = 5.0  # for a program to end by itself
 
 @dataclass(frozen=True)
 class Sitter:
-    """`command` is started with host and port behind it; None: somebody connects by himself."""
+    """`command` is started with host and port behind it; None: somebody connects by himself.
+    `guest`: player and seed, where the dealer's own process may do that as well."""
 
     name: str
     command: tuple[str, ...] | None
+    guest: tuple[str, int] | None = None
 
 
 def sitter(text: str, number: int, seed: int = 0) -> Sitter:
@@ -41,7 +43,8 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
     if is_own(text):
         return Sitter(_clean(split_own(text)[1]), our_command(text, seed))
     if text in BOTS or (os.path.exists(text) and not _runs(path)):
-        return Sitter(_clean(path.stem if path.suffix else path.name), our_command(text, seed))
+        name = _clean(path.stem if path.suffix else path.name)
+        return Sitter(name, our_command(text, seed), (text, seed) if _may_be_guest(text) else None)
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -61,6 +64,12 @@ def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.cli", "acpc", "play")
     return (*start, "--player", player, "--seed", str(seed))
+
+
+def _may_be_guest(text: str) -> bool:
+    """Whether he runs no code but ours and never thinks for long, so that a dealer whose process
+    he shares can keep time."""
+    return text not in BOTS or (text in BOTS.built_in() and text != ADAPTIVE)
 
 
 def _runs(path: Path) -> bool:

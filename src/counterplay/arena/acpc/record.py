@@ -53,6 +53,7 @@ class Pen:
 
     def __init__(self, path: Path | None, append: bool = False) -> None:
         self._file: IO[str] | None = None
+        self.idle = path is None
         if path is not None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,10 +62,6 @@ class Pen:
                 )
             except OSError as error:
                 raise CounterplayError(f"cannot write {path}: {reason(error)}") from None
-
-    @property
-    def idle(self) -> bool:
-        return self._file is None
 
     def write(self, text: str) -> None:
         if self._file is not None:

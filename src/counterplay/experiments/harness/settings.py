@@ -50,6 +50,7 @@ MEANING = {
     "threads": "that share the work of one run",
     "time taken": "of the whole experiment, as far as it was not kept from before",
     "trusts": "further values of Pconf, against Sparbot",
+    "trusted": "iterations of external sampling for each seat of the responses to Sparbot by Pconf",
     "units": "of effort for each run, about seconds",
 }
 #: Rows that name a player: `MCCFR10, external`, `MCRNR100, outcome, for poki`.

@@ -49,6 +49,7 @@ class Sizes(NamedTuple):
     swept: int  # iterations of external sampling for each seat where many responses are compared
     swept_hands: int
     trusts: tuple[float, ...]  # Pconf of responses to Sparbot, beside that of the paper
+    trusted: int  # iterations of external sampling for each seat of these
 
     def of(self, engine: str, buckets: int) -> int:
         """Iterations of an engine."""
@@ -70,10 +71,11 @@ SIZES = {
         swept=100_000,
         swept_hands=12_000,
         trusts=(),
+        trusted=0,
     ),
     "paper": Sizes(
         mcts=200_000_000,
-        outcome=(200_000_000, 200_000_000),
+        outcome=(1_000_000_000, 1_000_000_000),
         external=(8_000_000, 4_000_000),
         public=(6_000, 3_000),
         respond=(("outcome", 10), ("outcome", 100), ("public", 10), ("public", 100)),
@@ -82,8 +84,9 @@ SIZES = {
         poki=120_000,
         sparbot=4_000_000,
         swept=400_000,
-        swept_hands=60_000,
+        swept_hands=240_000,
         trusts=(0.0, 0.25, 0.5),
+        trusted=8_000_000,
     ),
 }
 

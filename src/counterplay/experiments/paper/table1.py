@@ -156,6 +156,6 @@ EXPERIMENT = Experiment(
     "table1",
     "Table 1: equilibrium strategies against the bots",
     run,
-    {"quick": 75, "paper": 650},
+    {"quick": 75, "paper": 1200},
     _jobs,
 )

@@ -162,7 +162,7 @@ def _sparbot(size: Sizes) -> list[Wanted]:
             "external",
             10,
             "sparbot",
-            Answer(f"MCRNR10, {name}", "sparbot", 10, hands, size.swept, model, trust),
+            Answer(f"MCRNR10, {name}", "sparbot", 10, hands, size.trusted, model, trust),
         )
         for name, hands, model, trust in plan
     ]
@@ -298,6 +298,6 @@ EXPERIMENT = Experiment(
     "table2",
     "Table 2: robust responses against the bots",
     run,
-    {"quick": 245, "paper": 1700},
+    {"quick": 245, "paper": 6000},
     _jobs,
 )

@@ -50,6 +50,7 @@ from counterplay.opponents.bots.sparbot.model import (
     policy_rows,
 )
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
+from counterplay.opponents.bots.sparbot.split import split_buckets, split_rows
 
 TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
 CARRY = (
@@ -74,6 +75,7 @@ class Choices:
     tremble: float = field(default_factory=lambda: TREMBLE)
     leaf_bets: float = field(default_factory=lambda: model_rules.LEAF_BETS)
     fourth: str = CALLED
+    split: bool = False  # buckets while playing (split.py)
     deals: int = chance_rules.N_DEALS
     target: float = solve_rules.TARGET
 
@@ -159,7 +161,9 @@ def chosen_policies(buckets: Buckets, choices: Choices) -> Policies:
 def chosen_table(buckets: Buckets, policies: Policies, choices: Choices) -> Table:
     """A bot of other choices."""
     n = choices.borders.n_buckets
-    first_row, policy = real_rows(policies, n, choices.fourth)
+    first_row, policy = real_rows(policies, n, choices.fourth, choices.split)
+    if choices.split:
+        buckets, n = split_buckets(buckets, strengths()), 2 * n
     return new_table(buckets, first_row, np.array([0, 0, n, n]), policy)
 
 
@@ -218,7 +222,7 @@ def flop_prior(
 
 
 def real_rows(
-    policies: Policies, n_buckets: int, fourth: str = CALLED
+    policies: Policies, n_buckets: int, fourth: str = CALLED, split: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """first_row and policy of a `Table`: real nodes that sound alike to the models share their
     rows."""
@@ -228,6 +232,8 @@ def real_rows(
     known = {"": policies[""], **policies, "fourth bet": always_call}
     if classes := CAPPING.get(fourth, 0):
         known = {h: _cap(b, n_buckets, classes) if _third(h) else b for h, b in known.items()}
+    if split:
+        known = {history: split_rows(block, n_buckets) for history, block in known.items()}
     filled = 0
     for history, block in known.items():
         starts[history] = filled

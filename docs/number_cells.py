@@ -1,0 +1,56 @@
+"""Single numbers of running text, each from a committed file. `make_results.py` puts them there:
+
+    a strategy takes <!-- n exact-10 -->162<!-- /n --> s
+
+`CELLS[KEY]` makes what stands between the marks, which nobody sees on a page. A line must not begin
+with a mark: Markdown would end the paragraph there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import number_tables
+from speed_tables import measured
+
+
+def one(file: str, column: str, show: str, scale: float = 1.0, **where: str) -> str:
+    """A number of the one row of benchmarks/`file` whose columns have these values."""
+    found = number_tables.rows(f"../benchmarks/{file}")
+    mine = [row for row in found if all(row[name] == value for name, value in where.items())]
+    if len(mine) != 1:
+        raise ValueError(f"{len(mine)} rows of {file} have {where}, one is wanted")
+    return format(scale * float(mine[0][column]), show)
+
+
+def outermost(which: Callable[[list[float]], float], file: str, column: str, show: str) -> str:
+    """The least or the largest number of a column."""
+    found = number_tables.rows(f"../benchmarks/{file}")
+    return format(which([float(row[column]) for row in found]), show)
+
+
+_exact = partial(one, "exact.csv")
+_cluster = partial(one, "cluster.csv", "value", ".0f")  # times a scale
+_flop = ("exact_cpu.csv", "seconds_of_a_processor", ".0f")
+
+CELLS: dict[str, Callable[[], str]] = {
+    "exact-10": partial(
+        _exact, "seconds", ".0f", strategy="mccfr-public-10, a minute on the device"
+    ),
+    "exact-100": partial(
+        _exact, "seconds", ".0f", strategy="mccfr-public-100, a minute on the device"
+    ),
+    "always-fold": partial(_exact, "mb_per_game", ".2f", strategy="always-fold"),
+    "always-call": partial(_exact, "mb_per_game", ".2f", strategy="always-call"),
+    "flop-least": partial(outermost, min, *_flop),
+    "flop-most": partial(outermost, max, *_flop),
+    "meeting-leduc": partial(
+        _cluster, 1e3, what="a meeting", game="leduc", algorithm="mccfr-external"
+    ),
+    "meeting-holdem": partial(
+        _cluster, 1e3, what="a meeting", game="holdem(buckets=10)", algorithm="mccfr-external"
+    ),
+    "packing": partial(_cluster, 1e-6, what="packing and adding, of one processor"),
+    "goof7-memory": partial(measured, "peak memory of that"),
+}

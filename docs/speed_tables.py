@@ -1,0 +1,60 @@
+"""README's tables of speed, from benchmarks/RESULTS.md, which `make benchmark` writes."""
+
+from __future__ import annotations
+
+import re
+
+import number_tables
+from number_tables import table
+
+RANGE = re.compile(r" \([^()]*\)$")  # of the runs, behind a median
+BESIDE = ("outcome sampling, ", "CFR (alternating), ", "exact exploitability, ")
+EHS = "exact EHS of every hand on every board"
+TWO = (10, 100)  # buckets
+
+
+def _lines() -> list[list[str]]:
+    """The rows of all tables, cell by cell, without ranges."""
+    text = (number_tables.DOCS.parent / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[RANGE.sub("", cell) for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
+def measured(work: str) -> str:
+    """What the one row of that name says."""
+    (cells,) = (cells for cells in _lines() if cells[0] == work)
+    return cells[1]
+
+
+def _number(work: str) -> float:
+    return float(measured(work).replace(",", ""))
+
+
+def speed_table() -> str:
+    """Beside OpenSpiel."""
+    lines = [cells[:4] for cells in _lines() if cells[0].startswith(BESIDE) and len(cells) > 4]
+    return table(["work", "this project /s", "OpenSpiel /s", "ratio"], lines)
+
+
+def holdem_speed_table() -> str:
+    """Of limit hold'em."""
+    many = [f"{_number(f'mccfr, {n} buckets, iterations/s, one thread') / 1e6:.1f}" for n in TWO]
+    over = [f"{_number(f'mccfr, {n} buckets, two threads over one'):.2f}" for n in TWO]
+    size, load = measured("size of the tables on disk"), "loading the tables, checksums included"
+    tables = _number("match, two table strategies, both cores, hands/s") / 1e6
+    poki = _number("match, poki against a table, one core, hands/s")
+    rates = f"{many[0]} M iterations/s with {TWO[0]} buckets, {many[1]} M with {TWO[1]}"
+    made = measured(f"{EHS}, 2 threads")
+    lines = [
+        [EHS, f"{made}, {size} on disk, mapped in {measured(load)}"],
+        [
+            "outcome sampling, one thread",
+            f"{rates}; two threads {' and '.join(over)} times as many",
+        ],
+        ["matches between two tables", f"{tables:.1f} million hands/s"],
+        ["matches against Poki (re-created), one core", f"{poki:,.0f} hands/s"],
+    ]
+    return table(["limit hold'em, two cores", ""], lines)
+
+
+SPEED = {"speed": speed_table, "speed-holdem": holdem_speed_table}
