@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import holdem, openspiel, responses, startup
+from benchmarks import found, holdem, openspiel, responses, startup
 from benchmarks.measure import REPEATS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -71,6 +71,10 @@ def main() -> None:
     report.header(*responses.HEADER)
     for cells in responses.rows():
         report.row(*cells)
+    report.line()
+    report.header(*found.HEADER)
+    for line in found.rows():
+        report.row(*line)
     report.line()
     report.header(*holdem.HEADER)
     for row in holdem.rows():

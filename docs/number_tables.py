@@ -237,6 +237,46 @@ def egt_table() -> str:
     return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
 
 
+def lower_bounds_table() -> str:
+    """Bounds by play beside exact numbers, by seconds of learning."""
+    found: dict[tuple[str, str, str, str], dict[float, Row]] = {}
+    for row in rows("../benchmarks/lower_bounds.csv"):
+        key = (row["game"], row["strategy"], f"{float(row['exact']):.3f}", row["algorithm"])
+        found.setdefault(key, {})[float(row["seconds"])] = row
+    points = sorted({seconds for mine in found.values() for seconds in mine})
+    lines = [
+        [
+            f"`{key[0]}`",
+            *key[1:],
+            *(f"{float(mine[n]['bound']):.3f} ± {float(mine[n]['error']):.3f}" for n in points),
+        ]
+        for key, mine in found.items()
+    ]
+    names = [f"at least, after {n:g} s" for n in points]
+    return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
+
+
+def in_step_table() -> str:
+    """Mean exploitability after equally many iterations, by histories in step."""
+    found: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for row in rows("../benchmarks/in_step.csv"):
+        key = (f"`{row['game']}`", f"{int(row['iterations']):,}", row["seeds"])
+        found.setdefault(key, {})[int(row["together"])] = row
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(
+                f"{float(mine[n]['exploitability']):.3f} ± {float(mine[n]['standard_error']):.3f}"
+                for n in points
+            ),
+        ]
+        for key, mine in found.items()
+    ]
+    names = ["one by one" if n == 1 else f"{n} in step" for n in points]
+    return table(["game", "iterations", "seeds", *names], lines)
+
+
 def acpc_table() -> str:
     """Hands per second over the protocol."""
     lines = [
@@ -328,6 +368,8 @@ def safe_table() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
+    "in-step": in_step_table,
+    "lower-bounds": lower_bounds_table,
     "luck": luck_table,
     "bands": bands_table,
     "models": models_table,

@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
-    from counterplay.evaluation.exact import exploitability as exploitability
     from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
     from counterplay.experiments.harness.base import Outcome as Outcome
     from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
     from counterplay.experiments.harness.registry import reproduce as reproduce
+    from counterplay.forms.checks import Checked as Checked
+    from counterplay.forms.checks import check as check
+    from counterplay.forms.compiled import CompiledRules as CompiledRules
     from counterplay.forms.game import Game as Game
     from counterplay.forms.mixture import Mixture as Mixture
     from counterplay.forms.strategy import Strategy as Strategy
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from counterplay.responses.result import Response as Response
     from counterplay.responses.resume import resume_response as resume_response
     from counterplay.responses.safe import SafePlayer as SafePlayer
+    from counterplay.solvers.measures import exploitability as exploitability
     from counterplay.solvers.run import Run as Run
     from counterplay.solvers.run import resume as resume
     from counterplay.solvers.run import solve as solve
@@ -112,11 +115,14 @@ _WHERE = {
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",
-    "exploitability": "evaluation.exact",
+    "exploitability": "solvers.measures",
     "kuhn_errors": "evaluation.kuhn",
     "Outcome": "experiments.harness.base",
     "reproduce": "experiments.harness.registry",
     "reproduce_all": "experiments.harness.campaign",
+    "Checked": "forms.checks",
+    "CompiledRules": "forms.compiled",
+    "check": "forms.checks",
     "Game": "forms.game",
     "Mixture": "forms.mixture",
     "Strategy": "forms.strategy",
@@ -146,7 +152,7 @@ def __getattr__(name: str) -> Any:
     module, _, other = _WHERE[name].partition(":")
     value = getattr(import_module(f"counterplay.{module}"), other or name)
     globals()[name] = value
-    if name == "Strategy":
+    if name in ("Strategy", "check"):
         import_module("counterplay.games.registry")  # so that Strategy.load finds games by name
     return value
 

@@ -88,7 +88,7 @@ MISTAKES = [
     (["solve", "kuhn", "-n", "-3"], "at least 1"),
     (["solve", "kuhn", "-o", "epsilon"], "name=value"),
     (["solve", "kuhn", "-a", "mccfr", "-o", "epsilon=7"], "from 0 to 1"),
-    (["solve", "goofspiel(8)"], "more than"),
+    (["solve", "goofspiel(8,tree=True)"], "more than"),
     (["solve"], "which game"),
     (["solve", "kuhn", "--resume", "x"], "leave out GAME"),
     (["solve", "--resume", "nowhere"], "no such run folder"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.compiled import WideAuction
 
 import counterplay as cp
 from counterplay.base import cluster as clusters
@@ -101,6 +102,44 @@ def test_responses(here: Cluster) -> None:
     ]
     one, two = (response.strategy.probabilities for response in found)
     assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", ["mccfr", "mccfr-external", "mcts"])
+def test_what_is_found_while_playing_is_put_together_by_key(here: Cluster, name: str) -> None:
+    """In a game without a tree; a worker is killed in the middle of a round."""
+    far, near = _pair(name, "goofspiel(4,tree=False)")
+    n = 700 if name == "mccfr-external" else 7_000
+    for solver in (far, near):
+        solver.step(n)
+    assert far._team._alone[1] == 0
+    assert far.iterations > far._team._alone[2]  # in a round
+    os.kill(ray.get(far._team.players.actors[1].pid.remote()), signal.SIGKILL)
+    for solver in (far, near):
+        solver.step(n)
+    assert far._team.players.replaced == 1
+    assert _same(far, near)
+    assert far.strategy().table() == near.strategy().table()
+    far._team.stop()
+
+
+def test_rules_of_ones_own_go_to_the_workers(here: Cluster) -> None:
+    """With keys that are hashed, against a model by key; and a match of it."""
+    ray.cloudpickle.register_pickle_by_value(sys.modules[WideAuction.__module__])
+    game = cp.Game("auction", WideAuction())
+    model = cp.solve(game, "mccfr", iterations=300, seed=1).strategy
+    found = [
+        cp.respond(
+            game, model, player=0, p=0.5, algorithm="mcrnr", iterations=4_000, team=team, workers=2
+        ).strategy
+        for team in ("ray", "near")
+    ]
+    assert found[0].table() == found[1].table()
+    far = cp.play_match(game, found[0], model, 4_000, 3).mean
+    here_now = clusters._CURRENT.pop()
+    try:
+        assert cp.play_match(game, found[0], model, 4_000, 3).mean == far
+    finally:
+        clusters._CURRENT.append(here_now)
 
 
 def test_matches_and_frontiers(here: Cluster) -> None:

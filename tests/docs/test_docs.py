@@ -120,3 +120,10 @@ def test_the_complete_game_of_the_docs_is_short() -> None:
     code = next(block for kind, block in BLOCK.findall(text) if kind == "python")
     rules = code[: code.index("game = cp.Game")]
     assert len([line for line in rules.splitlines() if line.strip()]) < 40
+
+
+def test_the_complete_compiled_game_of_the_docs_is_short() -> None:
+    text = (ROOT / "docs" / "how-to" / "large-games.md").read_text()
+    code = next(block for kind, block in BLOCK.findall(text) if kind == "python")
+    assert "cp.CompiledRules" in code
+    assert len(code.splitlines()) <= 60

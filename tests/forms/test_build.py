@@ -221,7 +221,8 @@ def test_level_rules_with_uneven_information_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "limit"), [("goofspiel(12)", None), ("ocp(15000)", None), ("ocp(100)", "0.001")]
+    ("name", "limit"),
+    [("goofspiel(12,tree=True)", None), ("ocp(15000)", None), ("ocp(100)", "0.001")],
 )
 def test_too_large_is_refused_before_building(
     name: str, limit: str | None, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,13 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent.parent / "solvers"
-FILES = ("test_twins.py", "test_paper_example.py", "test_unbiased.py")
+FILES = (
+    "test_twins.py",
+    "test_paper_example.py",
+    "test_unbiased.py",
+    "test_in_step.py",
+    "../forms/test_compiled.py",
+)
 
 
 def test_small_games_without_jit() -> None:
@@ -22,7 +28,7 @@ def test_small_games_without_jit() -> None:
         "-W",
         "ignore::RuntimeWarning",
         "-k",
-        "kuhn or paper or toy",
+        "kuhn or paper or toy or naive_twin",
     ]
     files = [str(HERE / name) for name in FILES]
     command = [sys.executable, "-m", "pytest", *options, *files]

@@ -61,7 +61,7 @@ def test_a_copy_apart(dtype: type, shape: Any) -> None:
 @pytest.mark.parametrize("game", ["bluff(1,1,5)", "holdem(buckets=10)"])
 def test_workers_of_a_solver_share_no_line(name: str, game: str) -> None:
     solver: Any = new_solver(cp.load(game), name, 1, {"threads": 3})
-    share_nothing(solver._team.workers)
+    share_nothing([tuple(worker) for worker in solver._team.workers])
 
 
 def test_desks_of_a_match_share_no_line() -> None:

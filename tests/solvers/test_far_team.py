@@ -15,7 +15,9 @@ import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.exchange import (
+    SLOTS,
     ChangedRows,
+    PackedBundle,
     add_packed,
     add_rows,
     changed_rows,
@@ -67,8 +69,9 @@ def test_a_tree_of_sums_has_one_shape() -> None:
 
     assert sum_tree([(k,) for k in range(9)], add) == tuple(range(9))
     assert seen == [(1, 1, 1, 1), (1, 1, 1, 1), (4, 4, 1)]
-    parts = [{"slots": pack(changed_rows(np.full((3, 1), float(k))))} for k in range(1, 4)]
-    assert unpack(add_packed(parts)["slots"]).values.tolist() == [[6.0]] * 3
+    planes = [pack(changed_rows(np.full((3, 1), float(k)))) for k in range(1, 4)]
+    total = add_packed([PackedBundle({SLOTS: plane}) for plane in planes])
+    assert unpack(total.planes[SLOTS]).values.tolist() == [[6.0]] * 3
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -19,41 +19,14 @@ from reference.common import Key, Node, Policy, every_outcome, from_slots, to_sl
 from reference.evaluation import counterfactual_regrets, histories, share
 from reference.external_sampling import ExternalSampling
 from reference.games import game_and_root
-from support.sampling import EPSILON, arbitrary_regrets, explored, policy_of
+from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, policy_of
 
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import Tables, Trail, new_trail, sample_history, update_history
+from counterplay.solvers.mccfr import Tables, new_trail, sample_history, update_history
 
-HAND = np.empty(0, dtype=np.int32)
 GAMES = ("toy", "kuhn", "kuhn(players=3)")
-
-
-def kernel_path(
-    game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
-) -> tuple[Trail, int, int, float]:
-    """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
-    π^σ'(z) without chance."""
-    path, sampling = new_trail(game.depth, game.max_actions, game.n_players), explored(policy)
-    infoset_of = {
-        (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
-    }
-    end, before = 0, []
-    for node, child in steps:
-        end = int(game.tree.first_child[end]) + child
-        if node.player < 0:
-            continue
-        k = len(before)
-        path.infoset[k], path.player[k], path.action[k] = infoset_of[node.key], node.player, child
-        path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
-        path.own[k] = prod(share(policy, step) for step in before if step[0].player == node.player)
-        path.others[k] = prod(
-            share(policy, step) for step in before if step[0].player != node.player
-        )
-        path.drawn[k] = prod(share(sampling, step) for step in before)
-        before.append((node, child))
-    return path, end, len(before), prod(share(sampling, step) for step in before)
 
 
 def expected_update(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
-from reference.common import Policy, from_slots, regret_matching
+from reference.common import Node, Policy, from_slots, regret_matching
+from reference.evaluation import share
 
 from counterplay.forms.game import Game
+from counterplay.solvers.history import Trail, new_trail
 
 EPSILON = 0.6
+HAND = np.empty(0, dtype=np.int32)
 
 
 def arbitrary_regrets(game: Game) -> np.ndarray:
@@ -32,3 +37,29 @@ def explored(policy: Policy) -> Policy:
         key: [EPSILON / len(shares) + (1 - EPSILON) * p for p in shares]
         for key, shares in policy.items()
     }
+
+
+def kernel_path(
+    game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
+) -> tuple[Trail, int, int, float]:
+    """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
+    π^σ'(z) without chance."""
+    path, sampling = new_trail(game.depth, game.max_actions, game.n_players), explored(policy)
+    infoset_of = {
+        (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
+    }
+    end, before = 0, []
+    for node, child in steps:
+        end = int(game.tree.first_child[end]) + child
+        if node.player < 0:
+            continue
+        k = len(before)
+        path.infoset[k], path.player[k], path.action[k] = infoset_of[node.key], node.player, child
+        path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
+        path.own[k] = prod(share(policy, step) for step in before if step[0].player == node.player)
+        path.others[k] = prod(
+            share(policy, step) for step in before if step[0].player != node.player
+        )
+        path.drawn[k] = prod(share(sampling, step) for step in before)
+        before.append((node, child))
+    return path, end, len(before), prod(share(sampling, step) for step in before)

@@ -210,3 +210,17 @@ def test_metrics_are_told_while_a_solver_works(tmp_path: Path) -> None:
 
     cp.solve("leduc", "mccfr", seconds=2.6, folder=tmp_path / "run", on_chunk=look)
     assert any(n > 1 for n in seen[:-1])
+
+
+def test_a_game_without_a_tree_is_refused_in_a_sentence_and_its_run_shown(tmp_path: Path) -> None:
+    cp.solve("goofspiel(3,tree=False)", "mccfr", iterations=200, folder=tmp_path / "found")
+    app = make_app([tmp_path], tmp_path / "tables")[0]
+    (run,) = ask(app, "/api/runs").data["runs"]
+    assert run["iterations"] == 200
+    for path in ("/api/runs", f"/api/runs/{run['key']}"):
+        assert b"NaN" not in ask(app, path).body  # which no browser reads
+    one = next(s for s in ask(app, "/api/strategies").data["strategies"] if s["name"] == "found")
+    for path in (f"/api/explore?s={one['key']}", f"/api/explore.csv?s={one['key']}"):
+        reply = ask(app, path)
+        assert reply.status == 400
+        assert "played without a tree; here games have one" in reply.data["error"]

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.arena.tally import tally_block
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import utility
+from counterplay.forms.play import play_once
 from counterplay.holdem.betting import NO_FOLD, PublicNodes
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board
 from counterplay.holdem.rows import row_of
 from counterplay.holdem.table import Table
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import sample_epsilon_greedy
 from counterplay.kernels.rng import seed_state, uniform
 
 _TWO, _THREE = index(2), index(3)
@@ -167,29 +167,11 @@ def play_tables(
             won[k, ONE] = -lost
 
 
-@jit(inline=True)
-def _play_once(form: Any, chance: Any, one: np.ndarray, two: np.ndarray, rng: np.ndarray) -> Any:
-    """One game of any two-player form; where it ends."""
-    node = start(form, chance, rng)
-    player = player_at(form, chance, node)
-    while player >= 0:
-        infoset = infoset_at(form, chance, node)
-        first = index(form.first[infoset])
-        count = index(form.first[infoset + ONE]) - first
-        if player == 0:
-            action, _ = sample_epsilon_greedy(one, first, count, 0.0, uniform(rng))
-        else:
-            action, _ = sample_epsilon_greedy(two, first, count, 0.0, uniform(rng))
-        node = child(form, chance, node, action, rng)
-        player = player_at(form, chance, node)
-    return node
-
-
 @jit(inner=True)
 def play_policies(
     form: Any,
-    a: np.ndarray,
-    b: np.ndarray,
+    a: Any,
+    b: Any,
     deals: Deals,
     scratch: Scratch,
     won: np.ndarray,
@@ -204,11 +186,11 @@ def play_policies(
         deal_state(deals.seed, deal, rng)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
         if deals.duplicate or even:
-            end = _play_once(form, chance, a, b, rng)
+            end = play_once(form, chance, a, b, rng)
             won[k, ZERO], ends[k, ZERO] = utility(form, chance, end, 0), end
         if deals.duplicate or not even:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
-            end = _play_once(form, chance, b, a, rng)
+            end = play_once(form, chance, b, a, rng)
             won[k, ONE], ends[k, ONE] = utility(form, chance, end, 1), end
 
 
@@ -236,7 +218,7 @@ def play_table_blocks(nodes: PublicNodes, a: Table, b: Table, blocks: Blocks, de
 
 
 @jit
-def play_policy_blocks(form: Any, a: np.ndarray, b: np.ndarray, blocks: Blocks, desk: Desk) -> None:
+def play_policy_blocks(form: Any, a: Any, b: Any, blocks: Blocks, desk: Desk) -> None:
     """As `play_table_blocks`, for two policies of one game."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]

@@ -52,6 +52,7 @@ from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
@@ -249,6 +250,9 @@ def _sit_down(match: FarMatch) -> PlayRun[Part]:
 
 def _own_copy(player: Any) -> Any:
     """What comes from elsewhere cannot be written, which is another type to kernels."""
+    if isinstance(player, KeyedStrategy):
+        copied = KeyedStrategy(player.game, player.keys, player.counts, player.probabilities)
+        return copied.for_player(player.player)
     if isinstance(player, Strategy):
         return Strategy(player.game, player.probabilities.copy()).for_player(player.player)
     return player
@@ -362,8 +366,8 @@ def _check_strategies(game: Game, players: tuple[Any, Any]) -> None:
 
 
 def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
-    """Two strategies of a game with a tree."""
-    return partial(_play_policies, game.form, (a.probabilities, b.probabilities), plan)
+    """Two strategies of any other game."""
+    return partial(_play_policies, game, (a.played, b.played), plan)
 
 
 def _desk(run: Run, chance: Any) -> Desk:
@@ -387,11 +391,9 @@ def _parts(run: Run, desk: Desk) -> list[Part]:
     ]
 
 
-def _play_policies(
-    form: Any, policies: tuple[np.ndarray, np.ndarray], plan: Plan, run: Run
-) -> list[Part]:
-    desk = _desk(run, new_hand(form))
-    play_policy_blocks(form, *policies, plan.blocks(run), desk)
+def _play_policies(game: Game, policies: tuple[Any, Any], plan: Plan, run: Run) -> list[Part]:
+    desk = _desk(run, new_hand(game.form))
+    play_policy_blocks(game.form, *policies, plan.blocks(run), desk)
     return _with_raw(_parts(run, desk), plan, desk)
 
 

@@ -30,6 +30,10 @@ class TooLarge(CounterplayError):
     """A game that does not fit into memory."""
 
 
+class OutOfRoom(TooLarge):
+    """Tables that grow while playing have no memory left. What was learnt so far is kept."""
+
+
 class BadGame(CounterplayError):
     """Rules that break the contract of a game (no actions, chance that does not sum to one,
     ...)."""

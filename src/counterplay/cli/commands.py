@@ -61,8 +61,8 @@ app = typer.Typer(
 )
 ALGORITHM_HELP = (
     "Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without it: cfr+ for two "
-    "players, mccfr-external where the game is too large for that, mccfr-public in hold'em with "
-    "many buckets."
+    "players, mccfr-external where the game is too large for that, mccfr without a tree, "
+    "mccfr-public in hold'em with many buckets."
 )
 OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
 

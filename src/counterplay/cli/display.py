@@ -187,6 +187,11 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
             "exploitability": result.exploitability,
             "values": values,
             "stopped_by": result.stopped_by,
+            **(
+                {"information_sets_found": len(result.strategy.keys)}
+                if result.game.abilities.keyed
+                else {}
+            ),
             "folder": str(folder),
         }
         print_facts(facts, as_json)
@@ -204,7 +209,12 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         if result.game.abilities.bots:
             out.print(f"play it: counterplay match {folder} always-call")
         out.print(f"look at it: counterplay show {folder}")
-    if result.game.n_infosets <= SHOWN_INFOSETS:
+    found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets
+    if result.game.abilities.keyed:
+        out.print(f"{found:,} information sets were found, without a tree")
+    if result.stopped_by == "memory":
+        out.print("stopped because memory is full; all that was learnt is kept")
+    if found <= SHOWN_INFOSETS:
         for row in result.strategy.table():
             out.print(f"  {row}")
     out.print(f"saved in {folder}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -10,6 +10,28 @@ from rich.table import Table
 from counterplay.cli.display import status
 from counterplay.cli.facts import out, print_facts, print_json
 from counterplay.cli.support import AsJson
+
+
+def _counted(game: Any) -> dict[str, Any]:
+    return {
+        "histories": game.n_nodes,
+        "information sets": game.n_infosets,
+        "action slots": game.n_slots,
+        "longest history": game.depth,
+        "perfect recall": game.perfect_recall,
+    }
+
+
+def _without_tree(game: Any) -> dict[str, Any]:
+    """What is known of a game before it is played."""
+    rules = game.rules
+    exact = rules.known_size == 1
+    return {
+        "tree": "none: information sets are found while playing",
+        "keys of information sets": "exact" if exact else "a hash of 128 bits",
+        "most decisions of a history": rules.depth,
+        "most actions": rules.max_actions,
+    }
 
 
 def games(
@@ -27,12 +49,8 @@ def games(
             facts = {
                 "game": loaded.name,
                 "players": loaded.n_players,
-                "histories": loaded.n_nodes,
-                "information sets": loaded.n_infosets,
-                "action slots": loaded.n_slots,
-                "longest history": loaded.depth,
+                **(_without_tree(loaded) if loaded.abilities.keyed else _counted(loaded)),
                 "zero-sum": loaded.zero_sum,
-                "perfect recall": loaded.perfect_recall,
             }
         print_facts(facts, as_json)
         return

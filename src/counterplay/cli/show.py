@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from counterplay.cli.display import seat_text
 from counterplay.cli.facts import out, print_facts, print_json
 from counterplay.cli.support import AsJson, read_strategy, refuse_given
 
+MOST_SHOWN = 200  # rows of a game whose information sets were found while playing
 FILTERS = ("player", "street", "infoset", "table")
 OF_HOLDEM = ("street", "cards", "board", "betting", "picture")
 HEADER = ("player", "infoset", "action", "probability")
@@ -76,19 +78,35 @@ def show(
         _grid(profile, Path(strategy), betting, picture, as_json)
         return
     refuse_given(context, ["betting", "picture"], "these are rows of a table")
-    rows = list(_rows(profile, player, street, infoset))
-    if not rows:
+    wanted = _rows(profile, player, street, infoset)
+    first = next(wanted, None)
+    if first is None:
         raise BadParameter(f"no information set of {profile.game.name} is like that")
+    wanted = chain([first], wanted)
+    if table is None and not as_json:
+        _print(wanted, profile)
+        return
+    rows = list(wanted)
     if table is not None:
         _write_csv(rows, table)
     if as_json:
         found = [{**row._asdict(), "player": row.player + 1} for row in rows]
         print_json({"game": profile.game.name, "rows": found})
-    elif table is not None:
-        out.print(f"{len(rows):,} information sets written to {table}")
     else:
-        for row in rows:
-            out.print(str(row))
+        out.print(f"{len(rows):,} information sets written to {table}")
+
+
+def _print(rows: Iterator[Any], profile: Any) -> None:
+    """Rows as they come; some of them where they were found while playing, which may be
+    millions."""
+    keyed = profile.game.abilities.keyed
+    for row in islice(rows, MOST_SHOWN if keyed else None):
+        out.print(str(row))
+    if keyed and next(rows, None) is not None:
+        out.print(
+            f"... the first {MOST_SHOWN} of those, in order of discovery; {len(profile):,} "
+            f"information sets were found; --infoset and --player choose, --csv writes all"
+        )
 
 
 def _rows(
@@ -98,6 +116,9 @@ def _rows(
     game = profile.game
     if player is not None and not 1 <= player <= game.n_players:
         raise BadParameter(f"--player is a number from 1 to {game.n_players}, not {player}")
+    if game.abilities.keyed:
+        yield from profile.rows(None if player is None else player - 1, infoset)
+        return
     wanted = range(game.n_infosets)
     if street is not None:
         wanted = _of_street(game, street)

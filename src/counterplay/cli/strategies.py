@@ -35,17 +35,35 @@ def evaluate(
     ] = None,
     backend: Backend = None,
     flops: Flops = None,
-    seed: Annotated[int | None, typer.Option(help="Hold'em: of the flops drawn.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Hold'em: of the flops drawn. --method play: of it all.")
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="exact, or play: a lower bound, for games of any size."),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="--method play: of learning best responses.")
+    ] = None,
     ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say exactly how good a strategy is: its value and its exploitability."""
+    """Say how good a strategy is: its value and its exploitability, exactly or from below."""
     from counterplay.evaluation.exact import best_response, expected_value, exploitability
     from counterplay.evaluation.kuhn import kuhn_errors
     from counterplay.forms.strategy import seats_between
 
-    options = walk_options(backend, flops, seed)
     profile = read_strategy(strategy, game)
+    if method == "play" or (method is None and profile.game.abilities.keyed):
+        if against is not None or backend is not None or flops is not None:
+            raise BadParameter("--method play takes --seconds and --seed, and nothing else")
+        print_facts(_by_play(profile, seconds, seed), as_json)
+        return
+    if method not in (None, "exact"):
+        raise BadParameter(f"--method is exact or play, not {method!r}")
+    if seconds is not None:
+        raise BadParameter("--seconds goes with --method play")
+    options = walk_options(backend, flops, seed)
     if profile.game.abilities.boards:
         if against is not None:
             raise BadParameter(
@@ -90,6 +108,25 @@ def evaluate(
                 text = f"value as {loaded.seats[player]} against {against}"
                 facts[named(text, f"value_as_player_{player + 1}_against")] = value
     print_facts(facts, as_json)
+
+
+def _by_play(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
+    """What play shows of a strategy."""
+    from counterplay.solvers.lower_bound import lower_bound
+
+    game = profile.game
+    with status("learning best responses"):
+        found = lower_bound(game, profile, seed=seed or 0, seconds=seconds)
+    facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
+    for player, (value, half) in enumerate(found.best):
+        text = f"a response of {game.seats[player]} wins"
+        facts[named(text, f"learnt_response_of_player_{player + 1}")] = value
+        facts[named(f"{text}, ± (95%)", f"learnt_response_of_player_{player + 1}_error")] = half
+    name = f"at least: {exploitability_name(game)}"
+    facts[named(name, "exploitability_lower_bound")] = float(found)
+    facts[named("± (95%)", "exploitability_lower_bound_error")] = found.error
+    facts["learnt by"] = f"{found.algorithm} in {found.seconds:.1f} s, {found.games:,} games each"
+    return facts
 
 
 def _by_boards(profile: Any, options: dict[str, Any]) -> dict[str, Any]:

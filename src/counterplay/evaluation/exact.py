@@ -17,6 +17,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.sequence import (
@@ -83,13 +84,17 @@ def best_response(
 
 
 def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
-    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
-    mb/g.
+    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `solvers/measures.py` has the way by play.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
     """
     game, strategy = _checked(game, strategy)
+    if game.abilities.keyed:
+        raise BadParameter(
+            f"{game.name} is played without a tree, so its exploitability is only known from "
+            f"below: method='play', on the command line --method play"
+        )
     if _by_board(game, options):
         from counterplay.evaluation.boards import best_values
 
@@ -102,6 +107,8 @@ def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Stra
     """The game, by name or not, and the strategy as it is, where it belongs to it."""
     one = strategy.one if isinstance(strategy, Mixture) else strategy
     game = as_game(game, one)
+    if isinstance(strategy, KeyedStrategy) and game.abilities.listed:
+        strategy = one = strategy.on(game)  # carried over to the tree
     check_same_game(game, one)
     return game, strategy
 

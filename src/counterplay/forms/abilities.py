@@ -24,10 +24,13 @@ class Abilities:
     bots: bool = False  # matches on dealt cards, of bots and of strategies with unlike buckets
     hands: bool = False  # logs of hands, and models and play online that learn from them
     grid: bool = False  # a picture of what is done with each starting hand
+    keyed: bool = False  # its information sets are found while playing: strategies are by key
 
 
 #: Of a game that makes its own form for sampling and says nothing else.
 SAMPLED_ONLY = Abilities(listed=False, full_width=False, exact=False)
+#: Of one given by compiled rules.
+FOUND = Abilities(listed=False, full_width=False, exact=False, keyed=True)
 
 
 class Unit(NamedTuple):
@@ -47,9 +50,10 @@ class Unit(NamedTuple):
         return f"{self.payoff or 'payoff'} per {self.per}"
 
 
-def abilities_of(name: str, rules: Any, sampled_only: bool) -> Abilities:
-    """As the rules say, or by their kind."""
-    found = getattr(rules, "abilities", SAMPLED_ONLY if sampled_only else Abilities())
+def abilities_of(name: str, rules: Any, usual: Abilities | None) -> Abilities:
+    """As the rules say, or those that are usual for their kind: None for rules of a tree."""
+    sampled_only = usual is not None
+    found = getattr(rules, "abilities", usual or Abilities())
     if not isinstance(found, Abilities):
         raise BadGame(f"{name}: `abilities` must be an Abilities, not {found!r}")
     if sampled_only and (found.listed or found.full_width):

@@ -5,6 +5,9 @@ A kernel is written once against the questions below. Each form answers them wit
 with the jit off Python does. Chance is hidden: `start` and `child` draw it on-policy and return the
 next node where a player acts or the game is over, so that its probability cancels in every sampled
 quantity.
+
+A form with an array `first` of all its information sets need not answer the questions about slots
+and policies; one that finds information sets while playing (`compiled.py`) answers them by look-up.
 """
 
 from __future__ import annotations
@@ -14,7 +17,10 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
+from counterplay.kernels.jit import ONE, index
 from counterplay.kernels.lines import apart
+from counterplay.kernels.policy import sample_action
+from counterplay.kernels.prefetch import prefetch_at
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +39,8 @@ def answers(question: Callable[..., Any], form: type) -> Callable[[F], F]:
 
 def answer(question: str, form: type) -> Callable[..., Any]:
     """How forms of type `form` answer `question`."""
-    return _ANSWERS[question, form]
+    found = _ANSWERS.get((question, form))
+    return _LISTED[question] if found is None else found
 
 
 def chance_buffer(form: Any) -> Any:
@@ -58,6 +65,32 @@ def start(form: Any, chance: Any, rng: Any) -> Any:
     return _ANSWERS["start", type(form)](form, chance, rng)
 
 
+def start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    """`start` of one of several games that are played at once; a form that is not its own answer
+    keeps nothing of a game in `chance`."""
+    return answer("start_in", type(form))(form, chance, lane, rng)
+
+
+def move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    """`child` without what chance does there, where that waits for memory: `settle` does it."""
+    return answer("move", type(form))(form, chance, node, action, rng)
+
+
+def settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    """From where `move` led to what `child` would have given."""
+    return answer("settle", type(form))(form, chance, node, rng)
+
+
+def ask_node(form: Any, chance: Any, node: Any) -> Any:
+    """Start loading what is read at `node`, where `move` led."""
+    return answer("ask_node", type(form))(form, chance, node)
+
+
+def ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    """Start loading what `slots_at` will read."""
+    return answer("ask_slots", type(form))(form, chance, infoset)
+
+
 def child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     """The next node that is not chance after `action` at `node`."""
     return _ANSWERS["child", type(form)](form, chance, node, action, rng)
@@ -76,6 +109,174 @@ def infoset_at(form: Any, chance: Any, node: Any) -> Any:
 def utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     """Payoff of `player` at a node where the game is over."""
     return _ANSWERS["utility", type(form)](form, chance, node, player)
+
+
+def slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    """First slot and number of actions of `infoset`, which `infoset_at` just gave for `node`."""
+    return answer("slots_at", type(form))(form, chance, node, infoset)
+
+
+def slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    """The same of any information set that was met."""
+    return answer("slots_of", type(form))(form, chance, infoset)
+
+
+def full(form: Any, chance: Any) -> Any:
+    """Whether there may be no room for the information sets of one more history."""
+    return answer("full", type(form))(form, chance)
+
+
+def expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    """Where to note that a node is in the tree of MCTS: nodes, or information sets where a form
+    has no list of nodes."""
+    return answer("expanded_at", type(form))(form, node, infoset)
+
+
+def passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    """The action that checks or calls at `node`. (`rng` is not drawn from.)"""
+    return answer("passive_at", type(form))(form, chance, node, infoset, rng)
+
+
+def drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    """The action that a fixed policy draws with `u`, where `policy_at` gave `first` and `count`."""
+    return answer("drawn_by", type(form))(form, policy, first, count, u)
+
+
+def policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    """Of a fixed policy at `node`: the number of its row, where its probabilities begin and how
+    many actions there are."""
+    return answer("policy_at", type(form))(form, chance, policy, node)
+
+
+def _start_in_listed(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return start(form, chance, rng)
+
+
+def _move_listed(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return child(form, chance, node, action, rng)
+
+
+def _settle_listed(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    return node
+
+
+def _ask_node_listed(form: Any, chance: Any, node: Any) -> Any:
+    prefetch_at(form.row, node)
+    prefetch_at(form.player, node)
+    prefetch_at(form.first_child, node)
+
+
+def _ask_slots_listed(form: Any, chance: Any, infoset: Any) -> Any:
+    prefetch_at(form.first, infoset)
+
+
+def _slots_at_listed(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    first = index(form.first[infoset])
+    return first, index(form.first[infoset + ONE]) - first
+
+
+def _slots_of_listed(form: Any, chance: Any, infoset: Any) -> Any:
+    first = index(form.first[infoset])
+    return first, index(form.first[infoset + ONE]) - first
+
+
+def _full_listed(form: Any, chance: Any) -> Any:
+    return False
+
+
+def _expanded_at_listed(form: Any, node: Any, infoset: Any) -> Any:
+    return node
+
+
+def _passive_at_listed(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    return index(form.passive[infoset])
+
+
+def _drawn_by_listed(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return sample_action(policy, first, count, u)
+
+
+def _policy_at_listed(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    infoset = infoset_at(form, chance, node)
+    first = index(form.first[infoset])
+    return infoset, first, index(form.first[infoset + ONE]) - first
+
+
+#: Answers of a form that says nothing else: it has a list of its information sets.
+_LISTED: dict[str, Callable[..., Any]] = {
+    "start_in": _start_in_listed,
+    "move": _move_listed,
+    "settle": _settle_listed,
+    "ask_node": _ask_node_listed,
+    "ask_slots": _ask_slots_listed,
+    "slots_at": _slots_at_listed,
+    "slots_of": _slots_of_listed,
+    "full": _full_listed,
+    "expanded_at": _expanded_at_listed,
+    "passive_at": _passive_at_listed,
+    "drawn_by": _drawn_by_listed,
+    "policy_at": _policy_at_listed,
+}
+
+
+@overload(start_in)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return answer("start_in", form.instance_class)
+
+
+@overload(move)
+def _move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return answer("move", form.instance_class)
+
+
+@overload(settle)
+def _settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    return answer("settle", form.instance_class)
+
+
+@overload(ask_node)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    return answer("ask_node", form.instance_class)
+
+
+@overload(ask_slots)
+def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    return answer("ask_slots", form.instance_class)
+
+
+@overload(slots_at)
+def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    return answer("slots_at", form.instance_class)
+
+
+@overload(slots_of)
+def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    return answer("slots_of", form.instance_class)
+
+
+@overload(full)
+def _full(form: Any, chance: Any) -> Any:
+    return answer("full", form.instance_class)
+
+
+@overload(expanded_at)
+def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    return answer("expanded_at", form.instance_class)
+
+
+@overload(passive_at)
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    return answer("passive_at", form.instance_class)
+
+
+@overload(drawn_by)
+def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return answer("drawn_by", form.instance_class)
+
+
+@overload(policy_at)
+def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    return answer("policy_at", form.instance_class)
 
 
 @overload(start)

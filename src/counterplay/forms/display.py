@@ -22,6 +22,11 @@ class StrategyShown(Framed):
     probabilities: np.ndarray
     player: int | None
 
+    @property
+    def n_rows(self) -> int:
+        """Information sets in its table."""
+        return self.game.n_infosets
+
     def columns(self) -> Columns:
         """A row for each action of each information set."""
         first, owner = self.game.form.first, self.game.form.owner
@@ -40,14 +45,14 @@ class StrategyShown(Framed):
 
     def _repr_html_(self) -> str:
         seat = "" if self.player is None else f", for player {self.player + 1}"
-        note = f"{self.game.n_infosets:,} information sets{seat}"
+        note = f"{self.n_rows:,} information sets{seat}"
         grid = getattr(self.game.rules, "grid_html", None)
         body = grid(self) if grid is not None else _html_rows(self)
         return html.heading(self.game.name, note) + body
 
 
 def _html_rows(strategy: Any) -> str:
-    n = strategy.game.n_infosets
+    n = strategy.n_rows
     rows = [strategy.row(i) for i in range(min(n, html.SHOWN_ROWS))]
     cells = [
         [
@@ -68,7 +73,7 @@ def _html_rows(strategy: Any) -> str:
 def _draw_bars(strategy: Any) -> Any:
     from counterplay.base.plotting import COLOURS, new_figure
 
-    n = strategy.game.n_infosets
+    n = strategy.n_rows
     if n > MOST_BARS:
         raise BadParameter(
             f"{strategy.game.name} has {n:,} information sets, too many for one picture "

@@ -12,6 +12,8 @@ import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
 from counterplay.forms.abilities import (
+    FOUND,
+    SAMPLED_ONLY,
     Abilities,
     Unit,
     abilities_of,
@@ -20,22 +22,55 @@ from counterplay.forms.abilities import (
     unit_of,
 )
 from counterplay.forms.build import Labels
+from counterplay.forms.compiled import CompiledRules, shape_of
+from counterplay.forms.compiled_states import StatesOfRules
+from counterplay.forms.digest import rules_digest
+from counterplay.forms.found_form import RulesForm, rules_form
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
 
-#: Who knows algorithms that sample, for an error that names them; layers above add themselves.
-SAMPLERS: list[Callable[[], Iterable[str]]] = []
+#: Who knows algorithms that sample a game, for an error that names them; layers above add
+#: themselves.
+SAMPLERS: list[Callable[[Any], Iterable[str]]] = []
+
+
+#: Games with more are played without a tree unless somebody asks for one.
+MOST_HISTORIES = 2**27
+#: The same where a tree is walked a state at a time, which takes a minute for so many.
+MOST_STATES = 2**21
+
+
+def _chosen(name: str, rules: Any, tree: bool | None) -> tuple[Any, CompiledRules | None]:
+    """The rules to play by, with a tree or without, and the compiled ones where there are any."""
+    if tree not in (None, True, False):
+        raise BadParameter(f"tree must be True or False, not {tree!r}")
+    if isinstance(rules, CompiledRules):
+        return (StatesOfRules(name, rules) if tree else rules), rules
+    made = getattr(rules, "compiled", None)
+    if made is None:
+        if tree is False:
+            raise BadParameter(f"{name} has no compiled rules, so it is played with its tree")
+        return rules, None
+    compiled = made()
+    most = MOST_HISTORIES if isinstance(rules, LevelRules) else MOST_STATES
+    large = tree is None and rules.count_nodes() > most
+    return (compiled if tree is False or large else rules), compiled
 
 
 class Game:
-    """A game by name. `rules` is a `LevelRules`, `StateRules` or `FormRules` object; `cp.load`
-    makes the built-in ones."""
+    """A game by name. `rules` is a `LevelRules`, `StateRules`, `CompiledRules` or `FormRules`
+    object; `cp.load` makes the built-in ones.
 
-    def __init__(self, name: str, rules: Any) -> None:
-        if not isinstance(rules, LevelRules | StateRules | FormRules):
+    Rules that can be compiled are played without a tree where `tree` is False, and where nobody
+    says so but they have more than `MOST_HISTORIES` histories, or do not know how many.
+    """
+
+    def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
+        rules, self.compiled = _chosen(name, rules, tree)
+        if not isinstance(rules, LevelRules | StateRules | FormRules | CompiledRules):
             raise BadGame(
                 f"{name}: rules need `n_players` and a method `root()`; see the how-to on your "
                 f"own game"
@@ -46,7 +81,11 @@ class Game:
             )
         self.name = name
         self.rules: Any = rules
-        self._abilities = abilities_of(name, rules, isinstance(rules, FormRules))
+        if isinstance(rules, CompiledRules):
+            shape_of(name, rules)
+        formed = isinstance(rules, FormRules | CompiledRules)
+        usual = FOUND if isinstance(rules, CompiledRules) else SAMPLED_ONLY if formed else None
+        self._abilities = abilities_of(name, rules, usual)
         self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
     def __repr__(self) -> str:
@@ -54,7 +93,7 @@ class Game:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was built, which another process builds again."""
-        kept = ("name", "rules", "_abilities", "_unit", "_seats")
+        kept = ("name", "rules", "compiled", "_abilities", "_unit", "_seats")
         return {name: vars(self)[name] for name in kept}
 
     @cached_property
@@ -99,14 +138,38 @@ class Game:
         return self._built[0]
 
     def _too_large(self, what: str) -> BadGame:
-        known = ", ".join(name for names in SAMPLERS for name in names())
-        return BadGame(
-            f"{self.name} is too large for that: it can be sampled ({known}) but not {what}"
-        )
+        known = ", ".join(name for names in SAMPLERS for name in names(self))
+        why = "is played without a tree" if self.abilities.keyed else "is too large for that"
+        return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
+
+    #: Keys of the information sets of a tree, once they are known (`carry.py`).
+    kept_keys: np.ndarray | None = None
+
+    @cached_property
+    def compiled_digest(self) -> bytes:
+        """Changes when the compiled rules do."""
+        assert self.compiled is not None
+        return rules_digest(self.compiled)
+
+    @cached_property
+    def _rules_form(self) -> tuple[RulesForm, Any]:
+        assert self.compiled is not None
+        if not type(self.compiled).__module__.startswith("counterplay."):
+            from counterplay.forms.checks import quick_check
+
+            quick_check(self.name, self.compiled)
+        return rules_form(self.name, self.compiled)
+
+    @property
+    def rules_form(self) -> RulesForm:
+        """Compiled rules as a form, of a game that has them."""
+        return self._rules_form[0]
 
     @cached_property
     def form(self) -> Any:
         """What sampling solvers play on: the tree, or the form of a game too large for one."""
+        if self.abilities.keyed:
+            return self.rules_form
         return self.rules.form() if isinstance(self.rules, FormRules) else self.tree
 
     @cached_property
@@ -131,6 +194,7 @@ class Game:
     @cached_property
     def labels(self) -> Labels:
         """Names of information sets and slots, for people."""
+        self._check_counted("listed")
         if isinstance(self.rules, FormRules):
             return Labels(*self.rules.labels())
         tree, labels = self._built
@@ -168,38 +232,50 @@ class Game:
     @property
     def n_nodes(self) -> int:
         """Histories of the tree; in hold'em betting sequences."""
+        self._check_counted("counted")
         return int(self.form.n_nodes)
 
     @property
     def n_infosets(self) -> int:
         """Information sets of all players."""
+        self._check_counted("counted")
         return int(self.form.n_infosets)
 
     @property
     def n_slots(self) -> int:
         """Length of a policy: information sets times their actions."""
+        self._check_counted("counted")
         return int(self.form.n_slots)
+
+    def _check_counted(self, what: str) -> None:
+        if self.abilities.keyed:
+            raise BadGame(
+                f"{self.name} is played without a tree: its information sets are found while "
+                f"playing and cannot be {what}"
+            )
 
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
         return (
             self.rules.depth
-            if isinstance(self.rules, FormRules)
+            if isinstance(self.rules, FormRules | CompiledRules)
             else len(level_bounds(self.tree)) - 2
         )
 
     @cached_property
     def max_actions(self) -> int:
         """The most actions at one information set."""
+        if self.abilities.keyed:
+            return int(self.rules.max_actions)
         return int(np.diff(self.form.first).max())
 
     @cached_property
     def zero_sum(self) -> bool:
         """Whether payoffs sum to zero at every end."""
         return (
-            self.rules.zero_sum
-            if isinstance(self.rules, FormRules)
+            bool(self.rules.zero_sum)
+            if isinstance(self.rules, FormRules | CompiledRules)
             else bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
         )
 
@@ -219,6 +295,7 @@ class Game:
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""
         self.check_player(player)
+        self._check_counted("listed")
         return player_slots(self.form, player)
 
     def check_player(self, player: int) -> None:
@@ -237,6 +314,9 @@ class Game:
         """Changes when the rules or the numbering of slots do; kept in every file that holds
         slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
+        if self.abilities.keyed:
+            digest.update(self.compiled_digest)
+            return digest.hexdigest()
         if isinstance(self.rules, FormRules):
             digest.update(self.rules.key())
             return digest.hexdigest()

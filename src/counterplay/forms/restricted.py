@@ -20,24 +20,28 @@ from counterplay.forms.access import (
     chance_buffer,
     chance_on,
     child,
+    drawn_by,
+    expanded_at,
+    full,
     infoset_at,
+    passive_at,
     player_at,
+    policy_at,
+    slots_at,
+    slots_of,
     start,
     utility,
 )
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, gradient, side_from_entries
-from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.policy import sample_action
+from counterplay.kernels.jit import ZERO, jit
 from counterplay.kernels.rng import uniform
 
 
 class RestrictedForm(NamedTuple):
     """RNR on any form: s slots, m information sets."""
 
-    inner: Any  # HistoryTree or BettingGame
-    first: np.ndarray  # int32[m + 1]: of the inner form
-    passive: np.ndarray  # int16[m]: of the inner form
-    fixed: np.ndarray  # float64[s]: σ_fix
+    inner: Any  # HistoryTree, BettingGame or RulesForm
+    fixed: Any  # σ_fix, as the inner form takes policies: float64[s]
     restricted: int
     p: float
 
@@ -46,11 +50,9 @@ class DataBiasedForm(NamedTuple):
     """DBR on any form: a coin at every information set of the restricted player."""
 
     inner: Any
-    first: np.ndarray  # int32[m + 1]
-    passive: np.ndarray  # int16[m]
-    fixed: np.ndarray  # float64[s]: σ_fix
+    fixed: Any  # σ_fix
     restricted: int
-    confidence: np.ndarray  # float64[m]: Pconf(I)
+    confidence: np.ndarray  # float64[m]: Pconf(I), by row of σ_fix
 
 
 class Coined(NamedTuple):
@@ -60,27 +62,29 @@ class Coined(NamedTuple):
     coin: np.ndarray  # [1]: whether the model plays; the last place of the buffer
 
 
-def restricted_form(form: Any, fixed: np.ndarray, restricted: int, p: float) -> RestrictedForm:
-    return RestrictedForm(
-        form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), float(p)
-    )
+def restricted_form(form: Any, fixed: Any, restricted: int, p: float) -> RestrictedForm:
+    """`fixed`: a policy as `form` takes it."""
+    return RestrictedForm(form, _contiguous(fixed), int(restricted), float(p))
 
 
 def data_biased_form(
-    form: Any, fixed: np.ndarray, restricted: int, confidence: np.ndarray
+    form: Any, fixed: Any, restricted: int, confidence: np.ndarray
 ) -> DataBiasedForm:
+    """`confidence`: by row of `fixed`."""
     confidence = np.ascontiguousarray(confidence, dtype=np.float64)
-    return DataBiasedForm(
-        form, form.first, form.passive, np.ascontiguousarray(fixed), int(restricted), confidence
-    )
+    return DataBiasedForm(form, _contiguous(fixed), int(restricted), confidence)
+
+
+def _contiguous(fixed: Any) -> Any:
+    return np.ascontiguousarray(fixed) if isinstance(fixed, np.ndarray) else fixed
 
 
 @jit(inline=True)
-def _follow_model(form: Any, chance: Any, node: int, infoset: int, rng: np.ndarray) -> Any:
+def _follow_model(
+    form: Any, chance: Any, node: int, first: int, count: int, rng: np.ndarray
+) -> Any:
     """The node after the action that σ_fix draws at `node`."""
-    first = index(form.first[infoset])
-    count = index(form.first[infoset + ONE]) - first
-    action = sample_action(form.fixed, first, count, uniform(rng))
+    action = drawn_by(form.inner, form.fixed, first, count, uniform(rng))
     return child(form.inner, chance.inner, node, action, rng)
 
 
@@ -89,9 +93,8 @@ def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> in
     """In the restricted subtree, pass over the model's nodes."""
     if chance.coin[ZERO] == 1:
         while player_at(form.inner, chance.inner, node) == form.restricted:
-            node = _follow_model(
-                form, chance, node, infoset_at(form.inner, chance.inner, node), rng
-            )
+            _, first, count = policy_at(form.inner, chance.inner, form.fixed, node)
+            node = _follow_model(form, chance, node, first, count, rng)
     return node
 
 
@@ -99,10 +102,10 @@ def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> in
 def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
     """Pass over the nodes where the coin is the model's."""
     while player_at(form.inner, chance.inner, node) == form.restricted:
-        infoset = infoset_at(form.inner, chance.inner, node)
-        if uniform(rng) >= form.confidence[infoset]:
+        row, first, count = policy_at(form.inner, chance.inner, form.fixed, node)
+        if uniform(rng) >= form.confidence[row]:
             break
-        node = _follow_model(form, chance, node, infoset, rng)
+        node = _follow_model(form, chance, node, first, count, rng)
     return node
 
 
@@ -152,12 +155,37 @@ def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return utility(form.inner, chance.inner, node, player)
 
 
+def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    return slots_at(form.inner, chance.inner, node, infoset)
+
+
+def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    return slots_of(form.inner, chance.inner, infoset)
+
+
+def _full(form: Any, chance: Any) -> Any:
+    return full(form.inner, chance.inner)
+
+
+def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    return expanded_at(form.inner, node, infoset)
+
+
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    return passive_at(form.inner, chance.inner, node, infoset, rng)
+
+
 for _form in (RestrictedForm, DataBiasedForm):
     answers(chance_buffer, _form)(_chance_buffer)
     answers(chance_on, _form)(_chance_on)
     answers(player_at, _form)(_player_at)
     answers(infoset_at, _form)(_infoset_at)
     answers(utility, _form)(_utility)
+    answers(slots_at, _form)(_slots_at)
+    answers(slots_of, _form)(_slots_of)
+    answers(full, _form)(_full)
+    answers(expanded_at, _form)(_expanded_at)
+    answers(passive_at, _form)(_passive_at)
 
 
 def restricted_sequence_form(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -40,26 +42,40 @@ class _Walk:
     actions: list[tuple[str, ...]] = field(default_factory=list)  # per information set
     passive: list[int] = field(default_factory=list)
 
+    known_outcomes: dict[Any, int] = field(default_factory=dict)  # payoffs as they were given
+    known_actions: list[list[Any]] = field(default_factory=list)  # per information set, as given
+
     def visit(self, state: State) -> list[State]:
-        """Record a state; its children."""
+        """Record a state; its children. What was seen before is looked up and not checked again:
+        most histories end alike, and most information sets have many."""
         player = state.player()
         if player == TERMINAL:
             self._record(player, self._outcome(state), 0)
             return []
-        actions = list(islice(state.actions(), MOST_ACTIONS + 1))
-        if len(actions) > MOST_ACTIONS:
-            raise BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
-        if not actions:
-            raise BadGame(f"no actions in a state that is not terminal: {state!r}")
+        actions = state.actions()
+        if not isinstance(actions, list):
+            actions = list(islice(actions, MOST_ACTIONS + 1))
+        if not 0 < len(actions) <= MOST_ACTIONS:
+            raise self._strange_number(state, len(actions))
         if player == CHANCE:
             self._record(player, self._distribution(state, len(actions)), len(actions))
-        elif isinstance(player, int | np.integer) and 0 <= player < self.n_players:
+        elif type(player) is int or isinstance(player, int | np.integer):
+            if not 0 <= player < self.n_players:
+                raise self._strange_player(player)
             self._record(player, self._infoset(state, player, actions), len(actions))
         else:
-            raise BadGame(
-                f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
-            )
+            raise self._strange_player(player)
         return [state.child(action) for action in actions]
+
+    def _strange_number(self, state: State, n_actions: int) -> BadGame:
+        if n_actions > MOST_ACTIONS:
+            return BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
+        return BadGame(f"no actions in a state that is not terminal: {state!r}")
+
+    def _strange_player(self, player: Any) -> BadGame:
+        return BadGame(
+            f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
+        )
 
     def _record(self, player: int, table_row: int, children: int) -> None:
         self.player.append(player)
@@ -67,13 +83,23 @@ class _Walk:
         self.children.append(children)
 
     def _outcome(self, state: State) -> int:
-        payoffs = tuple(float(x) for x in state.payoffs())
-        if len(payoffs) != self.n_players or not np.all(np.isfinite(payoffs)):
+        given = tuple(state.payoffs())
+        try:
+            return self.known_outcomes[given]
+        except (KeyError, TypeError):
+            payoffs = tuple(float(x) for x in given)
+        if len(payoffs) != self.n_players or not all(map(math.isfinite, payoffs)):
             raise BadGame(f"payoffs() must give {self.n_players} finite numbers, not {payoffs}")
-        return self.outcomes.setdefault(payoffs, len(self.outcomes))
+        found = self.outcomes.setdefault(payoffs, len(self.outcomes))
+        self.known_outcomes[payoffs] = found
+        return found
 
     def _distribution(self, state: State, n_actions: int) -> int:
-        probabilities = np.array(state.chance(), dtype=np.float64)
+        given = state.chance()
+        row = self.chance.row_of.get(tuple(given)) if type(given) is list else None
+        if row is not None and len(self.chance.rows[row]) == n_actions:
+            return row
+        probabilities = np.array(given, dtype=np.float64)
         if probabilities.shape != (n_actions,):
             raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
         if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
@@ -81,22 +107,27 @@ class _Walk:
                 f"chance() gave probabilities that are negative or sum to "
                 f"{probabilities.sum():.9g}, not 1"
             )
-        return self.chance.row(probabilities.tobytes(), probabilities)
+        return self.chance.row(tuple(probabilities.tolist()), probabilities)
 
     def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
         key = (player, state.infoset())
-        if not isinstance(key[1], Hashable):
+        try:
+            found = self.infosets.get(key)
+        except TypeError:
             raise BadGame(
                 f"infoset() must give something hashable such as a string, not {key[1]!r}"
-            )
+            ) from None
+        if found is not None and self.known_actions[found] == actions:
+            return found
         labels = tuple(str(action) for action in actions)
         if len(set(labels)) < len(labels):
             raise BadGame(
                 f"information set {key[1]!r} has two actions with the same label: {labels}"
             )
-        found = self.infosets.setdefault(key, len(self.infosets))
-        if found == len(self.actions):
+        if found is None:
+            found = self.infosets[key] = len(self.infosets)
             self.actions.append(labels)
+            self.known_actions.append(list(actions))
             passive = state.passive() if hasattr(state, "passive") else None
             self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
         elif self.actions[found] != labels:
@@ -168,7 +199,13 @@ def _visit_all(walk: _Walk, root: State, name: str) -> None:
 def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
     """Walk all states of `rules` breadth first."""
     walk = _Walk(rules.n_players)
-    _visit_all(walk, rules.root(), name)
+    collecting = gc.isenabled()
+    gc.disable()  # all that is made stays: the collector would look through it again and again
+    try:
+        _visit_all(walk, rules.root(), name)
+    finally:
+        if collecting:
+            gc.enable()
     if not walk.infosets:
         raise BadGame(f"{name}: no player ever acts")
     keys = list(walk.infosets)

@@ -33,6 +33,26 @@ def set_game_finder(finder: Callable[[str], Game]) -> None:
     _find_game = finder
 
 
+def as_game_of(game: Game | str) -> Game:
+    """A game as it is, or by name."""
+    return _as_game(game)
+
+
+def _by_key() -> Any:
+    """What `keyed.py` does, which is built on this."""
+    from counterplay.forms import keyed
+
+    return keyed
+
+
+def _listed(game: Game, what: str) -> None:
+    if game.abilities.keyed:
+        raise BadStrategy(
+            f"{game.name} is played without a tree, so its information sets are not listed, which "
+            f"{what} needs; strategies of it come from solve"
+        )
+
+
 def _as_game(game: Game | str) -> Game:
     if isinstance(game, str) and _find_game is not None:
         return _find_game(game)
@@ -76,6 +96,9 @@ class Strategy(Exchanged, StrategyShown):
     def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
         game = _as_game(game)
+        if game.abilities.keyed:
+            made: Strategy = _by_key().KeyedStrategy.uniform(game)
+            return made
         counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
 
@@ -83,12 +106,14 @@ class Strategy(Exchanged, StrategyShown):
     def random(cls, game: Game | str, seed: int = 0) -> Strategy:
         """Probabilities drawn uniformly from each simplex."""
         game = _as_game(game)
+        _listed(game, "a random strategy")
         return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
 
     @classmethod
     def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
         game = _as_game(game)
+        _listed(game, "an array of weights")
         values = numbers(game, weights)
         if np.any(values < 0):
             raise BadStrategy(
@@ -103,6 +128,7 @@ class Strategy(Exchanged, StrategyShown):
         """From `{information set: {action: probability}}`, labels as in `table()`. What is not
         named is played uniformly."""
         game = _as_game(game)
+        _listed(game, "a table")
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
@@ -123,9 +149,12 @@ class Strategy(Exchanged, StrategyShown):
             probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
         return cls(game, probabilities)
 
-    def at(self, infoset: str) -> dict[str, float]:
-        """Probabilities at one information set, by its label."""
-        return self.row(_infoset(self.game, infoset)).probabilities
+    def at(self, *known: Any) -> dict[str, float]:
+        """Probabilities at one information set, by its label. In a game played without a tree
+        also by the player and the numbers that say what he knows."""
+        if len(known) != 1:
+            raise BadStrategy(f"an information set of {self.game.name} is named by its label")
+        return self.row(_infoset(self.game, known[0])).probabilities
 
     def table(self) -> list[Row]:
         """One readable row per information set."""
@@ -139,6 +168,21 @@ class Strategy(Exchanged, StrategyShown):
             zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True)
         )
         return Row(int(self.game.form.owner[i]), self.game.infoset_names[i], shares)
+
+    @property
+    def played(self) -> Any:
+        """As kernels take it."""
+        return self.probabilities
+
+    def on(self, game: Game | str) -> Strategy:
+        """The same strategy for the same game played with a tree, or without one."""
+        other = _as_game(game)
+        return self.keyed(other) if other.abilities.keyed else _same(self, other)
+
+    def keyed(self, game: Game) -> Strategy:
+        """The same strategy for the same game played without a tree."""
+        made: Strategy = _by_key().keyed_from_tree(self, game).for_player(self.player)
+        return made
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -225,6 +269,9 @@ class Strategy(Exchanged, StrategyShown):
                 ) from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
+        if game.abilities.keyed:
+            read: Strategy = _by_key().load_keyed(path, game)
+            return read
         arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
         if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
             raise BadFile(f"{path}: damaged (no probabilities in it)")
@@ -238,12 +285,22 @@ class Strategy(Exchanged, StrategyShown):
             raise BadFile(f"{path}: {error}") from None
 
 
+def _same(strategy: Strategy, game: Game) -> Strategy:
+    check_same_game(game, strategy)
+    return strategy
+
+
 def check_same_game(game: Game, strategy: Strategy) -> None:
     """`BadStrategy` unless the strategy belongs to the game."""
     if not isinstance(strategy, Strategy):
         raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
     if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
-        raise BadStrategy(f"a strategy for {strategy.game.name} cannot play {game.name}")
+        one, other = strategy.game, game
+        same = None not in (one.compiled, other.compiled) and (
+            one.compiled_digest == other.compiled_digest
+        )
+        hint = "; take strategy.on(game), which carries it over" if same else ""
+        raise BadStrategy(f"a strategy for {one.name} cannot play {other.name}{hint}")
 
 
 def check_seat(strategy: Strategy, player: int) -> None:

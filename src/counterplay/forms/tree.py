@@ -18,7 +18,9 @@ from counterplay.forms.access import (
     chance_on,
     child,
     infoset_at,
+    move,
     player_at,
+    settle,
     start,
     utility,
 )
@@ -123,6 +125,18 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     while form.player[below] == CHANCE:
         below = draw_chance(form, below, rng)
     return below
+
+
+@answers(move, HistoryTree)
+def _move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return index(form.first_child[node]) + action
+
+
+@answers(settle, HistoryTree)
+def _settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    while form.player[node] == CHANCE:
+        node = draw_chance(form, node, rng)
+    return node
 
 
 @answers(player_at, HistoryTree)

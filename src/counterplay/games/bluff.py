@@ -14,9 +14,10 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.games.bluff_compiled import CompiledBluff
 from counterplay.games.spec import GameSpec, whole_number
 
-MAX_LADDER = 40  # bids fit into the bits of an int64
+MAX_LADDER = 40  # of a tree: bids fit into the bits of an int64
 
 
 class Bluff:
@@ -28,15 +29,17 @@ class Bluff:
 
     def __init__(self, dice1: int, dice2: int, faces: int) -> None:
         self.dice = (
-            whole_number(dice1, 1, 5, "dice of player 1"),
-            whole_number(dice2, 1, 5, "dice of player 2"),
+            whole_number(dice1, 1, 10, "dice of player 1"),
+            whole_number(dice2, 1, 10, "dice of player 2"),
         )
         self.faces = whole_number(faces, 1, 20, "the number of faces")
         self.ladder = sum(self.dice) * self.faces
-        if self.ladder > MAX_LADDER:
-            raise BadParameter(
-                f"bluff has at most {MAX_LADDER} bids (dice times faces), not {self.ladder}"
-            )
+        if self.faces ** sum(self.dice) >= 2**52:
+            raise BadParameter("so many dice with so many faces fall in more ways than are counted")
+
+    def compiled(self) -> CompiledBluff:
+        """The same without a tree."""
+        return CompiledBluff(self.dice, self.faces)
 
     def openspiel(self) -> str | None:
         """The same game there: with one die each, since several are rolled one by one there."""
@@ -63,6 +66,11 @@ class Bluff:
         return np.array(codes[0]), np.array(codes[1]), holds
 
     def first_level(self) -> Rows:
+        if self.ladder > MAX_LADDER:
+            raise BadParameter(
+                f"a tree of bluff has at most {MAX_LADDER} bids (dice times faces), not "
+                f"{self.ladder}"
+            )
         return {
             "roll": np.array([-1]),
             "bids": np.zeros(1, dtype=np.int64),

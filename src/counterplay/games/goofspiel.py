@@ -13,6 +13,7 @@ from math import perm
 import numpy as np
 
 from counterplay.forms.rules import TERMINAL, Level, Rows
+from counterplay.games.goofspiel_compiled import CompiledGoofspiel
 from counterplay.games.spec import GameSpec, whole_number
 
 RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2 of a key
@@ -26,7 +27,11 @@ class Goofspiel:
     payoffs = np.array([[-1, 1], [0, 0], [1, -1]], dtype=np.float64)
 
     def __init__(self, cards: int) -> None:
-        self.cards = whole_number(cards, 1, 12, "the number of cards of goofspiel")
+        self.cards = whole_number(cards, 1, 13, "the number of cards of goofspiel")
+
+    def compiled(self) -> CompiledGoofspiel:
+        """The same without a tree."""
+        return CompiledGoofspiel(self.cards)
 
     def openspiel(self) -> str:
         """The same game there."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.games.pam_compiled import CompiledPam
 from counterplay.games.spec import GameSpec, whole_number, yes_or_no
 
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (0, 0))
@@ -40,7 +41,7 @@ class PrincessAndMonster:
     ) -> None:
         self.rows = whole_number(rows, 1, 20, "rows")
         self.columns = whole_number(columns, 1, 20, "columns")
-        self.moves = whole_number(moves, 1, 40, "moves")
+        self.moves = whole_number(moves, 1, 200, "moves")
         self.stay = yes_or_no(stay, "stay")
         self.same_start = yes_or_no(same_start, "same_start")
         if self.rows * self.columns < 2:
@@ -71,6 +72,12 @@ class PrincessAndMonster:
                     ):
                         step[row * self.columns + column, s] = r * self.columns + c
         return step
+
+    def compiled(self) -> CompiledPam:
+        """The same without a tree."""
+        either, second = self.capture == "either", self.first == "monster"
+        shape = (self.rows, self.columns, self.moves)
+        return CompiledPam(shape, self._step, self._start, either, second)
 
     def _mover(self, move: int) -> int:
         """Who makes move 0, 1, ..."""

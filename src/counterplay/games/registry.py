@@ -29,7 +29,8 @@ GAMES: Registry[GameSpec] = Registry(
 def load(name: str) -> Game:
     """A game by name, with its parameters: `kuhn`, `ocp(500)`, `pam(3,3,8,stay=True)`,
     `open_spiel:hex(board_size=2)`, a file of Gambit (`game.efg`, `game.nfg`), a class of your own
-    as `my_game.py:MyGame` (which runs that file)."""
+    as `my_game.py:MyGame` (which runs that file). `goofspiel(6,tree=False)` is played without a
+    tree, as games too large for one always are."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
     if name.startswith(OPEN_SPIEL):
@@ -43,8 +44,14 @@ def load(name: str) -> Game:
 
         return Game(name, read_gambit(Path(name)))
     word, args, kwargs = _parse(name)
+    tree = kwargs.pop("tree", None)
     canonical, rules = GAMES.find(word, also=ALSO).bind(args, kwargs)
-    return Game(canonical, rules)
+    game = Game(canonical, rules, tree)
+    if tree is None or game.abilities.keyed == Game(canonical, rules).abilities.keyed:
+        return game
+    opened = canonical.removesuffix(")")  # so that a file that names it finds the same
+    comma = "(" if opened == canonical else ","
+    return Game(f"{opened}{comma}tree={tree})", rules, tree)
 
 
 def _own_rules(name: str) -> Any:

@@ -72,3 +72,15 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def save_overload(self, signature: Any, data: Any) -> None:
         with suppress(OSError, CounterplayError):
             super().save_overload(signature, data)
+
+
+class RulesCache(KernelCache):
+    """The same for a function made from rules, which are known by `digest`: what it calls is no
+    part of its own code."""
+
+    def __init__(self, function: Any, digest: str) -> None:
+        super().__init__(function)
+        self._digest = digest
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        return signature, codegen.magic_tuple(), self._digest

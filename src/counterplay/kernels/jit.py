@@ -26,15 +26,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
+from numba.core import ccallback
 from numba.core import config as _config
 
 from counterplay.base.disk import remove_abandoned
-from counterplay.kernels.cache import KernelCache
+from counterplay.kernels.cache import KernelCache, RulesCache
 from counterplay.kernels.pause import pause_collector
 from counterplay.kernels.private import make_private, who_else_writes
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared
+CFunc: Any = ccallback.CFunc
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -183,6 +185,29 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: str) -> Any:
+    """A C function made from rules, cached by their digest. Its name has that too, or the code of
+    two games from the cache would bear one name; for the same reason it is loaded once."""
+    if digest in _RULES:
+        return _RULES[digest]
+    function.__name__ = function.__qualname__ = f"rules_{digest}"
+    made: Any = CFunc(function, (taken, returned), {}, {"error_model": "numpy", "nopython": True})
+    before = config.CACHE_DIR
+    try:
+        if _CACHE is not None:
+            config.CACHE_DIR = _CACHE
+            made._cache = RulesCache(function, digest)
+        made.compile()
+    finally:
+        config.CACHE_DIR = before
+    _RULES[digest] = made
+    return made
+
+
+#: Rules that are compiled in this process, by their digest.
+_RULES: dict[str, Any] = {}
 
 
 def _shut(kernel: Any) -> None:

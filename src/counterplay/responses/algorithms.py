@@ -78,4 +78,4 @@ def _is_a_response(name: str) -> str | None:
 
 
 ELSEWHERE.append(_is_a_response)
-SAMPLERS.append(lambda: [name for name, spec in RESPONSES.items() if spec.sampled])
+SAMPLERS.append(lambda game: [name for name, spec in RESPONSES.items() if spec.sampled])

@@ -12,6 +12,7 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.responses.trust import trust_rows
 from counterplay.solvers import folder as run_folder
 
 
@@ -36,6 +37,6 @@ def read_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strateg
     model = Strategy.load(folder / "model.npz", game)
     arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
     trust = arrays.get("p")
-    if trust is None or trust.shape != (model.game.n_infosets,) or trust.dtype != np.float64:
+    if trust is None or trust.shape != (trust_rows(model),) or trust.dtype != np.float64:
         raise BadFile(f"{folder / 'trust.npz'}: does not fit {model.game.name}")
     return config, model, trust

@@ -17,6 +17,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.means import Replies
 from counterplay.forms.restricted import (
     data_biased_form,
@@ -95,7 +96,7 @@ class ResponseSolver:
 
     def _take(self, model: Strategy, p: Trust, on: Callable[[Any], Solver]) -> None:
         """Have an engine `on` the game restricted to `model`, and tell it what it is about."""
-        trust = trust_array(self.game, p, self.algorithm)
+        trust = trust_array(model, p, self.algorithm)
         full = self._full_width(model, trust)
         engine = on(self._sampled(model, trust) if self.algorithm.sampled else full)
         if full is not None:
@@ -114,7 +115,7 @@ class ResponseSolver:
             "response": self.algorithm.name,
             "player": self.player,
             "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
-            "model": _digest(model.probabilities),
+            "model": _digest(*_arrays_of(model)),
         }
         self.engine = engine
 
@@ -124,7 +125,7 @@ class ResponseSolver:
 
     def _sampled(self, model: Strategy, trust: np.ndarray) -> Any:
         """The restricted game as a form for sampling."""
-        fixed, restricted = model.probabilities, 1 - self.player
+        fixed, restricted = model.played, 1 - self.player
         if self.algorithm.once:
             return restricted_form(self.game.form, fixed, restricted, float(trust[0]))
         return data_biased_form(self.game.form, fixed, restricted, trust)
@@ -144,8 +145,15 @@ class ResponseSolver:
         return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
 
 
-def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(array.tobytes()).hexdigest()[:16]
+def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
+    """What a strategy is known by."""
+    if isinstance(model, KeyedStrategy):
+        return model.keys, model.counts, model.probabilities
+    return (model.probabilities,)
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:

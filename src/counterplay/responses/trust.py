@@ -5,17 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.strategy import Strategy
 from counterplay.responses.algorithms import RESPONSES, ResponseAlgorithm
 from counterplay.solvers.base import probability
 
 Trust = float | np.ndarray
 
 
-def trust_array(game: Game, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarray:
-    """float64[information sets]: p everywhere, or a copy of the array that was given."""
+def trust_rows(model: Strategy) -> int:
+    """Entries of an array of trust: information sets; of a model by key those it has, and one for
+    all others."""
+    return len(model.keys) + 1 if isinstance(model, KeyedStrategy) else model.game.n_infosets
+
+
+def trust_array(model: Strategy, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarray:
+    """float64[rows]: p everywhere, or a copy of the array that was given."""
+    rows = trust_rows(model)
     if isinstance(p, int | float | np.number | str) or p is None:
-        return np.full(game.n_infosets, probability(p, "p"))
+        return np.full(rows, probability(p, "p"))
     if algorithm.once:
         others = " and ".join(name for name, spec in RESPONSES.items() if not spec.once)
         raise BadParameter(
@@ -28,10 +36,11 @@ def trust_array(game: Game, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarra
         trust = trust.astype(np.float64)
     except (TypeError, ValueError):
         raise BadParameter("p must be a number, or one number per information set") from None
-    if trust.shape != (game.n_infosets,):
+    if isinstance(model, KeyedStrategy) and trust.shape == (rows - 1,):
+        trust = np.append(trust, 0.0)  # elsewhere nothing is known of him
+    if trust.shape != (rows,):
         raise BadParameter(
-            f"p needs one number for each of the {game.n_infosets} information sets; "
-            f"got shape {trust.shape}"
+            f"p needs one number for each of the {rows} information sets; got shape {trust.shape}"
         )
     if not np.all((trust >= 0.0) & (trust <= 1.0)):
         raise BadParameter("p must be from 0 to 1 at every information set")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from counterplay.base.errors import BadParameter, UnknownName
@@ -29,9 +28,14 @@ def solver_names(sampled: bool) -> list[str]:
     return sorted(name for name, solver in ALGORITHMS.items() if solver.sampled == sampled)
 
 
+def sampling_solvers(game: Game) -> list[str]:
+    """Those that sample and play this game."""
+    return [name for name in solver_names(sampled=True) if ALGORITHMS[name].plays(game)]
+
+
 def samplers_of(game: Game) -> str:
-    """Those that sample and play this game, for an error that names them."""
-    return ", ".join(name for name in solver_names(sampled=True) if ALGORITHMS[name].plays(game))
+    """The same for an error that names them."""
+    return ", ".join(sampling_solvers(game))
 
 
 def default_solver(game: Game) -> str:
@@ -43,7 +47,10 @@ def default_solver(game: Game) -> str:
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample."""
+    """The same among those that sample. Without a tree a game may be deep, and walks of external
+    sampling long."""
+    if game.abilities.keyed:
+        return "mccfr"
     public = ALGORITHMS["mccfr-public"]
     if public.plays(game) and max(game.rules.view.counts[1:]) >= MANY_BUCKETS:
         return "mccfr-public"
@@ -106,4 +113,4 @@ def new_solver(
     return solver_apart(game, algorithm, seed, own, form, **{**TEAMS, **who})
 
 
-SAMPLERS.append(partial(solver_names, sampled=True))
+SAMPLERS.append(sampling_solvers)

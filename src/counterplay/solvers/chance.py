@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, infoset_at, player_at, slots_of, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
@@ -63,8 +63,7 @@ def _open(
 ) -> None:
     """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
     infoset = infoset_at(form, chance, node)
-    first = index(form.first[infoset])
-    count = index(form.first[infoset + ONE]) - first
+    first, count = slots_of(form, chance, infoset)
     if tables.computed[infoset] != t:
         regret_matching(tables.regret, first, count, tables.current, first)
         tables.computed[infoset] = t
@@ -84,8 +83,7 @@ def _close_action(form: Any, chance: np.ndarray, tables: Tables, stack: Stack, d
     node = index(stack.node[depth])
     infoset = infoset_at(form, chance, node)
     player = index(player_at(form, chance, node))
-    first = index(form.first[infoset])
-    count = index(form.first[infoset + ONE]) - first
+    first, count = slots_of(form, chance, infoset)
     action = index(stack.action[depth])
     here, below = depth * stack.n_players, (depth + ONE) * stack.n_players
     stack.gain[depth * stack.width + action] = stack.value[below + player]
@@ -136,8 +134,9 @@ def chance_sampling(
             for j in range(p):
                 stack.reach[depth * p + j] = stack.reach[top * p + j]
             infoset = infoset_at(form, chance, above)
+            first, _ = slots_of(form, chance, infoset)
             stack.reach[depth * p + index(player_at(form, chance, above))] *= tables.current[
-                index(form.first[infoset]) + action
+                first + action
             ]
             node = child(form, chance, above, action, rng)
             going_down = True
@@ -152,22 +151,20 @@ class ChanceSampling(SamplingSolver):
 
     def __init__(self, game: Game, seed: int, form: Any = None) -> None:
         self._stack_size = (game.depth, game.max_actions, game.n_players)
-        tables = Tables(
-            np.zeros(game.n_slots),
-            np.zeros(game.n_slots),
-            np.zeros(game.n_slots),
-            np.zeros(game.n_infosets, dtype=np.int64),
-        )
-        super().__init__(game, seed, form, tables)
+        super().__init__(game, seed, form)
+
+    def _new_tables(self, infosets: int, slots: int) -> Tables:
+        regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))
+        return Tables(regret, strategy_sum, current, np.zeros(infosets, dtype=np.int64))
 
     def _new_scratch(self) -> Stack:
         return new_stack(*self._stack_size)
 
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(
-            chance_sampling(
-                self._form, worker.chance, worker.tables, worker.scratch, worker.rng, done, n
-            )
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        return n, chance_sampling(
+            self._form, worker.chance, worker.tables, worker.scratch, worker.rng, done, n
         )
 
 

@@ -4,6 +4,10 @@ A plane is a table of additive numbers, a row per slot (or node). Only rows that
 are sent: their numbers, each as the distance to the one before, and their values, byte by byte of
 all numbers, so that what is alike stands together; both compressed. Sums of packed planes are added
 in the order they are given, so they are the same whoever adds them.
+
+Where information sets are found while playing, those found since the last meeting go with the rows,
+by key. Each worker numbers them in its own order of discovery; whoever adds gives them one
+numbering, those of the first part before those of the second and so on, and moves the rows.
 """
 
 from __future__ import annotations
@@ -14,7 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from counterplay.forms.found import counts_of, find_all, found_from, keys_of, slots_of_sets
+
 LEVEL = 1  # of the compression
+SLOTS, SETS = "slots", "sets"  # planes with a row per slot, and per information set
 
 
 class ChangedRows(NamedTuple):
@@ -38,6 +45,41 @@ class Packed(NamedTuple):
 
 
 Planes = Mapping[str, ChangedRows]
+
+
+class NewSets(NamedTuple):
+    """Information sets found in a round: m of them, numbered after those of the last meeting."""
+
+    sets: int  # at the last meeting
+    slots: int
+    keys: np.ndarray  # uint64[m, words]
+    counts: np.ndarray  # int64[m]: actions
+
+
+class Moves(NamedTuple):
+    """Where the information sets and slots of `NewSets` go, counted from the last meeting's."""
+
+    sets: np.ndarray  # int64[m]
+    slots: np.ndarray  # int64[...]
+
+
+class Bundle(NamedTuple):
+    """All that is sent."""
+
+    planes: Planes
+    new: NewSets | None = None  # where information sets are found while playing
+
+
+class PackedBundle(NamedTuple):
+    """The same as bytes; keys are as good as random and stay as they are."""
+
+    planes: dict[str, Packed]
+    new: NewSets | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        keys = 0 if self.new is None else self.new.keys.nbytes + self.new.counts.nbytes
+        return keys + sum(part.n_bytes for part in self.planes.values())
 
 
 def changed_rows(plane: np.ndarray) -> ChangedRows:
@@ -69,10 +111,8 @@ def unpack(packed: Packed) -> ChangedRows:
 
 
 def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
-    """Their sum, in this order."""
-    if len(parts) == 1:
-        return parts[0]
-    size = max((int(part.rows[-1]) + 1 for part in parts if len(part.rows)), default=0)
+    """Their sum, in this order. Rows of a part need not rise."""
+    size = max((int(part.rows.max()) + 1 for part in parts if len(part.rows)), default=0)
     dense = np.zeros((size, parts[0].values.shape[1]))
     touched = np.zeros(size, dtype=bool)
     for part in parts:
@@ -83,15 +123,58 @@ def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
     return ChangedRows(every, total)
 
 
-def pack_planes(planes: Planes) -> dict[str, Packed]:
-    return {name: pack(rows) for name, rows in planes.items()}
+def unite(parts: Sequence[NewSets]) -> tuple[NewSets, list[Moves]]:
+    """All of them once, in the order they are given; and how the numbers of each part change."""
+    every = [[part.keys for part in parts], [part.counts for part in parts]]
+    found = found_from(*map(np.concatenate, every))
+    moves = []
+    for part in parts:
+        numbers = np.empty(len(part.keys), dtype=np.int64)
+        find_all(found.places, part.keys, numbers)
+        moves.append(Moves(numbers, slots_of_sets(found, numbers, part.counts)))
+    return parts[0]._replace(keys=keys_of(found), counts=counts_of(found)), moves
 
 
-def unpack_planes(packed: Mapping[str, Packed]) -> dict[str, ChangedRows]:
-    return {name: unpack(part) for name, part in packed.items()}
+def add_bundles(parts: Sequence[Bundle]) -> tuple[Bundle, list[Moves] | None]:
+    """Their sum, in this order; and how the numbers of each part change."""
+    first = parts[0]
+    if first.new is None:
+        planes = {name: add_rows([part.planes[name] for part in parts]) for name in first.planes}
+        return Bundle(planes), None
+    new, moves = unite([part.new for part in parts if part.new is not None])
+    planes = {
+        name: add_rows(
+            [
+                part.planes[name]._replace(rows=moved(part.planes[name].rows, new, move, name))
+                for part, move in zip(parts, moves, strict=True)
+            ]
+        )
+        for name in first.planes
+    }
+    return Bundle(planes, new), moves
 
 
-def add_packed(parts: Sequence[Mapping[str, Packed]]) -> dict[str, Packed]:
+def moved(rows: np.ndarray, new: NewSets, move: Moves, plane: str) -> np.ndarray:
+    """Numbers of rows after a move; those of the last meeting stay."""
+    begin, to = (new.slots, move.slots) if plane == SLOTS else (new.sets, move.sets)
+    late = rows >= begin
+    found = rows.copy()
+    found[late] = begin + to[rows[late] - begin]
+    return found
+
+
+def pack_bundle(bundle: Bundle) -> PackedBundle:
+    return PackedBundle({name: pack(rows) for name, rows in bundle.planes.items()}, bundle.new)
+
+
+def unpack_bundle(packed: PackedBundle) -> Bundle:
+    """What comes from elsewhere cannot be written, which is another type to kernels: copies."""
+    new = packed.new
+    if new is not None:
+        new = new._replace(keys=new.keys.copy(), counts=new.counts.copy())
+    return Bundle({name: unpack(part) for name, part in packed.planes.items()}, new)
+
+
+def add_packed(parts: Sequence[PackedBundle]) -> PackedBundle:
     """One branch of a tree of sums."""
-    names = parts[0].keys()
-    return {name: pack(add_rows([unpack(part[name]) for part in parts])) for name in names}
+    return pack_bundle(add_bundles([unpack_bundle(part) for part in parts])[0])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import child, full, infoset_at, player_at, slots_at, start, utility
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
@@ -34,20 +34,29 @@ class Stack(NamedTuple):
     """Decisions of the traverser on the way down: d of them, w actions at most."""
 
     node: np.ndarray  # int64[d]
-    infoset: np.ndarray  # int32[d]
+    first: np.ndarray  # int64[d]: first slot of its information set
+    actions: np.ndarray  # int32[d]: how many there are
     action: np.ndarray  # int32[d]: being tried
     policy: np.ndarray  # float64[d * w]
     value: np.ndarray  # float64[d * w]: of each action tried so far
+    # int64[3]: where a walk stopped for want of room: traverser, his decisions on the stack, and
+    # whether an action of the last is to be tried next (otherwise a walk begins)
+    pause: np.ndarray
     width: int  # w
+
+
+TRAVERSER, DEPTH, INSIDE = (index(k) for k in range(3))
 
 
 def new_stack(depth: int, width: int) -> Stack:
     return Stack(
         node=np.zeros(depth, dtype=np.int64),
-        infoset=np.zeros(depth, dtype=np.int32),
+        first=np.zeros(depth, dtype=np.int64),
+        actions=np.zeros(depth, dtype=np.int32),
         action=np.zeros(depth, dtype=np.int32),
         policy=np.zeros((depth + 1) * width),  # the last row is for sampled opponents
         value=np.zeros(depth * width),
+        pause=np.zeros(3, dtype=np.int64),
         width=index(width),
     )
 
@@ -70,14 +79,13 @@ def _descend(
     player = player_at(form, chance, node)
     while player >= 0:
         touched += ONE
-        infoset = infoset_at(form, chance, node)
-        first = index(form.first[infoset])
-        count = index(form.first[infoset + ONE]) - first
+        first, count = slots_at(form, chance, node, infoset_at(form, chance, node))
         action = ZERO
         if index(player) == traverser:
             regret_matching(tables.regret, first, count, stack.policy, depth * stack.width)
             stack.node[depth] = node
-            stack.infoset[depth] = infoset
+            stack.first[depth] = first
+            stack.actions[depth] = count
             stack.action[depth] = 0
             depth += ONE
         else:
@@ -91,11 +99,9 @@ def _descend(
 
 
 @jit(inline=True)
-def _finish(form: Any, tables: Tables, stack: Stack, depth: int) -> float:
+def _finish(tables: Tables, stack: Stack, depth: int) -> float:
     """All actions of decision `depth` are tried: add its sampled regrets; its value."""
-    infoset = index(stack.infoset[depth])
-    first = index(form.first[infoset])
-    count = index(form.first[infoset + ONE]) - first
+    first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
     value = 0.0
     for a in range(count):
@@ -115,37 +121,46 @@ def external_sampling(
     n_players: int,
     n: int,
     scale: float,
-) -> int:
+) -> tuple[int, int]:
     """n iterations of one walk per player, regrets counting `scale` times.
 
-    Changes `tables`, `stack` and `rng`; returns the nodes touched.
+    Changes `tables`, `stack` and `rng`; the iterations finished and the nodes touched. A walk for
+    which there is no room stops (`stack.pause`) and is gone on with by the next call.
     """
     touched = ZERO
-    for _ in range(n):
-        for traverser in range(index(n_players)):
-            node, depth, visited = _descend(
-                form, chance, tables, stack, ZERO, traverser, start(form, chance, rng), rng
-            )
-            touched += visited
-            value = scale * utility(form, chance, node, traverser)
-            while depth > ZERO:
-                top = depth - ONE
-                action = index(stack.action[top])
-                stack.value[top * stack.width + action] = value
-                infoset = index(stack.infoset[top])
-                action += ONE
-                if action < index(form.first[infoset + ONE]) - index(form.first[infoset]):
-                    stack.action[top] = action
-                    node = child(form, chance, index(stack.node[top]), action, rng)
-                    node, depth, visited = _descend(
-                        form, chance, tables, stack, depth, traverser, node, rng
-                    )
-                    touched += visited
-                    value = scale * utility(form, chance, node, traverser)
-                else:
-                    depth = top
-                    value = _finish(form, tables, stack, depth)
-    return int(touched)
+    played = ZERO
+    traverser, depth = index(stack.pause[TRAVERSER]), index(stack.pause[DEPTH])
+    inside = stack.pause[INSIDE] == 1
+    while played < index(n) and not full(form, chance):
+        if inside:
+            top = depth - ONE
+            node = child(form, chance, index(stack.node[top]), index(stack.action[top]), rng)
+        else:
+            node = start(form, chance, rng)
+        node, depth, visited = _descend(form, chance, tables, stack, depth, traverser, node, rng)
+        touched += visited
+        value = scale * utility(form, chance, node, traverser)
+        inside = False
+        while depth > ZERO and not inside:
+            top = depth - ONE
+            action = index(stack.action[top])
+            stack.value[top * stack.width + action] = value
+            action += ONE
+            if action < index(stack.actions[top]):
+                stack.action[top] = action
+                inside = True
+            else:
+                depth = top
+                value = _finish(tables, stack, depth)
+        if not inside:
+            traverser += ONE
+            if traverser == index(n_players):
+                traverser = ZERO
+                played += ONE
+    stack.pause[TRAVERSER] = traverser
+    stack.pause[DEPTH] = depth
+    stack.pause[INSIDE] = 1 if inside else 0
+    return int(played), int(touched)
 
 
 class ExternalSampling(SamplingSolver):
@@ -153,28 +168,30 @@ class ExternalSampling(SamplingSolver):
 
     name = "mccfr-external"
     summary = "external-sampling MCCFR"
+    finds = True
 
     def __init__(self, game: Game, seed: int, form: Any = None, *, threads: int = 1) -> None:
         self._stack_size = (game.depth, game.max_actions)
-        super().__init__(
-            game, seed, form, Tables(np.zeros(game.n_slots), np.zeros(game.n_slots)), threads
-        )
+        super().__init__(game, seed, form, threads)
+
+    def _new_tables(self, infosets: int, slots: int) -> Tables:
+        return Tables(np.zeros(slots), np.zeros(slots))
 
     def _new_scratch(self) -> Stack:
         return new_stack(*self._stack_size)
 
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(
-            external_sampling(
-                self._form,
-                worker.chance,
-                worker.tables,
-                worker.scratch,
-                worker.rng,
-                self.game.n_players,
-                n,
-                scale,
-            )
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        return external_sampling(
+            self._form,
+            worker.chance,
+            worker.tables,
+            worker.scratch,
+            worker.rng,
+            self.game.n_players,
+            n,
+            scale,
         )
 
 

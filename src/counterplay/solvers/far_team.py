@@ -12,15 +12,33 @@ whenever `news` times as many iterations have been played as before the round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from counterplay.base.errors import OutOfRoom
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.exchange import Packed, add_packed, unpack_planes
+from counterplay.solvers.exchange import (
+    SETS,
+    Bundle,
+    PackedBundle,
+    add_packed,
+    moved,
+    unite,
+    unpack_bundle,
+)
 from counterplay.solvers.player import Changes, Meeting, Player, Spec, pack_form
-from counterplay.solvers.teams import ALONE, LEAST, Algorithm, Team, Worker
+from counterplay.solvers.teams import (
+    ALONE,
+    LEAST,
+    Algorithm,
+    Short,
+    Team,
+    Turn,
+    Worker,
+    learnt_enough,
+)
 
 FAN = 4  # branches that meet in a node of the tree of sums
 NEWS = 0.1  # see docs/explanation/beyond-one-machine.md
@@ -38,10 +56,10 @@ class Players(Protocol):
     def play(self, number: int, until: int) -> list[int]:
         """Each of them up to an iteration; the nodes each has touched in this round."""
 
-    def changes(self, number: int) -> tuple[list[Changes], dict[str, Packed]]:
-        """Of each, its planes left out, and their sum."""
+    def changes(self, number: int) -> tuple[list[Changes], PackedBundle]:
+        """Of each, its planes left out, and the sum of all that was sent."""
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
+    def take(self, number: int, total: PackedBundle, state: Callable[[], Meeting]) -> None:
         """Send everybody what all changed. `state`: for one who is new."""
 
     def change_form(self, form: Any) -> None:
@@ -63,9 +81,7 @@ class FarTeam(Team):
         self.lanes = workers * threads
         self._rng = np.array([new_state(solver.seed, k) for k in range(self.lanes)])
         self._hand = np.array([first.buffer for _ in range(self.lanes)])
-        self._private = {
-            name: np.array([getattr(first.tables, name)] * self.lanes) for name in solver.private
-        }
+        self._private = self._each_has(first)
         self._alone = np.array([LEAST * self.lanes, 1, 0, 0])  # next meeting, whether alone,
         self._nodes = np.zeros(2, dtype=np.int64)  # begin of the round, its number; nodes at
         self._specs = [  # meetings and in this round
@@ -80,34 +96,51 @@ class FarTeam(Team):
 
     # what files keep
 
-    def tables(self) -> dict[str, np.ndarray]:
+    def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
         first = self.workers[0]
-        found: dict[str, np.ndarray] = dict(first.tables._asdict())
+        found = algorithm.saved(first)
         found |= {"lanes.rng": self._rng, "meeting": self._alone, "nodes": self._nodes}
         if len(first.buffer):
             found |= {"hand.0": first.buffer, "lanes.hand": self._hand}
         return found | {f"lanes.{name}": array for name, array in self._private.items()}
+
+    def expect(self, saved: Mapping[str, np.ndarray]) -> None:
+        self._private = self._each_has(self.workers[0])
+
+    def _each_has(self, first: Worker) -> dict[str, np.ndarray]:
+        """What each lane has to itself, when it is as the first worker has it."""
+        tables = self._solver.used_tables(first)
+        return {
+            name: np.array([getattr(tables, name)] * self.lanes) for name in self._solver.private
+        }
 
     def changed(self) -> None:
         self._ready, self._looked = False, None
 
     # iterations
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
-        end, touched = done + n, 0
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
+        begun, end, touched = done, done + n, 0
         self._looked = None
         self.players.start(self._specs)  # outside the clock: `solve` begins with no iterations
         while done < end:
             until = min(end, int(self._alone[0]))
-            if self._alone[1]:
-                nodes = algorithm.play(self.workers[0], done, until - done, 1, 1.0)
-                self._nodes[0] += nodes
-            else:
-                nodes = self._play(until)
-            touched, done = touched + nodes, until
-            if done == self._alone[0]:
-                self._meet(done)
-        return touched
+            try:
+                if self._alone[1]:
+                    nodes = algorithm.play(self.workers[0], done, until - done, 1, 1.0)
+                    self._nodes[0] += nodes
+                else:
+                    nodes = self._play(until)
+                touched, done = touched + nodes, until
+                if done == self._alone[0]:
+                    self._meet(done)
+            except Short as short:
+                self._nodes[0] += short.nodes
+                return Turn(done + short.played - begun, touched + short.nodes, True)
+            except OutOfRoom:  # the round is begun anew when it is gone on with
+                self._ready = False
+                return Turn(done - begun, touched, True)
+        return Turn(n, touched)
 
     def _play(self, until: int) -> int:
         self._send_state()
@@ -122,14 +155,13 @@ class FarTeam(Team):
             self._put_together(done)
 
     def _after_playing_alone(self, done: int) -> None:
-        visits = self._nodes[0] / self._solver.game.n_infosets
+        visits = self._nodes[0] / self._solver.infosets()
         more = max(ALONE / max(visits, 1e-9) - 1.0, self._news)
-        if visits >= ALONE:
+        if learnt_enough(self._solver, int(self._nodes[0])):
             self._alone[1], self._alone[2] = 0, done
             first = self.workers[0]
             self._rng[0], self._hand[:] = first.rng, first.buffer
-            for name, array in self._private.items():
-                array[:] = getattr(first.tables, name)
+            self._private = self._each_has(first)
             more = self._news
         self._alone[0] = done + max(LEAST * self.lanes, int(min(more, 1.0) * done))
 
@@ -138,19 +170,33 @@ class FarTeam(Team):
         self._send_state()
         number = int(self._alone[3])
         each, total = self.players.changes(number)
-        for name, rows in unpack_planes(total).items():
-            self._solver.absorb(self.workers[0].tables, name, rows, self.lanes)
+        found = unpack_bundle(total)
+        self._solver.absorb(self.workers[0], found, self.lanes)
+        for name, array in self._private.items():
+            more = 0 if found.new is None else len(found.new.keys)
+            self._private[name] = np.pad(array, ((0, 0), (0, more)))
         for spec, changes in zip(self._specs, each, strict=True):
             own = slice(spec.first, spec.first + spec.lanes)
             self._rng[own], self._hand[own] = changes.rng, changes.hand
-            for k, private in enumerate(changes.private, spec.first):
-                for name, rows in private.items():
-                    self._private[name][k][rows.rows] = rows.values[:, 0]
+            self._keep(spec.first, changes, found)
         self._nodes[0] += self._nodes[1]
         self._nodes[1] = 0
         self._alone[2:] = done, number + 1
         self._alone[0] = done + max(LEAST * self.lanes, int(self._news * done))
         self.players.take(number + 1, total, self._state)
+
+    def _keep(self, first: int, changes: Changes, found: Bundle) -> None:
+        """What lanes from `first` on have to themselves."""
+        new = unpack_bundle(changes.sent).new
+        move = None
+        if found.new is not None and new is not None and self._private:
+            move = unite([found.new, new])[1][1]
+        for k, private in enumerate(changes.private, first):
+            for name, changed in private.items():
+                rows = changed.rows
+                if move is not None and new is not None:
+                    rows = moved(rows, new, move, SETS)
+                self._private[name][k][rows] = changed.values[:, 0]
 
     def _send_state(self) -> None:
         if not self._ready:
@@ -158,7 +204,7 @@ class FarTeam(Team):
             self._ready = True
 
     def _state(self) -> Meeting:
-        tables = dict(self.workers[0].tables._asdict())
+        tables = self._solver.saved(self.workers[0])
         number, done = int(self._alone[3]), int(self._alone[2])
         return Meeting(number, done, tables, self._rng, self._hand, self._private)
 
@@ -170,21 +216,30 @@ class FarTeam(Team):
         if self._alone[1] or self._solver.iterations == self._alone[2]:
             return self.workers
         if self._looked is None:
-            tables = self.workers[0].tables
-            copied = type(tables)(*(array.copy() for array in tables))
-            self._play(self._solver.iterations)  # a resumed round begins anew
-            _, total = self.players.changes(int(self._alone[3]))
-            for name, rows in unpack_planes(total).items():
-                self._solver.absorb(copied, name, rows, self.lanes)
-            self._looked = self.workers[0]._replace(tables=copied)
+            try:
+                self._looked = self._look()
+            except OutOfRoom:  # what all knew at the last meeting
+                self._ready = False
+                return self.workers
         return [self._looked]
+
+    def _look(self) -> Worker:
+        self._play(self._solver.iterations)  # a resumed round begins anew
+        _, total = self.players.changes(int(self._alone[3]))
+        looked: Worker = self._solver.copied(self.workers[0])
+        self._solver.absorb(looked, unpack_bundle(total), self.lanes)
+        return looked
 
     def settle(self) -> None:
         """Meet now."""
         done = self._solver.iterations
         if not self._alone[1] and done > self._alone[2]:
-            self._play(done)
-            self._put_together(done)
+            try:
+                self._play(done)
+                self._put_together(done)
+            except OutOfRoom:
+                self._ready = False
+                raise self._solver.no_room() from None
 
     def change_form(self, form: Any) -> None:
         self.settle()
@@ -216,12 +271,12 @@ class NearPlayers:
     def play(self, number: int, until: int) -> list[int]:
         return [player.play(number, until) for player in self.players]
 
-    def changes(self, number: int) -> tuple[list[Changes], dict[str, Packed]]:
+    def changes(self, number: int) -> tuple[list[Changes], PackedBundle]:
         each = [player.changes(number) for player in self.players]
-        self.sent += sum(part.n_bytes for one in each for part in one.planes.values())
-        return each, sum_tree([one.planes for one in each], add_packed)
+        self.sent += sum(one.sent.n_bytes for one in each)
+        return each, sum_tree([one.sent for one in each], add_packed)
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
+    def take(self, number: int, total: PackedBundle, state: Callable[[], Meeting]) -> None:
         for player in self.players:
             player.take(number, state().done, total)
 

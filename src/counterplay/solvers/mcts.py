@@ -21,18 +21,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import child, infoset_at, player_at, start, utility
+from counterplay.forms.access import (
+    child,
+    expanded_at,
+    full,
+    infoset_at,
+    passive_at,
+    player_at,
+    slots_at,
+    slots_of,
+    start,
+    utility,
+)
+from counterplay.forms.found import sets_in
 from counterplay.forms.game import Game
 from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
 from counterplay.solvers.base import one_of, real
-from counterplay.solvers.exchange import ChangedRows
+from counterplay.solvers.exchange import SLOTS, ChangedRows
+from counterplay.solvers.growing import found_of
+from counterplay.solvers.meetings import like
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
+NODES = "nodes"  # the plane of `in_tree`
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 TINY = 1e-300
 ALWAYS_BELOW, SELDOM = (
@@ -95,7 +110,14 @@ def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np
 
 @jit(inline=True)
 def backpropagate(
-    form: Any, tables: Tables, slot: int, infoset: int, reward: float, c: float, scale: float
+    form: Any,
+    chance: Any,
+    tables: Tables,
+    slot: int,
+    infoset: int,
+    reward: float,
+    c: float,
+    scale: float,
 ) -> None:
     """One more visit of a slot, which counts `scale` times."""
     visits = tables.stats[slot, VISITS] + scale
@@ -105,8 +127,9 @@ def backpropagate(
     tables.stats[slot, ROOT] = sqrt(inverse)
     if visits < ALWAYS_BELOW or index(visits) & SELDOM == ZERO:
         total = 0.0
-        for k in range(index(form.first[infoset]), index(form.first[infoset + ONE])):
-            total += tables.stats[k, VISITS]
+        first, count = slots_of(form, chance, infoset)
+        for k in range(count):
+            total += tables.stats[first + k, VISITS]
         tables.spread[infoset] = bound_width(c, total)
 
 
@@ -121,28 +144,29 @@ def tree_search(
     c: float,
     simulation: int,
     scale: float,
-) -> int:
-    """n simulated games, each counting `scale` times. Changes `tables`, `trail` and `rng`;
-    returns the nodes touched."""
+) -> tuple[int, int]:
+    """n simulated games, each counting `scale` times. Changes `tables`, `trail` and `rng`; the
+    games played, fewer where there is no room for what the next may find, and the nodes touched."""
     touched = ZERO
-    for _ in range(n):
+    played = ZERO
+    while played < index(n) and not full(form, chance):
         node = start(form, chance, rng)
         player = player_at(form, chance, node)
         selecting = True
         k = ZERO
         while player >= 0:
             infoset = infoset_at(form, chance, node)
-            first = index(form.first[infoset])
-            count = index(form.first[infoset + ONE]) - first
-            if simulation != ON_POLICY and selecting and tables.in_tree[node] == 0:
-                tables.in_tree[node] = 1  # expansion
+            first, count = slots_at(form, chance, node, infoset)
+            place = expanded_at(form, node, infoset)
+            if simulation != ON_POLICY and selecting and tables.in_tree[place] == 0:
+                tables.in_tree[place] = 1  # expansion
                 selecting = False
             if selecting:
                 action = select_uct(tables.stats, tables.spread[infoset], first, count, rng)
             elif simulation == RANDOM:
                 action = min(index(uniform(rng) * count), count - ONE)
             else:
-                action = index(form.passive[infoset])
+                action = passive_at(form, chance, node, infoset, rng)
             trail.slot[k] = first + action
             trail.infoset[k] = infoset
             trail.player[k] = player
@@ -154,10 +178,10 @@ def tree_search(
             trail.reward[player] = utility(form, chance, node, player)
         for j in range(k):  # backpropagation
             reward = trail.reward[index(trail.player[j])]
-            backpropagate(
-                form, tables, index(trail.slot[j]), index(trail.infoset[j]), reward, c, scale
-            )
-    return int(touched)
+            slot, infoset = index(trail.slot[j]), index(trail.infoset[j])
+            backpropagate(form, chance, tables, slot, infoset, reward, c, scale)
+        played += ONE
+    return int(played), int(touched)
 
 
 @jit
@@ -212,6 +236,8 @@ class TreeSearch(SamplingSolver):
     name = "mcts"
     early = PATIENT
     summary = "Monte-Carlo tree search (UCT on information sets)"
+    by_set = ("spread", "in_tree")
+    finds = True
 
     def __init__(
         self,
@@ -227,68 +253,82 @@ class TreeSearch(SamplingSolver):
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
-        if self._simulation == CALL and np.any(game.form.passive == NO_ACTION):
+        if self._simulation == CALL and not _has_passive(game):
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
-        n_nodes = 0 if self._simulation == ON_POLICY else game.n_nodes
-        tables = Tables(
-            np.zeros((game.n_slots, 3)),
-            np.empty(game.n_infosets),
-            np.zeros(n_nodes, dtype=np.uint8),
-        )
+        self._depth, self._players = game.depth, game.n_players
+        super().__init__(game, seed, form, threads, c=c, simulation=simulation)
+
+    def _new_tables(self, infosets: int, slots: int) -> Tables:
+        if self._simulation == ON_POLICY and not self.game.abilities.keyed:
+            nodes = 0
+        else:
+            nodes = infosets if self.game.abilities.keyed else self.game.n_nodes
+        tables = Tables(np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8))
         tables.stats[:, ROOT] = np.inf
         tables.spread[:] = max(self._c * sqrt(log(2.0)), TINY)
-        self._depth, self._players = game.depth, game.n_players
-        super().__init__(game, seed, form, tables, threads, c=c, simulation=simulation)
+        return tables
 
     def _new_scratch(self) -> Trail:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
         return Trail(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
     def room(self) -> Tables:
-        return Tables(*(np.empty_like(array) for array in self.copies[0]))
+        self._mean = like(self._mean, self._team.workers[0].tables)
+        return self._mean  # type: ignore[no-any-return]
 
     def put_together(self, copies: tuple[Tables, ...], mean: Tables, part: int) -> None:
         stats, before = tuple(tables.stats for tables in copies), copies[0].spread
-        here = part_of(self.game.n_infosets, part, len(copies))
-        mean_of_visits(self.game.form.first, self._c, stats, before, *here, mean.stats, mean.spread)
-        trees = tuple(tables.in_tree for tables in copies)
-        union_of(trees, *part_of(len(mean.in_tree), part, len(copies)), mean.in_tree)
+        here = part_of(self._used[0], part, len(copies))
+        first = self._first(self._team.workers[0])
+        mean_of_visits(first, self._c, stats, before, *here, mean.stats, mean.spread)
+        trees, nodes = tuple(tables.in_tree for tables in copies), self._rows(mean)[-1]
+        union_of(trees, *part_of(nodes, part, len(copies)), mean.in_tree)
 
     def take_over(self, mean: Tables, tables: Tables) -> None:
-        for mine, array in zip(tables, mean, strict=True):
-            mine[:] = array
+        for mine, array, used in zip(tables, mean, self._rows(mean), strict=True):
+            mine[:used] = array[:used]
 
-    def changes(self, base: Tables, tables: Tables) -> dict[str, np.ndarray]:
-        visits = tables.stats[:, VISITS] - base.stats[:, VISITS]
-        before, after = (t.stats[:, VISITS] * t.stats[:, VALUE] for t in (base, tables))
-        found = {"slots": np.stack((visits, after - before), axis=1)}
+    def _first(self, worker: Worker) -> np.ndarray:
+        """The first slot of each information set, and behind them how many slots there are."""
+        if self._growing is None:
+            first: np.ndarray = self.game.form.first
+            return first
+        found = found_of(worker)
+        return found.first[: sets_in(found) + 1]
+
+    def _rows(self, tables: Tables) -> tuple[int, int, int]:
+        """How much of each table is used."""
+        sets, slots = self._used
+        return slots, sets, sets if self.game.abilities.keyed else len(tables.in_tree)
+
+    def changes(self, before: Tables, tables: Tables) -> dict[str, np.ndarray]:
+        visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
+        then, now = (t.stats[:, VISITS] * t.stats[:, VALUE] for t in (before, tables))
+        found = {SLOTS: np.stack((visits, now - then), axis=1)}
         if len(tables.in_tree):
-            found["nodes"] = (tables.in_tree > base.in_tree).astype(np.float64)[:, None]
+            found[NODES] = (tables.in_tree > before.in_tree).astype(np.float64)[:, None]
         return found
 
-    def absorb(self, base: Tables, plane: str, found: ChangedRows, lanes: int) -> None:
-        if plane == "nodes":
-            base.in_tree[found.rows] = 1
+    def _absorb(self, base: Worker, plane: str, found: ChangedRows, lanes: int) -> None:
+        if plane == NODES:
+            base.tables.in_tree[found.rows] = 1
             return
-        rows, stats = found.rows, base.stats
+        rows, stats = found.rows, base.tables.stats
         reward = stats[rows, VISITS] * stats[rows, VALUE] + found.values[:, 1] / lanes
         visits = stats[rows, VISITS] + found.values[:, 0] / lanes
         stats[rows, VISITS], stats[rows, VALUE] = visits, reward / visits
         stats[rows, ROOT] = np.sqrt(1.0 / visits)
-        self._spread(base, np.unique(np.searchsorted(self._first, rows, side="right") - 1))
+        self._spread(base, np.unique(np.searchsorted(self._first(base), rows, side="right") - 1))
 
-    def _spread(self, tables: Tables, infosets: Any) -> None:
+    def _spread(self, worker: Worker, infosets: Any) -> None:
         """What follows from the visits of these."""
-        total = np.add.reduceat(tables.stats[:, VISITS], self._first[:-1])[infosets]
+        first = self._first(worker)
+        total = np.add.reduceat(worker.tables.stats[: first[-1], VISITS], first[:-1])[infosets]
         root = np.sqrt(np.log(np.maximum(total, 2.0)))
-        tables.spread[infosets] = np.maximum(self._c * root, TINY)
-
-    @property
-    def _first(self) -> np.ndarray:
-        first: np.ndarray = self.game.form.first
-        return first
+        spread = worker.tables.spread[: len(first) - 1]
+        spread[infosets] = np.maximum(self._c * root, TINY)
 
     def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
         base, mine = found["stats"], found[f"stats.{copy}"].copy()
@@ -300,36 +340,44 @@ class TreeSearch(SamplingSolver):
         mine[tried, ROOT] = np.sqrt(1.0 / mine[tried, VISITS])
         found[f"stats.{copy}"] = mine
 
-    def weights(self) -> np.ndarray:
+    def weights_of(self, copies: list[Tables]) -> np.ndarray:
         """Visits; a copy's own since the last meeting count as often as there are copies."""
-        first, *others = (tables.stats[:, VISITS] for tables in self.copies)
+        first, *others = (tables.stats[:, VISITS] for tables in copies)
         more = sum((other - first for other in others), start=np.zeros(len(first)))
-        return np.ascontiguousarray(first + more / len(self.copies))
+        return np.ascontiguousarray(first + more / len(copies))
 
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        return int(
-            tree_search(
-                self._form,
-                worker.chance,
-                worker.tables,
-                worker.scratch,
-                worker.rng,
-                n,
-                self._c,
-                self._simulation,
-                scale,
-            )
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        return tree_search(
+            self._form,
+            worker.chance,
+            worker.tables,
+            worker.scratch,
+            worker.rng,
+            n,
+            self._c,
+            self._simulation,
+            scale,
         )
 
-    def _fade(self, tables: Tables, share: float) -> None:
+    def _fade(self, worker: Worker, share: float) -> None:
         """Averages stay; with fewer visits behind them they change faster, and actions are tried
         again sooner."""
+        tables = worker.tables
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits
         tables.stats[:, ROOT] = np.sqrt(
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
-        self._spread(tables, slice(None))
+        self._spread(worker, slice(None))
+
+
+def _has_passive(game: Game) -> bool:
+    """Whether everybody can check or call everywhere."""
+    if game.abilities.keyed:
+        return type(game.rules).passive is not None
+    return not np.any(game.form.passive == NO_ACTION)
 
 
 SOLVER = TreeSearch

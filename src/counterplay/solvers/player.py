@@ -10,7 +10,6 @@ round anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -20,16 +19,16 @@ from counterplay.forms.game import Game
 from counterplay.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.exchange import (
+    SETS,
     ChangedRows,
-    Packed,
-    Planes,
-    add_rows,
-    changed_rows,
-    pack_planes,
-    unpack_planes,
+    PackedBundle,
+    add_bundles,
+    moved,
+    pack_bundle,
+    unpack_bundle,
 )
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker
+from counterplay.solvers.teams import Short, Worker
 
 
 class Spec(NamedTuple):
@@ -51,7 +50,7 @@ class Meeting(NamedTuple):
 
     number: int  # of the round that begins
     done: int  # iterations
-    tables: dict[str, np.ndarray]
+    tables: dict[str, np.ndarray]  # as files keep them
     rng: np.ndarray  # uint64[L, 4]
     hand: np.ndarray  # [L, ...]
     private: dict[str, np.ndarray]  # [L, ...]: what each lane keeps to itself
@@ -60,33 +59,34 @@ class Meeting(NamedTuple):
 class Changes(NamedTuple):
     """Of a player in a round."""
 
-    planes: dict[str, Packed]
+    sent: PackedBundle
     rng: np.ndarray  # uint64[lanes, 4]
     hand: np.ndarray
-    private: list[dict[str, ChangedRows]]  # of each lane
+    private: list[dict[str, ChangedRows]]  # of each lane, numbered as in `sent`
     nodes: np.ndarray  # int64[lanes]: touched in this round
 
 
 def pack_form(game: Game, form: Any) -> Any:
     """A form to be sent: None for the game's own, a restricted one without what every player
     has."""
-    if form is game.form:
-        return None
-    return form._replace(inner=None, first=None, passive=None)
+    return None if form is game.form else form._replace(inner=None)
 
 
 def unpack_form(game: Game, form: Any) -> Any:
     if form is None:
         return None
     assert isinstance(form, RestrictedForm | DataBiasedForm)
-    own = game.form
-    # what comes from elsewhere cannot be written, which is another type to kernels
-    sent: dict[str, Any] = {
-        name: np.array(value)
-        for name, value in form._asdict().items()
-        if isinstance(value, np.ndarray)
-    }
-    return form._replace(inner=own, first=own.first, passive=own.passive, **sent)
+    return _copied(form)._replace(inner=game.form)
+
+
+def _copied(sent: Any) -> Any:
+    """What comes from elsewhere cannot be written, which is another type to kernels: copies of all
+    arrays in a tuple."""
+    if isinstance(sent, np.ndarray):
+        return np.array(sent)
+    if isinstance(sent, tuple) and hasattr(sent, "_replace"):
+        return type(sent)(*map(_copied, sent))
+    return sent
 
 
 class Player:
@@ -100,7 +100,7 @@ class Player:
         self.solver = made
         own = range(spec.first, spec.first + spec.lanes)
         self.lanes: list[Worker] = [self.solver.new_worker(k) for k in own]
-        self.base: Any = self.solver.new_worker(0).tables  # as at the last meeting
+        self.base: Worker = self.solver.new_worker(0)  # tables as at the last meeting
         self._pool = ThreadPoolExecutor(spec.lanes) if spec.lanes > 1 else None
         self.number, self.begun, self.done = -1, 0, 0
         self.nodes = np.zeros(spec.lanes, dtype=np.int64)
@@ -108,26 +108,26 @@ class Player:
 
     def begin(self, state: Meeting) -> int:
         """Go on from a meeting; the round that begins."""
-        for name, array in state.tables.items():
-            getattr(self.base, name)[...] = array
+        self.solver.set_tables(self.base, state.tables)
         for j, lane in enumerate(self.lanes):
             k = self.spec.first + j
             lane.rng[:] = state.rng[k]
             lane.buffer[:] = state.hand[k]
+            self.solver.begin_round(self.base, lane, keep=False)
             for name, array in state.private.items():
-                getattr(lane.tables, name)[...] = array[k]
-        self._begin(state.number, state.done)
+                getattr(lane.tables, name)[: len(array[k])] = array[k]
+        self._note(state.number, state.done)
         return self.number
 
-    def _begin(self, number: int, done: int) -> None:
+    def _note(self, number: int, done: int) -> None:
+        """That a round begins."""
         self.number, self.begun, self.done = number, done, done
         self.nodes[:] = 0
-        for lane in self.lanes:
-            self.solver.begin_round(self.base, lane.tables)
-        names = self.solver.private
-        self._private = [
-            {name: getattr(lane.tables, name).copy() for name in names} for lane in self.lanes
-        ]
+        self._private = [self._own_tables(lane) for lane in self.lanes]
+
+    def _own_tables(self, lane: Worker) -> dict[str, np.ndarray]:
+        tables = self.solver.used_tables(lane)
+        return {name: getattr(tables, name).copy() for name in self.solver.private}
 
     def play(self, number: int, until: int) -> int:
         """Iterations of this round up to `until`; the nodes touched in it so far."""
@@ -146,36 +146,41 @@ class Player:
         k, every = self.spec.first + j, self.spec.all_lanes
         first = self.done + 1 + (k - self.done - 1) % every
         count = max(0, (until - first) // every + 1)
-        lane = self.lanes[j]
-        self.nodes[j] += self.solver.play(lane, first - 1, count, every, float(every))
+        try:
+            nodes = self.solver.play(self.lanes[j], first - 1, count, every, float(every))
+        except Short:
+            raise self.solver.no_room() from None
+        self.nodes[j] += nodes
 
     def changes(self, number: int) -> Changes:
         """What this player found in the round."""
         assert number == self.number
-        found = [self._planes(lane.tables) for lane in self.lanes]
-        planes = {name: add_rows([each[name] for each in found]) for name in found[0]}
+        total, moves = add_bundles(
+            [self.solver.found_since(self.base, lane) for lane in self.lanes]
+        )
         private = [
-            {name: _different(old, getattr(lane.tables, name)) for name, old in before.items()}
-            for lane, before in zip(self.lanes, self._private, strict=True)
+            {name: _different(old, now[name]) for name, old in before.items()}
+            for now, before in zip(map(self._own_tables, self.lanes), self._private, strict=True)
         ]
+        if total.new is not None and moves is not None:
+            for mine, move in zip(private, moves, strict=True):
+                for name, rows in mine.items():
+                    mine[name] = rows._replace(rows=moved(rows.rows, total.new, move, SETS))
         return Changes(
-            pack_planes(planes),
+            pack_bundle(total),
             np.array([lane.rng for lane in self.lanes]),
             np.array([lane.buffer for lane in self.lanes]),
             private,
             self.nodes.copy(),
         )
 
-    def _planes(self, tables: Any) -> Planes:
-        found = self.solver.changes(self.base, tables)
-        return {name: changed_rows(plane) for name, plane in found.items()}
-
-    def take(self, number: int, done: int, total: Mapping[str, Packed]) -> int:
+    def take(self, number: int, done: int, total: PackedBundle) -> int:
         """What everybody changed in the last round; the round that begins."""
         if number != self.number:
-            for name, rows in unpack_planes(total).items():
-                self.solver.absorb(self.base, name, rows, self.spec.all_lanes)
-            self._begin(number, done)
+            self.solver.absorb(self.base, unpack_bundle(total), self.spec.all_lanes)
+            for lane in self.lanes:
+                self.solver.begin_round(self.base, lane)
+            self._note(number, done)
         return self.number
 
     def change_form(self, form: Any) -> None:
@@ -183,6 +188,6 @@ class Player:
 
 
 def _different(base: np.ndarray, mine: np.ndarray) -> ChangedRows:
-    """What a lane has to itself, as whole numbers fit into it."""
-    rows = np.flatnonzero(base != mine)
+    """What a lane has to itself, as whole numbers fit into it; what is new was 0."""
+    rows = np.flatnonzero(np.pad(base, (0, len(mine) - len(base))) != mine)
     return ChangedRows(rows, mine[rows].astype(np.float64)[:, None])

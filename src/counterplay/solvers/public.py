@@ -104,7 +104,6 @@ class PublicSampling(SamplingSolver):
         self._decisions = np.bincount(nodes.street[nodes.node], minlength=4)
         self._linear = one_of(averaging, AVERAGING, "averaging") == AVERAGING[0]
         self._tied_form, self._tied = None, NO_TIES
-        tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
         options: dict[str, Any] = {"averaging": averaging}
         self._batch = check_batch(batch)
         self._device = one_of(backend, BACKENDS, "backend") == "cuda"
@@ -112,7 +111,10 @@ class PublicSampling(SamplingSolver):
             options |= {"backend": backend, "batch": batch}
             if threads != 1:
                 raise BadParameter("with backend=cuda every processor deals; leave out threads")
-        super().__init__(game, seed, form, tables, threads, **options)
+        super().__init__(game, seed, form, threads, **options)
+
+    def _new_tables(self, infosets: int, slots: int) -> Tables:
+        return Tables(np.zeros(slots), np.zeros(slots))
 
     def _new_team(self, workers: list[Worker]) -> Team:
         if not self._device:
@@ -125,7 +127,9 @@ class PublicSampling(SamplingSolver):
     def _new_scratch(self) -> Scratch:
         return Scratch(new_board(self._counts), new_work(self._streets, self._counts, DTYPE))
 
-    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
         """From Python, board by board: kernels of one type serve all views of the cards."""
         streets, form = self._streets, self.game.form
         rows, ties = Rows(form.first_row, form.first), self._ties
@@ -134,14 +138,14 @@ class PublicSampling(SamplingSolver):
         left = len(chance.deck) - 7
         regrets = scale / (left * (left - 1) // 2)  # per holding that one of his can meet
         if isinstance(self._team, OnDevice):
-            return self._play_batches(self._team, done, n, regrets)
+            return n, self._play_batches(self._team, done, n, regrets)
         met = 0
         for t in range(done + 1, done + 1 + n * stride, stride):
             deal_board(form, chance, len(streets), board, worker.rng)
             average = float(t) if self._linear else 1.0
             walk_board(streets, board, rows, worker.tables, ties, regrets, average, work)
             met += int(self._decisions @ board.n_buckets)
-        return met
+        return n, met
 
     def _play_batches(self, team: OnDevice, done: int, n: int, regrets: float) -> int:
         team.tie(self._ties)

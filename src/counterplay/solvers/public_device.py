@@ -22,7 +22,7 @@ from counterplay.kernels.device import Device
 from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
 from counterplay.solvers.public_work import MODEL, Rows, Ties
-from counterplay.solvers.teams import Algorithm, Team, Worker
+from counterplay.solvers.teams import Algorithm, Team, Turn, Worker
 
 THREADS = 128  # of a block
 BUSY = 200_000  # threads that keep a device busy
@@ -141,8 +141,8 @@ class OnDevice(Team):
                 tables.strategy_sum[self.slots] = self.device.get(self.sums)
             self._fetched = True
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> int:
-        return algorithm.play(self.workers[0], done, n, 1, 1.0)
+    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
+        return Turn(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
 
     def tie(self, ties: Ties) -> None:
         """What the next updates are tied to."""

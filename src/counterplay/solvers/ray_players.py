@@ -14,7 +14,7 @@ from typing import Any
 
 from counterplay.base.cluster import Cluster, identity
 from counterplay.base.errors import CounterplayError
-from counterplay.solvers.exchange import Packed, add_packed
+from counterplay.solvers.exchange import PackedBundle, add_packed
 from counterplay.solvers.far_team import sum_tree
 from counterplay.solvers.player import Changes, Meeting, Player, Spec
 
@@ -41,13 +41,13 @@ class PlayerActor(Player):
     def at_round(self) -> int:
         return self.number
 
-    def both_changes(self, number: int) -> tuple[Changes, dict[str, Packed]]:
+    def both_changes(self, number: int) -> tuple[Changes, PackedBundle]:
         """The planes apart, which go through the tree and not to the driver."""
         found = self.changes(number)
-        return found._replace(planes={}), found.planes
+        return found._replace(sent=found.sent._replace(planes={})), found.sent
 
 
-def _add(*parts: dict[str, Packed]) -> dict[str, Packed]:
+def _add(*parts: PackedBundle) -> PackedBundle:
     return add_packed(parts)
 
 
@@ -86,12 +86,12 @@ class RayPlayers:
         self._until = until
         return self._ask(lambda actor: actor.play.remote(number, until))
 
-    def changes(self, number: int) -> tuple[list[Changes], dict[str, Packed]]:
+    def changes(self, number: int) -> tuple[list[Changes], PackedBundle]:
         for _ in range(TRIES):
             asked = [
                 actor.both_changes.options(num_returns=2).remote(number) for actor in self.actors
             ]
-            root = sum_tree([planes for _, planes in asked], lambda parts: self._add.remote(*parts))
+            root = sum_tree([sent for _, sent in asked], lambda parts: self._add.remote(*parts))
             try:
                 return self._get([rest for rest, _ in asked]), self._get([root])[0]
             except self._lost():
@@ -99,7 +99,7 @@ class RayPlayers:
                 self.play(number, self._until)
         raise self._hopeless()
 
-    def take(self, number: int, total: dict[str, Packed], state: Callable[[], Meeting]) -> None:
+    def take(self, number: int, total: PackedBundle, state: Callable[[], Meeting]) -> None:
         self._state = state
         packed, done = self._cluster.put(total), state().done
         self._ask(lambda actor: actor.take.remote(number, done, packed))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.errors import BadParameter, CounterplayError, Interrupted, OutOfRoom
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.base.version import version as version
 from counterplay.forms.game import Game
@@ -49,7 +49,8 @@ class Run(RunShown):
     seconds: float
     strategy: Strategy = field(repr=False)
     metrics: tuple[Measurement, ...] = field(repr=False)
-    stopped_by: str  # "iterations", "seconds", "target", "callback", "solved" or "interrupted"
+    # "iterations", "seconds", "target", "callback", "solved", "memory" or "interrupted"
+    stopped_by: str
     version: str
     started_at: int  # iterations there were when this call began; 0 unless resumed
     _solver: Solver = field(repr=False)
@@ -227,7 +228,11 @@ class _Loop:
                 return "iterations"
             if limits.seconds is not None and self.used >= limits.seconds:
                 return "seconds"
-            self._step()
+            try:
+                self._step()
+            except OutOfRoom as error:
+                warnings.warn(str(error), stacklevel=2)
+                return "memory"
             if self.solver.iterations >= self.next_measure:
                 self._measure()
                 self.next_measure = self._after(self.solver.iterations)

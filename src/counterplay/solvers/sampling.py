@@ -9,63 +9,86 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter
 from counterplay.forms.access import chance_buffer, chance_on
+from counterplay.forms.found_form import scratch_of
 from counterplay.forms.game import Game
+from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.strategy import Strategy
 from counterplay.kernels.lines import all_apart, apart
+from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.base import Solver, probability
-from counterplay.solvers.exchange import ChangedRows
+from counterplay.solvers.base import probability
+from counterplay.solvers.by_key import ByKey
+from counterplay.solvers.growing import check_rules, rules_in
+from counterplay.solvers.meetings import MeetingSolver
 from counterplay.solvers.teams import (
     EARLY,
     TEAM_OPTIONS,
     Alone,
+    Short,
     Team,
     Threads,
     Worker,
     check_threads,
-    mean_of,
-    part_of,
 )
 
 
-class SamplingSolver(Solver):
-    """A solver that plays histories of a form (the game's own, or one transformed).
-
-    Play depends on `tables.regret`, which several threads put together; what else is in the tables
-    each thread keeps for itself, and `weights` adds it up. An algorithm with other tables says
-    otherwise. `threads`: how many play at once.
-    """
+class SamplingSolver(MeetingSolver):
+    """A solver that plays histories of a form (the game's own, or one transformed). `threads`: how
+    many play at once."""
 
     early: ClassVar[float] = EARLY  # see `teams.py`
-    private: ClassVar[tuple[str, ...]] = ()  # tables that each worker keeps to itself
+    finds: ClassVar[bool] = False  # whether its kernel plays games that find their information sets
 
     def __init__(
-        self, game: Game, seed: int, form: Any, tables: Any, threads: int = 1, **options: Any
+        self, game: Game, seed: int, form: Any, threads: int = 1, at_once: int = 1, **options: Any
     ) -> None:
         super().__init__(game, seed, **options)
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
         self._form = form if form is not None else game.form
-        self._blank = tables
+        self._growing = None
+        self._at_once = at_once
+        if game.abilities.keyed:
+            check_finds(self)
+            shape = rules_in(self._form).shape
+            self._growing = ByKey(shape, self._new_tables, self.by_set, at_once)
         workers = [self.new_worker(k) for k in range(threads)]
         self.rng = workers[0].rng
         self._team = self._new_team(workers)
 
+    @classmethod
+    def plays(cls, game: Game) -> bool:
+        return cls.finds or not game.abilities.keyed
+
     def new_worker(self, k: int) -> Worker:
         """The k-th, at iteration 0."""
         buffer = apart(chance_buffer(self._form))
-        return Worker(
-            all_apart(self._blank),
+        worker = Worker(
+            all_apart(
+                self._new_tables(self.game.n_infosets, self.game.n_slots)
+                if self._growing is None
+                else self._growing.first_tables()
+            ),
             buffer,
-            chance_on(self._form, buffer),
+            self._new_chance(buffer),
             all_apart(self._new_scratch()),
             apart(new_state(self.seed, k)),
         )
+        if self._growing is not None:
+            self._growing.begin(worker)
+        return worker
 
     @property
     def form(self) -> Any:
         """What is played on."""
         return self._form
+
+    @property
+    def growing(self) -> ByKey | None:
+        """Who makes room, where information sets are found while playing."""
+        return self._growing
 
     @property
     def plain_options(self) -> dict[str, Any]:
@@ -78,56 +101,50 @@ class SamplingSolver(Solver):
         self._team = team
         self.rng = team.workers[0].rng
 
+    def _new_chance(self, buffer: np.ndarray) -> Any:
+        """The scratch of one game, or of several that are played in step."""
+        if self._at_once > 1 and self._growing is not None:
+            shape = rules_in(self._form).shape
+            return scratch_of(shape, self._at_once * (shape.depth + 1))
+        return chance_on(self._form, buffer)
+
     def _new_team(self, workers: list[Worker]) -> Team:
         return Alone(workers) if len(workers) == 1 else Threads(workers, self.game)
+
+    @abstractmethod
+    def _new_tables(self, infosets: int, slots: int) -> Any:
+        """Tables in which nothing is learnt yet."""
 
     @abstractmethod
     def _new_scratch(self) -> Any:
         """Arrays a kernel needs besides the tables."""
 
-    @abstractmethod
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
         """n iterations numbered done + 1, done + 1 + stride, ..., every sample counting `scale`
-        times; the nodes touched."""
+        times; the nodes touched. Tables grow on the way; `Short` where memory does not last."""
+        played, touched = self._play(worker, done, n, stride, scale)
+        while self._growing is not None:
+            check_rules(worker, self.game.name)
+            if played == n:
+                break
+            if not self._growing.make_room(worker):
+                raise Short(played, touched)
+            more, nodes = self._play(worker, done + played * stride, n - played, stride, scale)
+            played, touched = played + more, touched + nodes
+        return touched
 
-    def room(self) -> Any:
-        """float64[s]: for the mean of all copies' regrets."""
-        return np.empty(self.game.n_slots)
-
-    def put_together(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
-        regrets = tuple(tables.regret for tables in copies)
-        mean_of(regrets, *part_of(len(mean), part, len(copies)), mean)
-
-    def take_over(self, mean: Any, tables: Any) -> None:
-        tables.regret[:] = mean
-
-    def changes(self, base: Any, tables: Any) -> dict[str, np.ndarray]:
-        """Planes (`exchange.py`) of what a worker found in a round that began at `base`."""
-        columns = (tables.regret - base.regret, tables.strategy_sum)
-        return {"slots": np.stack(columns, axis=1)}
-
-    def absorb(self, base: Any, plane: str, found: ChangedRows, lanes: int) -> None:
-        """Add what all `lanes` found together, in which every sample counts so many times."""
-        base.regret[found.rows] += found.values[:, 0] / lanes
-        base.strategy_sum[found.rows] += found.values[:, 1]
-
-    def begin_round(self, base: Any, tables: Any) -> None:
-        """A worker's tables, from those of a meeting."""
-        for name in tables._fields:
-            if name == "strategy_sum":
-                tables.strategy_sum[:] = 0.0
-            elif name not in self.private:
-                getattr(tables, name)[...] = getattr(base, name)
-
-    def hand_over(self, copies: tuple[Any, ...]) -> None:
-        """Everything but strategy sums, which each thread keeps for itself."""
-        for tables in copies[1:]:
-            for name in tables._fields:
-                if name != "strategy_sum":
-                    getattr(tables, name)[:] = getattr(copies[0], name)
+    @abstractmethod
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        """The same without making room: iterations played, and nodes touched."""
 
     def _run(self, n: int) -> int:
-        return self._team.run(self, self.iterations, n)
+        played = self._team.run(self, self.iterations, n)
+        if played.short:
+            self.counters += played.iterations, played.nodes
+            raise self.no_room()
+        return played.nodes
 
     @property
     def copies(self) -> list[Any]:
@@ -136,11 +153,29 @@ class SamplingSolver(Solver):
         return [worker.tables for worker in self._team.playing]
 
     def tables(self) -> dict[str, np.ndarray]:
-        return self._team.tables()
+        common = {} if self._growing is None else {"common": self._common}
+        return self._team.tables(self) | common
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        if self._growing is not None:
+            saved = self._restore_found(self._growing, saved, source)
         super().restore(self._updated(saved) if "batch" in saved else saved, source)
         self._team.changed()
+
+    def _restore_found(
+        self, growing: ByKey, saved: Mapping[str, np.ndarray], source: str
+    ) -> Mapping[str, np.ndarray]:
+        """Tables have the size of what was found; then everything fits as usual."""
+        for k, worker in enumerate(self._team.workers):
+            ending = "" if k == 0 else f".{k}"
+            mine = {
+                name.removesuffix(ending): array
+                for name, array in saved.items()
+                if name.endswith(ending)
+            }
+            growing.restore(worker, mine, source)
+        self._team.expect(saved)
+        return saved
 
     def _updated(self, saved: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """A checkpoint of 0.1.0 with several threads: the tables of the last meeting, and each
@@ -163,9 +198,23 @@ class SamplingSolver(Solver):
         found[f"regret.{copy}"] = base + threads * (mine - base)
 
     def weights(self) -> np.ndarray:
-        first, *others = (tables.strategy_sum for tables in self.copies)
+        return self.weights_of(self.copies)
+
+    def weights_of(self, copies: list[Any]) -> np.ndarray:
+        """What normalises to the policy, of the tables of all threads."""
+        first, *others = (tables.strategy_sum for tables in copies)
         summed: np.ndarray = sum(others, start=first) if others else first
         return summed
+
+    def strategy(self) -> Strategy:
+        if self._growing is None:
+            return super().strategy()
+        keys, counts, copies = self._growing.aligned(self._team.playing)
+        weights = np.asarray(self.weights_of(copies))
+        first = np.concatenate([[0], np.cumsum(counts)])
+        shares = np.empty(len(weights))
+        normalise(weights, first, shares)
+        return self.complete(KeyedStrategy(self.game, keys, counts, shares))
 
     def change_form(self, form: Any) -> None:
         self._team.change_form(form)
@@ -175,9 +224,18 @@ class SamplingSolver(Solver):
         share = probability(factor, "factor")
         self._team.settle()
         for worker in self._team.workers:
-            self._fade(worker.tables, share)
+            self._fade(worker, share)
         self._team.changed()
 
-    def _fade(self, tables: Any, share: float) -> None:
-        tables.regret[:] *= share
-        tables.strategy_sum[:] *= share
+    def _fade(self, worker: Worker, share: float) -> None:
+        worker.tables.regret[:] *= share
+        worker.tables.strategy_sum[:] *= share
+
+
+def check_finds(solver: SamplingSolver) -> None:
+    """`BadParameter` where a solver needs a list of information sets and the game has none."""
+    if not solver.finds:
+        raise BadParameter(
+            f"{solver.name} needs all information sets before it plays, and those of "
+            f"{solver.game.name} are found while playing; use another algorithm"
+        )

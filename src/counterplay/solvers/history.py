@@ -1,0 +1,139 @@
+"""One history of outcome sampling, lines 2-8 and 10-20 of Algorithm 1; `mccfr.py` has the
+symbols."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import (
+    child,
+    infoset_at,
+    player_at,
+    slots_at,
+    slots_of,
+    start,
+    utility,
+)
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
+from counterplay.kernels.rng import uniform
+
+
+class Tables(NamedTuple):
+    """What is learned: s slots, m information sets."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
+    last_visit: np.ndarray  # int64[m]
+
+
+class Trail(NamedTuple):
+    """Scratch for one history: d decisions, w actions at most, p players."""
+
+    infoset: np.ndarray  # int32[d]
+    player: np.ndarray  # int8[d]
+    action: np.ndarray  # int32[d]
+    policy: np.ndarray  # float64[d * w]: σ at decision k is policy[k * w : ]
+    own: np.ndarray  # float64[d]: π_i(z[I])
+    others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
+    drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
+    reach: np.ndarray  # float64[p]: each player's own probability so far
+    width: int  # w
+
+
+def new_trail(depth: int, width: int, n_players: int) -> Trail:
+    return Trail(
+        infoset=np.zeros(depth, dtype=np.int32),
+        player=np.zeros(depth, dtype=np.int8),
+        action=np.zeros(depth, dtype=np.int32),
+        policy=np.zeros(depth * width),
+        own=np.zeros(depth),
+        others=np.zeros(depth),
+        drawn=np.zeros(depth),
+        reach=np.zeros(n_players),
+        width=index(width),
+    )
+
+
+@jit(inline=True)
+def sample_history(
+    form: Any, chance: np.ndarray, tables: Tables, trail: Trail, rng: np.ndarray, epsilon: float
+) -> tuple[int, int, float]:
+    """Lines 2-8: play one history, filling `trail`. The terminal node, the number of decisions,
+    π^σ'(z) without chance."""
+    width = trail.width
+    n_players = index(len(trail.reach))
+    for j in range(n_players):
+        trail.reach[j] = 1.0
+    drawn = 1.0
+    k = ZERO
+    node = start(form, chance, rng)
+    player = player_at(form, chance, node)
+    while player >= 0:
+        infoset = infoset_at(form, chance, node)
+        first, count = slots_at(form, chance, node, infoset)
+        offset = k * width
+        regret_matching(tables.regret, first, count, trail.policy, offset)  # line 5, Eq 5
+        action, p = sample_epsilon_greedy(
+            trail.policy, offset, count, epsilon, uniform(rng)
+        )  # lines 6-7, Eq 8
+        me = index(player)
+        others = 1.0
+        for j in range(n_players):
+            if j != me:
+                others *= trail.reach[j]
+        trail.infoset[k] = infoset
+        trail.player[k] = player
+        trail.action[k] = action
+        trail.own[k] = trail.reach[me]
+        trail.others[k] = others
+        trail.drawn[k] = drawn
+        trail.reach[me] *= trail.policy[offset + action]
+        drawn *= p
+        k += ONE
+        node = child(form, chance, node, action, rng)
+        player = player_at(form, chance, node)
+    return node, k, drawn
+
+
+@jit(inline=True)
+def update_history(
+    form: Any,
+    chance: np.ndarray,
+    tables: Tables,
+    trail: Trail,
+    node: int,
+    n_decisions: int,
+    drawn: float,
+    t: int,
+    optimistic: bool,
+    scale: float,
+    base: int = ZERO,
+) -> None:
+    """Lines 10-20: from the end of the history back to its start, change `tables` at every
+    information set on it. Its decisions stand in `trail` from `base` on."""
+    width = trail.width
+    tail = 1.0  # π^σ(z[I]a, z)
+    inverse = scale / drawn
+    k = base + n_decisions
+    while k > base:
+        k -= ONE
+        infoset = index(trail.infoset[k])
+        first, count = slots_of(form, chance, infoset)
+        offset = k * width
+        action = index(trail.action[k])
+        below = tail * trail.policy[offset + action]  # π^σ(z[I], z)
+        # Eq 6, w_I
+        weight = utility(form, chance, node, trail.player[k]) * trail.others[k] * inverse
+        if optimistic:
+            share = (t - tables.last_visit[infoset]) * trail.own[k]  # line 15
+            tables.last_visit[infoset] = t  # line 17
+        else:
+            share = trail.own[k] / trail.drawn[k]
+        for a in range(count):
+            tables.regret[first + a] -= weight * below  # Eq 6, otherwise
+            tables.strategy_sum[first + a] += share * trail.policy[offset + a]
+        tables.regret[first + action] += weight * tail  # Eq 6, z[I]a ⊑ z
+        tail = below

@@ -1,0 +1,173 @@
+"""Outcome sampling with several histories in step, for tables that are larger than caches.
+
+A look-up in a large table waits for memory most of the time. Here w histories are sampled at once,
+all from the tables as they were; each asks for what it reads next and goes on when all others have
+asked. Their updates are applied in order afterwards, as iterations t, t + 1, ... . Each is an
+iteration of Algorithm 1 with a strategy at most w - 1 iterations old, so sampled regrets are
+unbiased as before (`tests/solvers/test_in_step.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.forms.access import (
+    ask_node,
+    ask_slots,
+    full,
+    infoset_at,
+    move,
+    player_at,
+    settle,
+    slots_at,
+    start_in,
+)
+from counterplay.kernels.jit import ONE, ZERO, index, jit
+from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
+from counterplay.kernels.prefetch import prefetch_at
+from counterplay.kernels.rng import uniform
+from counterplay.solvers.history import update_history
+
+_LINE = index(8)  # numbers in a cache line
+
+
+class Lanes(NamedTuple):
+    """Where each of w histories stands."""
+
+    node: np.ndarray  # int64[w]
+    player: np.ndarray  # int64[w]: negative when it is over
+    infoset: np.ndarray  # int64[w]
+    slot: np.ndarray  # int64[w]: its first
+    actions: np.ndarray  # int64[w]
+    made: np.ndarray  # int64[w]: decisions
+    drawn: np.ndarray  # float64[w]: π^σ'(z[I]) without chance
+    going: np.ndarray  # int64[w]: those that are not over
+    depth: int  # decisions at most: lane l has the trail from l * depth on
+
+
+def new_lanes(width: int, depth: int) -> Lanes:
+    node, player, infoset, slot, actions, made, going = (
+        np.zeros(width, dtype=np.int64) for _ in range(7)
+    )
+    drawn = np.zeros(width)
+    return Lanes(node, player, infoset, slot, actions, made, drawn, going, index(depth))
+
+
+@jit(inline=True)
+def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
+    """Information sets and slots of all that go on, asking in turn for what comes next."""
+    for j in range(n):
+        lane = index(lanes.going[j])
+        infoset = infoset_at(form, chance, index(lanes.node[lane]))
+        lanes.infoset[lane] = infoset
+        ask_slots(form, chance, infoset)
+        prefetch_at(tables.last_visit, infoset)
+    for j in range(n):
+        lane = index(lanes.going[j])
+        node, infoset = index(lanes.node[lane]), index(lanes.infoset[lane])
+        first, count = slots_at(form, chance, node, infoset)
+        lanes.slot[lane] = first
+        lanes.actions[lane] = count
+        last = first + count - ONE  # often in the next line
+        for k in range(first, last, _LINE):
+            prefetch_at(tables.regret, k)
+            prefetch_at(tables.strategy_sum, k)
+        prefetch_at(tables.regret, last)
+        prefetch_at(tables.strategy_sum, last)
+
+
+@jit(inline=True)
+def _decide(
+    form: Any, chance: Any, tables: Any, trail: Any, lanes: Lanes, lane: int, rng: Any, epsilon: Any
+) -> None:
+    """One decision of a history: lines 5-8 of Algorithm 1."""
+    players = index(len(trail.reach)) // index(len(lanes.node))
+    k = lane * lanes.depth + index(lanes.made[lane])
+    offset, reach = k * trail.width, lane * players
+    first, count = index(lanes.slot[lane]), index(lanes.actions[lane])
+    regret_matching(tables.regret, first, count, trail.policy, offset)
+    action, p = sample_epsilon_greedy(trail.policy, offset, count, epsilon, uniform(rng))
+    me = index(lanes.player[lane])
+    others = 1.0
+    for j in range(players):
+        if j != me:
+            others *= trail.reach[reach + j]
+    trail.infoset[k] = lanes.infoset[lane]
+    trail.player[k] = lanes.player[lane]
+    trail.action[k] = action
+    trail.own[k] = trail.reach[reach + me]
+    trail.others[k] = others
+    trail.drawn[k] = lanes.drawn[lane]
+    trail.reach[reach + me] *= trail.policy[offset + action]
+    lanes.drawn[lane] *= p
+    lanes.made[lane] += 1
+    node = move(form, chance, index(lanes.node[lane]), action, rng)
+    lanes.node[lane] = node
+    ask_node(form, chance, node)
+
+
+@jit(inline=True)
+def sample_histories(
+    form: Any, chance: Any, tables: Any, trail: Any, lanes: Lanes, rng: Any, epsilon: Any, n: int
+) -> None:
+    """Play n histories in step, filling `trail` and `lanes`; tables stay as they are."""
+    players = index(len(trail.reach)) // index(len(lanes.node))
+    for lane in range(n):
+        for j in range(players):
+            trail.reach[lane * players + j] = 1.0
+        lanes.drawn[lane] = 1.0
+        lanes.made[lane] = 0
+        lanes.node[lane] = start_in(form, chance, lane, rng)
+        lanes.going[lane] = lane
+    going = n
+    while going > ZERO:
+        left = ZERO
+        for j in range(going):
+            lane = index(lanes.going[j])
+            node = settle(form, chance, index(lanes.node[lane]), rng)
+            player = player_at(form, chance, node)
+            lanes.node[lane] = node
+            lanes.player[lane] = player
+            if player >= 0:
+                lanes.going[left] = lane
+                left += ONE
+        going = left
+        _look(form, chance, tables, lanes, going)
+        for j in range(going):
+            lane = index(lanes.going[j])
+            _decide(form, chance, tables, trail, lanes, lane, rng, epsilon)
+
+
+@jit
+def outcome_sampling_in_step(
+    form: Any,
+    chance: Any,
+    tables: Any,
+    trail: Any,
+    lanes: Lanes,
+    rng: np.ndarray,
+    done: int,
+    n: int,
+    epsilon: float,
+    optimistic: bool,
+    stride: int,
+    scale: float,
+) -> tuple[int, int]:
+    """As `outcome_sampling`, `len(lanes.node)` histories at a time."""
+    touched, played = ZERO, ZERO
+    t = done + 1
+    while played < index(n) and not full(form, chance):
+        together = min(index(len(lanes.node)), index(n) - played)
+        sample_histories(form, chance, tables, trail, lanes, rng, epsilon, together)
+        for lane in range(together):
+            node, made = index(lanes.node[lane]), index(lanes.made[lane])
+            drawn, base = lanes.drawn[lane], lane * lanes.depth
+            update_history(
+                form, chance, tables, trail, node, made, drawn, t, optimistic, scale, base
+            )
+            touched += made + ONE
+            t += stride
+        played += together
+    return int(played), int(touched)

@@ -1,0 +1,42 @@
+"""The command line on a game that is played without a tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.command import one_sentence, typed
+
+GAME = "goofspiel(3,tree=False)"
+
+
+def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
+    run = "run"
+    done = typed(tmp_path, "solve", GAME, "-a", "mccfr", "-n", "500", "--out", run)
+    assert "information sets were found, without a tree" in done.stdout
+    facts = json.loads(typed(tmp_path, "solve", "--resume", run, "-n", "600", "--json").stdout)
+    assert facts["information_sets_found"] > 10
+    for name in ("player 2: start", "start", "st*"):
+        assert "player 2  start" in typed(tmp_path, "show", run, "--infoset", name).stdout
+    found = json.loads(typed(tmp_path, "evaluate", run, "--seconds", "0.1", "--json").stdout)
+    assert found["exploitability_lower_bound"] > 0
+    assert "at least: exploitability" in typed(tmp_path, "evaluate", run, "--seconds", "0.1").stdout
+    typed(tmp_path, "respond", run, "-n", "200", "--player", "1", "--out", "answer")
+    played = typed(tmp_path, "match", "answer", run, "--hands", "500", "--json")
+    assert json.loads(played.stdout)["hands"] == 500
+    assert "found while playing" in typed(tmp_path, "games", GAME).stdout
+
+
+def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
+    run = "run"
+    typed(tmp_path, "solve", GAME, "-a", "mccfr", "-n", "100", "--out", run)
+    for command in (
+        ("solve", GAME, "-a", "cfr+", "-n", "10"),
+        ("evaluate", run, "--method", "exact"),
+        ("evaluate", run, "--method", "guess"),
+        ("evaluate", run, "--flops", "3"),
+        ("frontier", run),
+        ("games", "kuhn(tree=False)"),
+    ):
+        done = typed(tmp_path, *command)
+        assert one_sentence(done), (command, done)

@@ -1,0 +1,125 @@
+"""Several histories in step: sampled regrets are unbiased, by enumeration of pairs of histories;
+the sampler writes these histories; and nothing else depends on how they were kept."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+from reference.common import to_slots
+from reference.evaluation import counterfactual_regrets, histories, share
+from reference.games import game_and_root
+from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, policy_of
+
+import counterplay as cp
+from counterplay.kernels.jit import index
+from counterplay.kernels.rng import new_state
+from counterplay.solvers.history import Tables, Trail, new_trail, update_history
+from counterplay.solvers.in_step import new_lanes, sample_histories
+
+
+def side_by_side(one: Trail, two: Trail) -> Trail:
+    """Two histories in one trail, as lanes have them."""
+    joined = {
+        name: np.concatenate([getattr(one, name), getattr(two, name)])
+        for name in Trail._fields
+        if name != "width"
+    }
+    return Trail(**joined, width=one.width)
+
+
+@pytest.mark.parametrize("optimistic", [True, False])
+def test_regrets_of_two_at_once_are_unbiased(optimistic: bool) -> None:
+    """Σ q(z) q(z') times what both updates add, the second to tables that the first has changed, is
+    twice the counterfactual regret."""
+    game, root = game_and_root("kuhn")
+    regret = arbitrary_regrets(game)
+    policy = policy_of(game, regret)
+    built = []
+    for steps, _ in histories(root):
+        path, end, made, drawn = kernel_path(game, policy, steps)
+        q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
+        built.append((path, end, made, drawn, q))
+    expected, total = np.zeros(game.n_slots), 0.0
+    for one, two in product(built, repeat=2):
+        tables = Tables(
+            regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
+        )
+        trail = side_by_side(one[0], two[0])
+        for lane, (_, end, made, drawn, _) in enumerate((one, two)):
+            update_history(
+                game.tree,
+                HAND,
+                tables,
+                trail,
+                index(end),
+                index(made),
+                drawn,
+                1 + lane,
+                optimistic,
+                1.0,
+                index(lane * game.depth),
+            )
+        expected += one[4] * two[4] * (tables.regret - regret)
+        total += one[4] * two[4]
+    assert total == pytest.approx(1.0, abs=1e-12)
+    exact = to_slots(game, counterfactual_regrets(root, policy))
+    np.testing.assert_allclose(expected, 2.0 * exact, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "toy"])
+def test_each_lane_writes_a_history_of_the_enumeration(name: str) -> None:
+    game, root = game_and_root(name)
+    regret = arbitrary_regrets(game)
+    policy = policy_of(game, regret)
+    built = (kernel_path(game, policy, steps) for steps, _ in histories(root))
+    paths = {path[1]: path for path in built}
+    tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
+    many, depth, width = 5, game.depth, game.max_actions
+    trail, lanes = new_trail(many * depth, width, many * 2), new_lanes(many, depth)
+    rng = new_state(0)
+    for _ in range(30):
+        sample_histories(game.tree, HAND, tables, trail, lanes, rng, EPSILON, index(many))
+        for lane in range(many):
+            path, _, length, drawn = paths[int(lanes.node[lane])]
+            assert lanes.made[lane] == length
+            assert lanes.drawn[lane] == pytest.approx(drawn, rel=1e-14)
+            for field in ("infoset", "player", "action", "own", "others", "drawn"):
+                mine = getattr(trail, field)[lane * depth : lane * depth + length]
+                np.testing.assert_allclose(mine, getattr(path, field)[:length], rtol=1e-14)
+
+
+@pytest.mark.slow
+def test_the_same_bits_without_a_tree_and_however_cut() -> None:
+    ask = {"iterations": 3_000, "seed": 5, "together": 8}
+    one = cp.solve("goofspiel(3)", "mccfr", **ask).strategy
+    two = cp.solve("goofspiel(3,tree=False)", "mccfr", **ask).strategy
+    assert np.array_equal(two.on("goofspiel(3)").probabilities, one.probabilities)
+
+
+def test_it_converges() -> None:
+    """Slower than one by one at equal iterations (docs/explanation/lower-bounds.md), but it does:
+    the mean of seeds falls as iterations grow."""
+    means = [
+        np.mean(
+            [
+                cp.solve(
+                    "goofspiel(4)", "mccfr", iterations=n, seed=seed, together=16
+                ).exploitability
+                for seed in range(3)
+            ]
+        )
+        for n in (10_000, 160_000)
+    ]
+    assert means[1] < 0.5 * means[0]
+
+
+def test_what_cannot_be_played_in_step_is_refused() -> None:
+    for together in (0, 257, True, 1.5):
+        with pytest.raises(cp.CounterplayError, match="together must be"):
+            cp.solve("kuhn", "mccfr", iterations=1, together=together)
+    model = cp.Strategy.uniform("kuhn")
+    with pytest.raises(cp.CounterplayError, match="leave out together"):
+        cp.respond("kuhn", model, 0, algorithm="mcrnr", iterations=1, together=4)
