@@ -1,8 +1,10 @@
 """Games that fit in no tree, solved for ten minutes: what was found, how it plays, how exploitable
-it is at least. `python -m benchmarks.large [MINUTES [THREADS]]`, into `benchmarks/large.csv`."""
+it is at least. `python -m benchmarks.large [MINUTES [THREADS]]`, into `benchmarks/large.csv`; each
+in a process of its own, so that its peak of memory is its own."""
 
 from __future__ import annotations
 
+import multiprocessing
 import resource
 import sys
 from pathlib import Path
@@ -72,13 +74,13 @@ def solve_and_play(
 def main() -> None:
     seconds = 60.0 * float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rows = [
-        row
-        for name in GAMES
-        for algorithm in ALGORITHMS
-        for row in solve_and_play(name, algorithm, seconds, threads)
-    ]
-    write_rows(PATH, HEADER, rows)
+    rows: list[tuple[Any, ...]] = []
+    context = multiprocessing.get_context("spawn")
+    for name in GAMES:
+        for algorithm in ALGORITHMS:
+            with context.Pool(1) as pool:
+                rows += pool.apply(solve_and_play, (name, algorithm, seconds, threads))
+            write_rows(PATH, HEADER, rows)
 
 
 if __name__ == "__main__":
