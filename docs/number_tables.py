@@ -359,8 +359,8 @@ def safe_table() -> str:
     for row in rows("../benchmarks/safe.csv"):
         line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
         line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
-        against, ties = row.get("against", "uniform play"), row.get("ties", "near")
-        where = against + ("" if ties.startswith("near") else f", ties {ties}")
+        near = row["ties"].startswith("near")
+        where = row["against"] + ("" if near else f", ties {row['ties']}")
         if where not in header:
             header.append(where)
     return table(header, list(found.values()))

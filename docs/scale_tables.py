@@ -103,7 +103,22 @@ def machines_table() -> str:
     return table(["game", "10 machines", "100", "1,000", "a meeting of 100"], lines)
 
 
+def noregret_table() -> str:
+    """CFR of noregret beside ours."""
+    lines = [
+        [
+            f"`{row['game']}`",
+            f"{float(row['ours_ms']):.4f}",
+            f"{float(row['noregret_ms']):.1f}",
+            f"{float(row['times']):,.0f} ({float(row['least']):,.0f} to {float(row['most']):,.0f})",
+        ]
+        for row in rows("../benchmarks/noregret.csv")
+    ]
+    return table(["game", "ours, ms", "noregret, ms", "times"], lines)
+
+
 SCALE = {
+    "noregret": noregret_table,
     "gpu": gpu_table,
     "gpu-precision": precision_table,
     "cluster-sent": sent_table,
