@@ -112,7 +112,7 @@ def noregret_table() -> str:
             f"{float(row['noregret_ms']):.1f}",
             f"{float(row['times']):,.0f} ({float(row['least']):,.0f} to {float(row['most']):,.0f})",
         ]
-        for row in rows("../benchmarks/noregret.csv")
+        for row in _rows("noregret")
     ]
     return table(["game", "ours, ms", "noregret, ms", "times"], lines)
 
