@@ -162,44 +162,60 @@ def _claims(curves: list[Curve]) -> list[Claim]:
     return [*made, rules.similar(few, of("dbr", TARGET), label(TARGET))]
 
 
+SHOWN = {"rnr": "RNR", "mcrnr": "MCRNR", "mcrnr (outcome)": "MCRNR by outcome sampling"}
+Ends = tuple[rules.Seen, rules.Seen]
+
+
 def _picture(curves: list[Curve], path: Path) -> None:
     names = list(dict.fromkeys(curve.game for curve in curves))
     figure, axes = new_figure(2, len(names), 4.2 * len(names), 7.6)
     for column, name in enumerate(names):
         mine = [curve for curve in curves if curve.game == name and curve.how != "dbr"]
         paper = [curve for curve in mine if curve.model.label == mine[0].model.label]
+        others = [curve for curve in mine if curve not in paper]
         exploitable = f"{mine[0].model.exploitability:.2g}"
         _panel(axes[0, column], paper, f"{name}, model: MCCFR, exploitable by {exploitable}")
-        _panel(axes[1, column], [c for c in mine if c not in paper], f"{name}, other models")
+        axes[0, column].set(
+            xlabel="exploitability b1 + b2", ylabel="exploitation (payoff against the model)"
+        )
+        ends = {c.model.label: (c.spots[0], c.spots[-1]) for c in others if c.how == "rnr"}
+        _panel(axes[1, column], others, f"{name}, other models", ends)
+        axes[1, column].set(
+            xlabel="share of RNR's exploitability at p = 1",
+            ylabel="share of what RNR gains by p = 1",
+        )
     figure.suptitle(
         "What responses win from a model and what they risk (both seats, payoff per game)"
     )
     save_figure(figure, path)
 
 
-def _panel(axis: Any, curves: list[Curve], title: str) -> None:
+def _panel(axis: Any, curves: list[Curve], title: str, ends: dict[str, Ends] | None = None) -> None:
+    """`ends`: RNR's first and last point by model, of which shares are shown."""
     colours: dict[str, str] = {}
     for k, curve in enumerate(curves):
-        x, y = [q.risk for q in curve.spots], [q.gain for q in curve.spots]
         colour = colours.setdefault(curve.model.label, COLOURS[len(colours) % len(COLOURS)])
-        what = f"{curve.how.upper()}, {curve.model.label}"
+        what = f"{SHOWN[curve.how]}, {curve.model.label}"
+        x, y = [q.risk for q in curve.spots], [q.gain for q in curve.spots]
+        if ends is not None:
+            first, last = ends[curve.model.label]
+            x = [rules.share(risk, first.risk, last.risk) for risk in x]
+            y = [rules.share(gain, first.gain, last.gain) for gain in y]
         if curve.how != "rnr":
             axis.plot(x, y, "x" if curve.how == "mcrnr" else "+", color=colour, label=what)
             continue
         style = STYLES[k % len(STYLES)]
         axis.plot(x, y, marker="o", markersize=4, color=colour, linestyle=style, label=what)
-        ends = [x[0], x[-1]], [y[0], y[-1]]
-        axis.plot(*ends, color=colour, linestyle=":", linewidth=1)
-        last: tuple[float, float] | None = None
-        for spot in (curve.spots[k] for k in (0, 1, 4, -2, -1)):
-            here = (spot.risk, spot.gain)
-            if last is None or _apart(here, last, x, y):
+        axis.plot([x[0], x[-1]], [y[0], y[-1]], color=colour, linestyle=":", linewidth=1)
+        before: tuple[float, float] | None = None
+        for j in (0, 1, 4, -2, -1):
+            here = (x[j], y[j])
+            if before is None or _apart(here, before, x, y):
                 offset = {"textcoords": "offset points", "xytext": (4, -10)}
-                axis.annotate(f"{spot.p:g}", here, fontsize=7, color=colour, **offset)
-                last = here
+                axis.annotate(f"{curve.spots[j].p:g}", here, fontsize=7, color=colour, **offset)
+                before = here
     axis.set_title(title, fontsize=9)
-    axis.set(xlabel="exploitability b1 + b2", ylabel="exploitation (payoff against the model)")
-    axis.legend(frameon=False, fontsize=7)
+    axis.legend(frameon=False, fontsize=7, loc="lower right")
 
 
 def _apart(
