@@ -162,7 +162,7 @@ def _claims(curves: list[Curve]) -> list[Claim]:
     return [*made, rules.similar(few, of("dbr", TARGET), label(TARGET))]
 
 
-SHOWN = {"rnr": "RNR", "mcrnr": "MCRNR", "mcrnr (outcome)": "MCRNR by outcome sampling"}
+SHOWN = {"rnr": "RNR", "mcrnr": "MCRNR", "mcrnr (outcome)": "MCRNR, outcome sampling"}
 Ends = tuple[rules.Seen, rules.Seen]
 
 
@@ -195,7 +195,7 @@ def _panel(axis: Any, curves: list[Curve], title: str, ends: dict[str, Ends] | N
     colours: dict[str, str] = {}
     for k, curve in enumerate(curves):
         colour = colours.setdefault(curve.model.label, COLOURS[len(colours) % len(COLOURS)])
-        what = f"{SHOWN[curve.how]}, {curve.model.label}"
+        what = SHOWN[curve.how] + (f", {curve.model.label}" if ends else "")
         x, y = [q.risk for q in curve.spots], [q.gain for q in curve.spots]
         if ends is not None:
             first, last = ends[curve.model.label]
