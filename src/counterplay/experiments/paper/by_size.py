@@ -9,6 +9,7 @@ all, the gap cannot be measured, and what is measured is what the response wins.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -176,16 +177,26 @@ def picture(runs: rules.Runs, path: Path) -> None:
                 _line(axis, [games[name].get(method) for name in names], what, method, k)
             axis.set(yscale="log", title=family, xticks=range(len(names)))
             axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("")
             axis.set_ylabel(label if column == 0 else "")
             axis.set_xlim(-0.4, len(names) - 0.6)
             axis.set_xticklabels(
                 [name.rstrip(")").replace("(", ",").split(",")[-1] for name in names]
             )
             _shade(axis, games)
+    for line in axes:
+        _alike(line)
     named = axes[0, 0].get_legend_handles_labels()
     figure.legend(*named, loc="outside lower center", ncols=len(METHODS), frameon=False)
     figure.suptitle(f"A response to uniform play, p = {P:g}, to a gap of {GAP:.0%}, by size")
     save_figure(figure, path)
+
+
+def _alike(axes: Sequence[Any]) -> None:
+    """The same powers of ten on all of them."""
+    ends = [math.log10(end) for axis in axes for end in axis.get_ylim()]
+    for axis in axes:
+        axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
 
 
 def _shade(axis: Any, games: Mapping[str, rules.Methods]) -> None:

@@ -3,7 +3,7 @@ the paper, whose games all fit.
 
 There is one run of each, so seconds are taken to be known to a factor of two either way, and peaks
 of memory to a tenth. A run that was stopped needs at least as long as it ran. Sampling is meant for
-large games: below a million histories nothing is decided, neither way.
+large games: below five million histories nothing is decided, neither way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from counterplay.experiments.harness.judge import (
 CFR, CFR_PLUS = "RNR, CFR", "RNR, CFR+"
 OUTCOME, EXTERNAL = "MCRNR, outcome", "MCRNR, external"
 OUTCOME_ALONE = "MCRNR, outcome, no tree"
-LARGE = 1_000_000  # histories
+LARGE = 5_000_000  # histories
 TIMES, PEAKS = 2.0, 1.1  # factors to which seconds and memory are known
 REACHED, NO_TREE, NO_ROOM = "target", "too large for a tree", "out of memory"
 
