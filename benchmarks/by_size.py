@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.experiments.paper.by_size import picture
-from counterplay.experiments.paper.rules.by_size import Measured
+from counterplay.experiments.paper.rules.by_size import SizeRun
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "by-size.png"
 FOUND = (ROOT / "docs" / "results" / "paper" / "by-size.csv", Path(__file__).with_suffix(".csv"))
 
 
-def read(path: Path) -> dict[str, dict[str, dict[str, Measured]]]:
+def read(path: Path) -> dict[str, dict[str, dict[str, SizeRun]]]:
     """By family, game and method."""
-    runs: dict[str, dict[str, dict[str, Measured]]] = {}
+    runs: dict[str, dict[str, dict[str, SizeRun]]] = {}
     with path.open() as file:
         for row in csv.DictReader(file):
-            numbers: list[Any] = [row.get(name) or None for name in Measured._fields[1:]]
-            one = Measured(row["note"], *(x and float(x) for x in numbers))
+            numbers: list[Any] = [row.get(name) or None for name in SizeRun._fields[1:]]
+            one = SizeRun(row["note"], *(x and float(x) for x in numbers))
             runs.setdefault(row["family"], {}).setdefault(row["game"], {})[row["method"]] = one
     return runs
 

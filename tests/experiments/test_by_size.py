@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from support.experiments import make_small
 
+import counterplay as cp
 from counterplay.base.errors import CounterplayError
 from counterplay.experiments.harness.registry import reproduce
 from counterplay.experiments.harness.side_by_side import jobs_of
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import by_size, own_process
 from counterplay.experiments.paper.own_process import Task, apart, measure
-from counterplay.experiments.paper.rules.by_size import NO_TREE, Measured
+from counterplay.experiments.paper.rules.by_size import NO_TREE, SizeRun
 
 TASK = Task("goofspiel(3)", "rnr", "cfr", True, 60.0)
 
@@ -55,9 +56,20 @@ def test_without_a_tree_the_same_iterations_and_what_they_win() -> None:
     assert tree.reached
     assert alone.reached
     assert (alone.iterations, alone.gap, tree.won) == (tree.iterations, None, None)
-    assert alone.won is not None
-    assert alone.won > (alone.won_error or 0.0) > 0
-    assert measure(sampled._replace(game="goofspiel(9)")) == Measured(NO_TREE)
+    exact = cp.respond(
+        "goofspiel(4)",
+        cp.Strategy.uniform("goofspiel(4)"),
+        0,
+        own_process.P,
+        "mcrnr",
+        engine="mccfr",
+        seed=1,
+        iterations=tree.iterations,
+    )
+    assert alone.won_error is not None
+    # 40,000 hands: five standard errors; uniform play wins nothing from uniform play
+    assert alone.won == pytest.approx(exact.payoff, abs=2.5 * alone.won_error)
+    assert measure(sampled._replace(game="goofspiel(9)")) == SizeRun(NO_TREE)
 
 
 def test_the_experiment_writes_what_it_promises(
@@ -80,9 +92,9 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
     """And jobs fill the same store as the experiment reads."""
     asked: list[Task] = []
 
-    def pretended(tasks: list[Task], tell: object) -> list[Measured]:
+    def pretended(tasks: list[Task], tell: object) -> list[SizeRun]:
         asked.extend(tasks)
-        return [Measured(NO_TREE) if t.tree else Measured("seconds", 1.0, 7) for t in tasks]
+        return [SizeRun(NO_TREE) if t.tree else SizeRun("seconds", 1.0, 7) for t in tasks]
 
     monkeypatch.setattr(own_process, "apart", pretended)
     monkeypatch.setitem(by_size.SCALES, "quick", by_size.Scale({"f": ["a(1)", "b(2)"]}, 1.0))

@@ -242,24 +242,24 @@ CASES[buckets.finer_in_the_end] = tuple(  # type: ignore[assignment]
 
 def sized(
     seconds: float, peak: float = 1.0, note: str = by_size.REACHED, nodes: int = by_size.LARGE
-) -> by_size.Measured:
-    return by_size.Measured(note, seconds, 10, 0.01, 0.0, peak, nodes)
+) -> by_size.SizeRun:
+    return by_size.SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
 
 
-def races(sampled: by_size.Measured, full: by_size.Measured) -> by_size.Runs:
+def races(sampled: by_size.SizeRun, full: by_size.SizeRun) -> by_size.Runs:
     """The last game has no tree, so that the one before is the largest that both can do."""
-    none = by_size.Measured(by_size.NO_TREE)
+    none = by_size.SizeRun(by_size.NO_TREE)
     last = {by_size.CFR: none, by_size.OUTCOME_ALONE: WON}
     small = {by_size.CFR: FULL_SIZED, by_size.OUTCOME_ALONE: FULL_SIZED}
     return {"f": {"a": small, "b": {by_size.CFR: full, by_size.OUTCOME_ALONE: sampled}, "c": last}}
 
 
-def sooner(sampled: by_size.Measured, full: by_size.Measured) -> Claim:
+def sooner(sampled: by_size.SizeRun, full: by_size.SizeRun) -> Claim:
     return by_size.sooner(races(sampled, full), by_size.OUTCOME_ALONE, by_size.CFR)
 
 
 def alone(won: float, note: str = by_size.NO_TREE) -> Claim:
-    last = {by_size.CFR: by_size.Measured(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
+    last = {by_size.CFR: by_size.SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
     return by_size.goes_on({"f": {"c": last}})
 
 
@@ -368,7 +368,7 @@ def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
         assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
     assert by_size.goes_on({"f": {}}).holds is None
     assert alone(0.3, by_size.NO_ROOM).holds is True
-    nobody = {by_size.CFR: by_size.Measured(by_size.NO_TREE)}
+    nobody = {by_size.CFR: by_size.SizeRun(by_size.NO_TREE)}
     for claim in by_size.claims({"f": {"c": nobody}}):
         assert claim.holds is None
         assert claim.measured

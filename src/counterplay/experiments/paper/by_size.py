@@ -27,7 +27,7 @@ from counterplay.experiments.paper import own_process
 from counterplay.experiments.paper.own_process import GAP, WARM, P, Task
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import by_size as rules
-from counterplay.experiments.paper.rules.by_size import Measured
+from counterplay.experiments.paper.rules.by_size import SizeRun
 
 #: Algorithm, engine, and whether there is a tree.
 METHODS = {
@@ -37,8 +37,8 @@ METHODS = {
     rules.EXTERNAL: ("mcrnr", "mccfr-external", True),
     rules.OUTCOME_ALONE: ("mcrnr", "mccfr", False),
 }
-HEADER = ("family", "game", "method", *Measured._fields)
-Family = dict[str, dict[str, Measured]]  # by game and method
+HEADER = ("family", "game", "method", *SizeRun._fields)
+Family = dict[str, dict[str, SizeRun]]  # by game and method
 STARTING = 1.5  # seconds of a process, about
 
 
@@ -72,7 +72,7 @@ def _task(game: str, method: str, seconds: float, iterations: int = 0) -> Task:
     return Task(game, *METHODS[method], seconds, iterations)
 
 
-def _kept(game: str, method: str, seconds: float, store: Store, tell: Tell) -> Measured:
+def _kept(game: str, method: str, seconds: float, store: Store, tell: Tell) -> SizeRun:
     """One run, or what is known without it: whoever has no tree has none by any method."""
     iterations = 0
     if method == rules.OUTCOME_ALONE:
@@ -85,22 +85,22 @@ def _kept(game: str, method: str, seconds: float, store: Store, tell: Tell) -> M
     return _pieces("size", [_task(game, method, seconds, iterations)], store, tell)[0]
 
 
-def _pieces(kind: str, tasks: Sequence[Task], store: Store, tell: Tell) -> list[Measured]:
+def _pieces(kind: str, tasks: Sequence[Task], store: Store, tell: Tell) -> list[SizeRun]:
     """Of one process."""
     recipe = {
         "tasks": [task._asdict() for task in tasks],
         "p": P,
         "gap": GAP,
-        "fields": Measured._fields,
+        "fields": SizeRun._fields,
         "file": file_version(own_process.__file__),
     }
 
-    def make() -> list[Measured]:
+    def make() -> list[SizeRun]:
         if kind != "warm":
             _warm(store, tell)
         return own_process.apart(tasks, tell)
 
-    return [Measured(*one) for one in store.value(kind, recipe, make)]
+    return [SizeRun(*one) for one in store.value(kind, recipe, make)]
 
 
 def _warm(store: Store, tell: Tell) -> None:
@@ -157,7 +157,7 @@ def _sheet(runs: rules.Runs) -> Sheet:
     return Sheet(title, ["game", *METHODS], rows)
 
 
-def _cell(one: Measured) -> str:
+def _cell(one: SizeRun) -> str:
     if one.total is None:
         return one.note
     peak = "" if one.peak_gb is None else f", {one.peak_gb:.2f} GB"
@@ -207,7 +207,7 @@ def _shade(axis: Any, games: Mapping[str, rules.Methods]) -> None:
             axis.text(x, 0.02, "no tree", ha="center", transform=axis.get_xaxis_transform())
 
 
-def _line(axis: Any, ran: Sequence[Measured | None], what: str, label: str, series: int) -> None:
+def _line(axis: Any, ran: Sequence[SizeRun | None], what: str, label: str, series: int) -> None:
     """What came to the gap as a line, what did not as crosses."""
     seen = [(x, one, getattr(one, what)) for x, one in enumerate(ran) if one is not None]
     done = [(x, y) for x, one, y in seen if one.reached and y is not None]

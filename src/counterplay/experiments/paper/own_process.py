@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from counterplay.base.errors import CounterplayError, TooLarge
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.judge import Z
-from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHED, Measured
+from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHED, SizeRun
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -48,7 +48,7 @@ class Task(NamedTuple):
     iterations: int = 0
 
 
-def apart(tasks: Sequence[Task], tell: Tell) -> list[Measured]:
+def apart(tasks: Sequence[Task], tell: Tell) -> list[SizeRun]:
     """`measure` of each in one process, which ends with this one, or when `tell` says stop."""
     command = [sys.executable, "-m", __name__, json.dumps(tasks)]
     pipe, limit = subprocess.PIPE, sum(task.seconds for task in tasks) + 1.0
@@ -60,11 +60,11 @@ def apart(tasks: Sequence[Task], tell: Tell) -> list[Measured]:
         finally:
             process.kill()
     if process.returncode == KILLED:
-        return [Measured(NO_ROOM) for _ in tasks]
+        return [SizeRun(NO_ROOM) for _ in tasks]
     if process.returncode:
         last = (said[1].strip().splitlines() or ["no answer"])[-1]
         raise CounterplayError(f"{tasks[0].game}: a process of its own failed: {last}")
-    return [Measured(*one) for one in json.loads(said[0].splitlines()[-1])]
+    return [SizeRun(*one) for one in json.loads(said[0].splitlines()[-1])]
 
 
 def _heard(process: subprocess.Popen[str]) -> tuple[str, str] | None:
@@ -75,17 +75,17 @@ def _heard(process: subprocess.Popen[str]) -> tuple[str, str] | None:
         return None
 
 
-def measure(task: Task) -> Measured:
+def measure(task: Task) -> SizeRun:
     """In this process."""
     _solve(_game(task._replace(game=WARM)), task, {"iterations": 1})
     begun = time.perf_counter()
     try:
         game = _game(task)
         if task.tree and not game.has_tree:
-            return Measured(NO_TREE)
+            return SizeRun(NO_TREE)
         return _measured(game, task, begun)
     except (MemoryError, TooLarge):
-        return Measured(NO_ROOM)
+        return SizeRun(NO_ROOM)
 
 
 def _game(task: Task) -> Game:
@@ -93,7 +93,7 @@ def _game(task: Task) -> Game:
     return game if task.tree or not game.has_tree else load(task.game[:-1] + ",tree=False)")
 
 
-def _measured(game: Game, task: Task, begun: float) -> Measured:
+def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     span, nodes = 1.0, None
     limits: dict[str, Any] = {"seconds": task.seconds}
     if task.iterations:
@@ -109,7 +109,7 @@ def _measured(game: Game, task: Task, begun: float) -> Measured:
     gap = run.exploitability / span if game.has_tree else None
     won = (None, None) if game.has_tree else _won(game, response)
     note = REACHED if run.stopped_by == "iterations" else run.stopped_by
-    return Measured(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
+    return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
 
 
 def _solve(game: Game, task: Task, limits: dict[str, Any]) -> Response:

@@ -31,7 +31,7 @@ TIMES, PEAKS = 2.0, 1.1  # factors to which seconds and memory are known
 REACHED, NO_TREE, NO_ROOM = "target", "too large for a tree", "out of memory"
 
 
-class Measured(NamedTuple):
+class SizeRun(NamedTuple):
     """What one run came to. None: not measured."""
 
     note: str  # what stopped it, or why it did not start
@@ -56,7 +56,7 @@ class Measured(NamedTuple):
         return self.seconds + self.build_seconds
 
 
-Methods = Mapping[str, Measured]
+Methods = Mapping[str, SizeRun]
 #: By family and game, the games from small to large.
 Runs = Mapping[str, Mapping[str, Methods]]
 
@@ -71,7 +71,7 @@ def largest(games: Mapping[str, Methods], *methods: str) -> str | None:
     return ran[-1] if ran else None
 
 
-def ratio(sampled: Measured, full: Measured) -> Range | None:
+def ratio(sampled: SizeRun, full: SizeRun) -> Range | None:
     """Seconds to the gap, of sampling over full width; None where neither came to it."""
     if not sampled.total or not full.total or not (sampled.reached or full.reached):
         return None
@@ -104,7 +104,7 @@ def sooner(runs: Runs, sampled: str, full: str) -> Claim:
     )
 
 
-def _compared(mine: Measured, other: Measured, found: Range | None) -> str:
+def _compared(mine: SizeRun, other: SizeRun, found: Range | None) -> str:
     if found is None:
         return "neither came to the gap in its time"
     late = "" if mine.reached else ", at least"
