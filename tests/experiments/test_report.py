@@ -258,9 +258,9 @@ def _settings(path: Path) -> set[str]:
 
 def test_every_setting_of_every_experiment_is_explained() -> None:
     from counterplay.experiments.harness.settings import meaning
-    from counterplay.experiments.paper import buckets, fig4_holdem, fig6, fig7, fig8, sizes
+    from counterplay.experiments.paper import buckets, by_size, fig4_holdem, fig6, fig7, fig8, sizes
 
-    scales = (buckets, fig4_holdem, fig6, fig7, fig8)
+    scales = (buckets, by_size, fig4_holdem, fig6, fig7, fig8)
     names = {name for module in scales for name in module.Scale._fields}
     names |= set(sizes.Sizes._fields)
     written = [_settings(path) for path in Path(buckets.__file__).parent.glob("*.py")]

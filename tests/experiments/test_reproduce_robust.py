@@ -89,6 +89,7 @@ LONG = {
     "fig4-holdem",
     "fig8",
     "buckets",
+    "by-size",
 }  # of the same kinds of pieces: make test-slow
 
 

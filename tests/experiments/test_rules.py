@@ -19,6 +19,7 @@ from counterplay.experiments.paper import rules
 from counterplay.experiments.paper.rules import (
     bots,
     buckets,
+    by_size,
     frontier,
     kuhn,
     online,
@@ -239,6 +240,44 @@ CASES[buckets.finer_in_the_end] = tuple(  # type: ignore[assignment]
 )
 
 
+def sized(
+    seconds: float, peak: float = 1.0, note: str = by_size.REACHED, nodes: int = by_size.LARGE
+) -> by_size.SizeRun:
+    return by_size.SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
+
+
+def races(sampled: by_size.SizeRun, full: by_size.SizeRun) -> by_size.Runs:
+    """The last game has no tree, so that the one before is the largest that both can do."""
+    none = by_size.SizeRun(by_size.NO_TREE)
+    last = {by_size.CFR: none, by_size.OUTCOME_ALONE: WON}
+    small = {by_size.CFR: FULL_SIZED, by_size.OUTCOME_ALONE: FULL_SIZED}
+    return {"f": {"a": small, "b": {by_size.CFR: full, by_size.OUTCOME_ALONE: sampled}, "c": last}}
+
+
+def sooner(sampled: by_size.SizeRun, full: by_size.SizeRun) -> Claim:
+    return by_size.sooner(races(sampled, full), by_size.OUTCOME_ALONE, by_size.CFR)
+
+
+def alone(won: float, note: str = by_size.NO_TREE) -> Claim:
+    last = {by_size.CFR: by_size.SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
+    return by_size.goes_on({"f": {"c": last}})
+
+
+FULL_SIZED = sized(10.0)
+WON = sized(10.0, note="seconds")._replace(won=0.3, won_error=0.1)
+CASES[by_size.sooner] = (
+    lambda: sooner(sized(4.0), FULL_SIZED),
+    lambda: sooner(sized(21.0), FULL_SIZED),
+    lambda: sooner(sized(12.0), FULL_SIZED),
+)
+CASES[by_size.smaller] = (
+    lambda: by_size.smaller(races(sized(1.0, 0.5), FULL_SIZED)),
+    lambda: by_size.smaller(races(sized(1.0, 1.5), FULL_SIZED)),
+    lambda: by_size.smaller(races(sized(1.0, 1.05), FULL_SIZED)),
+)
+CASES[by_size.goes_on] = (lambda: alone(0.3), lambda: alone(-0.3), lambda: alone(0.05))
+
+
 def _rules() -> list[Any]:
     """Every function of the rules that makes a claim."""
     found = []
@@ -313,6 +352,27 @@ def test_points_that_have_not_converged_decide_nothing() -> None:
     for claim in frontier.claims({"m": rough}, {"m": rough}):
         assert claim.holds is None
         assert "not converged: ocp, bluff" in claim.measured
+
+
+def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
+    """Small games, runs that were stopped, and games that nobody could do."""
+    stopped = sized(30.0, note="seconds")
+    assert sooner(stopped, stopped).holds is None
+    assert sooner(stopped, FULL_SIZED).holds is False  # RNR was there in less than half of it
+    assert sooner(sized(12.0, note="seconds"), FULL_SIZED).holds is None
+    assert sooner(sized(4.0), stopped).holds is True
+    assert sooner(sized(30.0), sized(10.0, note="seconds")).holds is None
+    for one in (sized(1.0), sized(90.0)):
+        few = FULL_SIZED._replace(nodes=by_size.LARGE - 1)
+        assert sooner(one, few).holds is None
+        assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
+    assert by_size.goes_on({"f": {}}).holds is None
+    assert alone(0.3, by_size.NO_ROOM).holds is True
+    nobody = {by_size.CFR: by_size.SizeRun(by_size.NO_TREE)}
+    for claim in by_size.claims({"f": {"c": nobody}}):
+        assert claim.holds is None
+        assert claim.measured
+        assert claim.text.endswith("(beyond the paper).")
 
 
 def test_no_method_is_compared_before_its_first_iteration() -> None:

@@ -19,11 +19,13 @@ from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.paper import (
     bots,
     buckets,
+    by_size,
     fig4_holdem,
     fig4_kuhn,
     fig6,
     fig7,
     fig8,
+    own_process,
     players,
     sizes,
     table2,
@@ -50,6 +52,7 @@ SIZES = sizes.Sizes(
     trusted=200,
 )
 GAMES = ("ocp(10)", "goofspiel(3)")
+CLOCKED = ("seconds", "build_seconds", "peak_gb")  # columns that no two runs share
 
 
 @cache
@@ -101,6 +104,11 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
     patch.setattr(buckets, "BUCKETS", (10, 100, 200))
     patch.setitem(buckets.SCALES, "quick", buckets.Scale("external", (120, 80, 60), 2, 60, 40))
+    families = {"Goof(N)": ["goofspiel(3)"], "PAM(2,2,H)": ["pam(2,2,4)"]}
+    patch.setitem(by_size.SCALES, "quick", by_size.Scale(families, 1e9))
+    patch.setattr(own_process, "apart", lambda tasks, tell: [own_process.measure(t) for t in tasks])
+    patch.setattr(own_process, "HANDS", 200)
+    patch.setattr(by_size, "picture", _no_picture)
     for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
         patch.setattr(module, "_picture", _no_picture)
 
@@ -110,6 +118,6 @@ def _no_picture(*arguments: Any, **named: Any) -> None:
 
 
 def numbers(folder: Path, name: str) -> list[dict[str, str]]:
-    """The rows of an experiment's CSV without the columns of seconds."""
+    """The rows of an experiment's CSV without the columns of seconds and memory."""
     rows = csv.DictReader((folder / f"{name}.csv").read_text().splitlines())
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+    return [{key: value for key, value in row.items() if key not in CLOCKED} for row in rows]

@@ -19,7 +19,18 @@ from counterplay.experiments.harness.store import Store
 
 SCALES = ("quick", "paper")
 #: The order of the report; what is not named here comes last.
-ORDER = ("fig4-kuhn", "fig4-holdem", "bots", "table1", "table2", "buckets", "fig6", "fig7", "fig8")
+ORDER = (
+    "fig4-kuhn",
+    "fig4-holdem",
+    "bots",
+    "table1",
+    "table2",
+    "buckets",
+    "fig6",
+    "fig7",
+    "by-size",
+    "fig8",
+)
 
 
 @cache

@@ -20,7 +20,18 @@ from counterplay.experiments.harness.store import Slot, Store
 FEW = 2
 MAKING = 0.95  # share of the whole that making the pieces is
 #: Whose pieces come first where time may not do for all.
-FIRST = ("table1", "table2", "buckets", "fig8", "fig4-holdem", "fig6", "bots", "fig7", "fig4-kuhn")
+FIRST = (
+    "table1",
+    "table2",
+    "buckets",
+    "fig8",
+    "fig4-holdem",
+    "fig6",
+    "bots",
+    "fig7",
+    "by-size",
+    "fig4-kuhn",
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,156 @@
+"""One response in a process of its own, so that its peak memory is that of the game, its forms and
+the solver, and nobody else's.
+
+Player 1 responds to uniform play. Kernels are compiled outside the clock, which starts where the
+game is loaded. The gap is the exploitability of the restricted game over the range of payoffs.
+Where there is no tree it cannot be measured; what can is what the response wins from the model, by
+play.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from counterplay.base.errors import CounterplayError, TooLarge
+from counterplay.base.progress import Tell
+from counterplay.experiments.harness.judge import Z
+from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHED, SizeRun
+from counterplay.forms.game import Game
+from counterplay.forms.strategy import Strategy
+from counterplay.games.registry import load
+from counterplay.responses.respond import respond
+from counterplay.responses.result import Response
+
+P = 0.75
+GAP = 0.02  # of the range of payoffs
+HANDS = 40_000  # in which a response without a tree is measured
+WARM = "goofspiel(3)"  # its kernels are those of every game
+LOOK_SECONDS = 0.1
+KILLED = -9  # as systems do where memory ends
+
+
+class Task(NamedTuple):
+    """`iterations`: that reach the gap, where it cannot be measured; 0: nobody knows."""
+
+    game: str
+    algorithm: str
+    engine: str
+    tree: bool
+    seconds: float
+    iterations: int = 0
+
+
+def apart(tasks: Sequence[Task], tell: Tell) -> list[SizeRun]:
+    """`measure` of each in one process, which ends with this one, or when `tell` says stop."""
+    command = [sys.executable, "-m", __name__, json.dumps(tasks)]
+    pipe, limit = subprocess.PIPE, sum(task.seconds for task in tasks) + 1.0
+    begun = time.monotonic()
+    with subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe) as process:
+        try:
+            while (said := _heard(process)) is None:
+                tell(min((time.monotonic() - begun) / limit, 1.0), tasks[0].game)
+        finally:
+            process.kill()
+    if process.returncode == KILLED:
+        return [SizeRun(NO_ROOM) for _ in tasks]
+    if process.returncode:
+        last = (said[1].strip().splitlines() or ["no answer"])[-1]
+        raise CounterplayError(f"{tasks[0].game}: a process of its own failed: {last}")
+    return [SizeRun(*one) for one in json.loads(said[0].splitlines()[-1])]
+
+
+def _heard(process: subprocess.Popen[str]) -> tuple[str, str] | None:
+    """What it has said, once it has ended."""
+    try:
+        return process.communicate(timeout=LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def measure(task: Task) -> SizeRun:
+    """In this process."""
+    _solve(_game(task._replace(game=WARM)), task, {"iterations": 1})
+    begun = time.perf_counter()
+    try:
+        game = _game(task)
+        if task.tree and not game.has_tree:
+            return SizeRun(NO_TREE)
+        return _measured(game, task, begun)
+    except (MemoryError, TooLarge):
+        return SizeRun(NO_ROOM)
+
+
+def _game(task: Task) -> Game:
+    game = load(task.game)
+    return game if task.tree or not game.has_tree else load(task.game[:-1] + ",tree=False)")
+
+
+def _measured(game: Game, task: Task, begun: float) -> SizeRun:
+    span, nodes = 1.0, None
+    limits: dict[str, Any] = {"seconds": task.seconds}
+    if task.iterations:
+        limits["iterations"] = task.iterations
+    if game.has_tree:
+        span, nodes = float(game.tree.payoff.max() - game.tree.payoff.min()), game.n_nodes
+        limits["target"] = GAP * span
+        if task.algorithm == "rnr":
+            _ = game.sequence_form
+    built = time.perf_counter() - begun
+    response = _solve(game, task, limits)
+    run, peak = response.runs[0], peak_gb()
+    gap = run.exploitability / span if game.has_tree else None
+    won = (None, None) if game.has_tree else _won(game, response)
+    note = REACHED if run.stopped_by == "iterations" else run.stopped_by
+    return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
+
+
+def _solve(game: Game, task: Task, limits: dict[str, Any]) -> Response:
+    model = Strategy.uniform(game)
+    return respond(game, model, 0, P, task.algorithm, engine=task.engine, seed=1, **limits)
+
+
+def _won(game: Game, response: Response) -> tuple[float, float]:
+    """What the response wins in its seat above what the model wins there, from the model. It plays
+    both seats, the other as the model does, so that is twice the mean."""
+    from counterplay.arena.match import play_match  # after the peak has been taken
+
+    both = response.strategy.for_player(None)
+    match = play_match(game, both, response.model, HANDS, 1, processes=1, luck_adjusted=False)
+    return 2 * match.mean, 2 * Z * match.standard_error
+
+
+def peak_gb() -> float | None:
+    """The most memory this process has had. On Linux a process inherits what `getrusage` says from
+    whoever started it, and the kernel's own count is its own."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024 / 1e9
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9  # bytes, on macOS
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_SECONDS)
+    os._exit(1)
+
+
+def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    print(json.dumps([measure(Task(*one)) for one in json.loads(sys.argv[1])]))
+
+
+if __name__ == "__main__":
+    main()
