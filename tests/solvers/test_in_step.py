@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +16,12 @@ from reference.games import game_and_root
 from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, policy_of
 
 import counterplay as cp
+from counterplay.holdem.deal import UNKNOWN, bucket_of, compare, find_board, new_deal
+from counterplay.holdem.rows import row_of
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.history import Tables, Trail, new_trail, update_history
+from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.history import Tables, Trail, update_decision
 from counterplay.solvers.in_step import new_lanes, sample_histories
 
 
@@ -49,19 +54,12 @@ def test_regrets_of_two_at_once_are_unbiased(optimistic: bool) -> None:
         )
         trail = side_by_side(one[0], two[0])
         for lane, (_, end, made, drawn, _) in enumerate((one, two)):
-            update_history(
-                game.tree,
-                HAND,
-                tables,
-                trail,
-                index(end),
-                index(made),
-                drawn,
-                1 + lane,
-                optimistic,
-                1.0,
-                index(lane * game.depth),
-            )
+            tail, base = 1.0, lane * game.depth
+            for k in range(base + made - 1, base - 1, -1):
+                won = game.tree.payoff[game.tree.row[end], trail.player[k]]
+                tail = update_decision(
+                    game.tree, HAND, tables, trail, k, won, 1.0 / drawn, tail, 1 + lane, optimistic
+                )
         expected += one[4] * two[4] * (tables.regret - regret)
         total += one[4] * two[4]
     assert total == pytest.approx(1.0, abs=1e-12)
@@ -78,7 +76,7 @@ def test_each_lane_writes_a_history_of_the_enumeration(name: str) -> None:
     paths = {path[1]: path for path in built}
     tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
     many, depth, width = 5, game.depth, game.max_actions
-    trail, lanes = new_trail(many * depth, width, many * 2), new_lanes(many, depth)
+    trail, lanes = new_lanes(many, depth, width, 2)
     rng = new_state(0)
     for _ in range(30):
         sample_histories(game.tree, HAND, tables, trail, lanes, rng, EPSILON, index(many))
@@ -123,3 +121,52 @@ def test_what_cannot_be_played_in_step_is_refused() -> None:
     model = cp.Strategy.uniform("kuhn")
     with pytest.raises(cp.CounterplayError, match="leave out together"):
         cp.respond("kuhn", model, 0, algorithm="mcrnr", iterations=1, together=4)
+
+
+def test_holdem_in_step_sees_the_cards_of_its_own_deal() -> None:
+    """Every information set that a lane met is that of its betting and its cards."""
+    game = cp.load("holdem(buckets=10)")
+    form, many = game.form, 7
+    solver = new_solver(game, "mccfr", 3, {"together": many})
+    solver.step(3 * many)  # the scratch has the last batch
+    worker = solver._team.workers[0]
+    trail, lanes = worker.scratch
+    decks = {tuple(deck[:9]) for deck in worker.chance.deck.tolist()}
+    assert len(decks) == many
+    for lane in range(many):
+        deal = new_deal()
+        deal.deck[:9] = worker.chance.deck[lane][:9]
+        node, street, board = index(0), -1, 0
+        for k in range(int(lanes.made[lane])):
+            while street < form.nodes.street[node]:
+                street += 1
+                board = find_board(form.cards, deal, street)
+            bucket = bucket_of(form.cards, deal, board, int(form.nodes.player[node]), street)
+            place = lane * lanes.depth + k
+            assert trail.infoset[place] == row_of(form.first_row, node, bucket)
+            node = index(form.nodes.first_child[node] + trail.action[place])
+        assert node == lanes.node[lane]
+        compare(deal)
+        assert worker.chance.winner[lane, 0] in (UNKNOWN, deal.winner[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    [("goofspiel(4)", 1), ("goofspiel(4,tree=False)", 1), ("holdem(buckets=10)", 2)],
+)
+def test_however_a_run_is_cut(name: str, threads: int, tmp_path: Path) -> None:
+    """In the middle of a batch too: what was sampled and waits is kept."""
+    options: dict[str, Any] = {"seed": 4, "together": 8, "threads": threads}
+    whole = cp.solve(name, "mccfr", iterations=3_001, **options)
+    run = tmp_path / "run"
+    cp.solve(name, "mccfr", iterations=1_003, folder=run, **options)
+    cp.resume(run, iterations=1_004)
+    again = cp.resume(run, iterations=3_001)
+    one, two = (found._solver.arrays() for found in (whole, again))
+    for key, array in one.items():
+        np.testing.assert_array_equal(two[key], array, err_msg=key)
+
+
+def test_tables_that_meet_by_key_are_played_one_by_one() -> None:
+    with pytest.raises(cp.CounterplayError, match="one thread only; leave out together"):
+        cp.solve("goofspiel(6,tree=False)", "mccfr", iterations=1, together=4, threads=2)

@@ -54,6 +54,12 @@ def chance_on(form: Any, buffer: Any) -> Any:
     return _ANSWERS["chance_on", type(form)](form, buffer)
 
 
+def lane_buffer(form: Any, many: int) -> Any:
+    """As `chance_buffer`, for so many games that are played at once."""
+    found = _ANSWERS.get(("lane_buffer", type(form)))
+    return chance_buffer(form) if found is None else found(form, many)
+
+
 def new_hand(form: Any) -> Any:
     """Scratch that no file keeps, for one thread."""
     return chance_on(form, apart(chance_buffer(form)))
@@ -69,6 +75,16 @@ def start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     """`start` of one of several games that are played at once; a form that is not its own answer
     keeps nothing of a game in `chance`."""
     return answer("start_in", type(form))(form, chance, lane, rng)
+
+
+def chance_in(form: Any, chance: Any, lane: Any) -> Any:
+    """What chance dealt in one of several games that are played at once."""
+    return answer("chance_in", type(form))(form, chance, lane)
+
+
+def infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
+    """`infoset_at` in one of several games that are played at once."""
+    return answer("infoset_in", type(form))(form, chance, lane, node)
 
 
 def move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
@@ -152,6 +168,14 @@ def _start_in_listed(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     return start(form, chance, rng)
 
 
+def _chance_in_listed(form: Any, chance: Any, lane: Any) -> Any:
+    return chance
+
+
+def _infoset_in_listed(form: Any, chance: Any, lane: Any, node: Any) -> Any:
+    return infoset_at(form, chance, node)
+
+
 def _move_listed(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return child(form, chance, node, action, rng)
 
@@ -205,6 +229,8 @@ def _policy_at_listed(form: Any, chance: Any, policy: Any, node: Any) -> Any:
 #: Answers of a form that says nothing else: it has a list of its information sets.
 _LISTED: dict[str, Callable[..., Any]] = {
     "start_in": _start_in_listed,
+    "chance_in": _chance_in_listed,
+    "infoset_in": _infoset_in_listed,
     "move": _move_listed,
     "settle": _settle_listed,
     "ask_node": _ask_node_listed,
@@ -222,6 +248,16 @@ _LISTED: dict[str, Callable[..., Any]] = {
 @overload(start_in)
 def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     return answer("start_in", form.instance_class)
+
+
+@overload(chance_in)
+def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
+    return answer("chance_in", form.instance_class)
+
+
+@overload(infoset_in)
+def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
+    return answer("infoset_in", form.instance_class)
 
 
 @overload(move)

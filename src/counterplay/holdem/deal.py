@@ -43,6 +43,29 @@ def deal_on(buffer: np.ndarray, cards: np.ndarray) -> Deal:
     return Deal(deck, bucket.reshape(4, 2), winner, masks, board, renaming, pair)
 
 
+class Deals(NamedTuple):
+    """w deals at once: the same, each array with one place for every deal in front."""
+
+    deck: np.ndarray
+    bucket: np.ndarray
+    winner: np.ndarray
+    masks: np.ndarray
+    board: np.ndarray
+    renaming: np.ndarray
+    pair: np.ndarray
+
+
+def deals_on(buffer: np.ndarray, cards: np.ndarray) -> Deals:
+    """Fresh decks over an array: int64[w · (len(cards) + LOOKED_UP)]."""
+    shapes = ((len(cards),), (4, 2), (1,), (4,), (1,), (1,), (2,))
+    many = len(buffer) // (len(cards) + LOOKED_UP)
+    buffer[:] = UNKNOWN
+    buffer[: many * len(cards)] = np.tile(cards, many)
+    ends = many * np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    parts = np.split(buffer, ends)
+    return Deals(*(p.reshape(many, *shape) for p, shape in zip(parts, shapes, strict=True)))
+
+
 def new_deal() -> Deal:
     """A deal of the full deck."""
     return deal_on(np.empty(N_CARDS + LOOKED_UP, dtype=np.int64), np.arange(N_CARDS))

@@ -12,12 +12,17 @@ import numpy as np
 
 from counterplay.forms.access import (
     answers,
+    ask_node,
     chance_buffer,
+    chance_in,
     chance_on,
     child,
     infoset_at,
+    infoset_in,
+    lane_buffer,
     player_at,
     start,
+    start_in,
     utility,
 )
 from counterplay.holdem.betting import NO_FOLD, BettingTree, PublicNodes
@@ -28,6 +33,7 @@ from counterplay.holdem.deal import (
     bucket_at,
     compare,
     deal_on,
+    deals_on,
     draw,
     find_board,
     pair_of,
@@ -83,9 +89,28 @@ def _chance_buffer(form: Any) -> Any:
     return np.empty(len(form.cards.deck) + LOOKED_UP, dtype=np.int64)
 
 
+@answers(lane_buffer, BettingGame)
+def _lane_buffer(form: Any, many: int) -> Any:
+    return np.empty(many * (len(form.cards.deck) + LOOKED_UP), dtype=np.int64)
+
+
 @answers(chance_on, BettingGame)
 def _chance_on(form: Any, buffer: Any) -> Any:
-    return deal_on(buffer, form.cards.deck)
+    one = len(form.cards.deck) + LOOKED_UP
+    return (deal_on if len(buffer) == one else deals_on)(buffer, form.cards.deck)
+
+
+@answers(chance_in, BettingGame)
+def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
+    return Deal(
+        chance.deck[lane],
+        chance.bucket[lane],
+        chance.winner[lane],
+        chance.masks[lane],
+        chance.board[lane],
+        chance.renaming[lane],
+        chance.pair[lane],
+    )
 
 
 @jit
@@ -113,6 +138,17 @@ def _start(form: Any, chance: Any, rng: Any) -> Any:
     return ZERO
 
 
+@answers(start_in, BettingGame)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    draw(chance_in(form, chance, lane), rng)
+    return ZERO
+
+
+@answers(ask_node, BettingGame)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    return None  # the betting tree is always near
+
+
 @answers(child, BettingGame)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return index(form.nodes.first_child[node]) + action
@@ -129,6 +165,14 @@ def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     if chance.bucket[index(street), player] == UNKNOWN:
         _look_up(form.cards, chance, street)
     return index(row_of(form.first_row, node, chance.bucket[index(street), player]))
+
+
+@answers(infoset_in, BettingGame)
+def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
+    street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
+    if chance.bucket[lane, index(street), player] == UNKNOWN:
+        _look_up(form.cards, chance_in(form, chance, lane), street)
+    return index(row_of(form.first_row, node, chance.bucket[lane, index(street), player]))
 
 
 @answers(utility, BettingGame)

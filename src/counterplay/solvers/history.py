@@ -99,6 +99,39 @@ def sample_history(
 
 
 @jit(inline=True)
+def update_decision(
+    form: Any,
+    chance: Any,
+    tables: Tables,
+    trail: Trail,
+    k: int,
+    won: float,
+    inverse: float,
+    tail: float,
+    t: int,
+    optimistic: bool,
+) -> float:
+    """Lines 10-20 at decision k. `won`: by who decided; `inverse`: 1 / π^σ'(z), times what a sample
+    counts; `tail`: π^σ(z[I]a, z). Gives π^σ(z[I], z)."""
+    infoset = index(trail.infoset[k])
+    first, count = slots_of(form, chance, infoset)
+    offset = k * trail.width
+    action = index(trail.action[k])
+    below = tail * trail.policy[offset + action]
+    weight = won * trail.others[k] * inverse  # Eq 6, w_I
+    if optimistic:
+        share = (t - tables.last_visit[infoset]) * trail.own[k]  # line 15
+        tables.last_visit[infoset] = t  # line 17
+    else:
+        share = trail.own[k] / trail.drawn[k]
+    for a in range(count):
+        tables.regret[first + a] -= weight * below  # Eq 6, otherwise
+        tables.strategy_sum[first + a] += share * trail.policy[offset + a]
+    tables.regret[first + action] += weight * tail  # Eq 6, z[I]a ⊑ z
+    return float(below)
+
+
+@jit(inline=True)
 def update_history(
     form: Any,
     chance: np.ndarray,
@@ -110,30 +143,12 @@ def update_history(
     t: int,
     optimistic: bool,
     scale: float,
-    base: int = ZERO,
 ) -> None:
     """Lines 10-20: from the end of the history back to its start, change `tables` at every
-    information set on it. Its decisions stand in `trail` from `base` on."""
-    width = trail.width
-    tail = 1.0  # π^σ(z[I]a, z)
-    inverse = scale / drawn
-    k = base + n_decisions
-    while k > base:
+    information set on it."""
+    tail, inverse = 1.0, scale / drawn
+    k = index(n_decisions)
+    while k > ZERO:
         k -= ONE
-        infoset = index(trail.infoset[k])
-        first, count = slots_of(form, chance, infoset)
-        offset = k * width
-        action = index(trail.action[k])
-        below = tail * trail.policy[offset + action]  # π^σ(z[I], z)
-        # Eq 6, w_I
-        weight = utility(form, chance, node, trail.player[k]) * trail.others[k] * inverse
-        if optimistic:
-            share = (t - tables.last_visit[infoset]) * trail.own[k]  # line 15
-            tables.last_visit[infoset] = t  # line 17
-        else:
-            share = trail.own[k] / trail.drawn[k]
-        for a in range(count):
-            tables.regret[first + a] -= weight * below  # Eq 6, otherwise
-            tables.strategy_sum[first + a] += share * trail.policy[offset + a]
-        tables.regret[first + action] += weight * tail  # Eq 6, z[I]a ⊑ z
-        tail = below
+        won = utility(form, chance, node, trail.player[k])
+        tail = update_decision(form, chance, tables, trail, k, won, inverse, tail, t, optimistic)

@@ -5,6 +5,10 @@ all from the tables as they were; each asks for what it reads next and goes on w
 asked. Their updates are applied in order afterwards, as iterations t, t + 1, ... . Each is an
 iteration of Algorithm 1 with a strategy at most w - 1 iterations old, so sampled regrets are
 unbiased as before (`tests/solvers/test_in_step.py`).
+
+An iteration is the update of one history. Those that were sampled and still wait are kept with all
+else that a worker needs to go on (`Worker.buffer`), so a run may be cut anywhere and has the same
+bits.
 """
 
 from __future__ import annotations
@@ -16,19 +20,21 @@ import numpy as np
 from counterplay.forms.access import (
     ask_node,
     ask_slots,
+    chance_in,
     full,
-    infoset_at,
+    infoset_in,
     move,
     player_at,
     settle,
     slots_at,
     start_in,
+    utility,
 )
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.prefetch import prefetch_at
 from counterplay.kernels.rng import uniform
-from counterplay.solvers.history import update_history
+from counterplay.solvers.history import Trail, update_decision
 
 _LINE = index(8)  # numbers in a cache line
 
@@ -44,15 +50,50 @@ class Lanes(NamedTuple):
     made: np.ndarray  # int64[w]: decisions
     drawn: np.ndarray  # float64[w]: π^σ'(z[I]) without chance
     going: np.ndarray  # int64[w]: those that are not over
+    payoff: np.ndarray  # float64[w * players]: at its end
+    waits: np.ndarray  # int64[1]: histories that were sampled and are not applied, the last ones
     depth: int  # decisions at most: lane l has the trail from l * depth on
 
 
-def new_lanes(width: int, depth: int) -> Lanes:
-    node, player, infoset, slot, actions, made, going = (
-        np.zeros(width, dtype=np.int64) for _ in range(7)
-    )
-    drawn = np.zeros(width)
-    return Lanes(node, player, infoset, slot, actions, made, drawn, going, index(depth))
+class InStep(NamedTuple):
+    """Scratch for several histories."""
+
+    trail: Trail
+    lanes: Lanes
+
+
+def _sizes(many: int, depth: int, width: int, players: int) -> dict[str, int]:
+    """Numbers in each array of `Trail` and of `Lanes`, by name; those named here are float64."""
+    decisions = many * depth
+    trail = dict.fromkeys(Trail._fields[:-1], decisions)
+    trail |= {"policy": decisions * width, "reach": many * players}
+    lanes = dict.fromkeys((f"lanes.{name}" for name in Lanes._fields[:-1]), many)
+    return trail | lanes | {"lanes.payoff": many * players, "lanes.waits": 1}
+
+
+FLOATS = {"policy", "own", "others", "drawn", "reach", "lanes.drawn", "lanes.payoff"}
+
+
+def lanes_size(many: int, depth: int, width: int, players: int) -> int:
+    """Numbers of 64 bits that `lanes_on` takes."""
+    return sum(_sizes(many, depth, width, players).values())
+
+
+def lanes_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int) -> InStep:
+    """Scratch for `many` histories as parts of one array, int64[lanes_size(...)], which is all that
+    has to be kept of them; nothing was sampled yet."""
+    buffer[:] = 0
+    sizes = _sizes(many, depth, width, players)
+    parts = dict(zip(sizes, np.split(buffer, np.cumsum(list(sizes.values()))[:-1]), strict=True))
+    found = {k: part.view(np.float64) if k in FLOATS else part for k, part in parts.items()}
+    own = {name: found[name] for name in Trail._fields[:-1]}
+    rest = {name: found[f"lanes.{name}"] for name in Lanes._fields[:-1]}
+    return InStep(Trail(**own, width=index(width)), Lanes(**rest, depth=index(depth)))
+
+
+def new_lanes(many: int, depth: int, width: int, players: int) -> InStep:
+    size = lanes_size(many, depth, width, players)
+    return lanes_on(np.empty(size, dtype=np.int64), many, depth, width, players)
 
 
 @jit(inline=True)
@@ -60,7 +101,7 @@ def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
     """Information sets and slots of all that go on, asking in turn for what comes next."""
     for j in range(n):
         lane = index(lanes.going[j])
-        infoset = infoset_at(form, chance, index(lanes.node[lane]))
+        infoset = infoset_in(form, chance, lane, index(lanes.node[lane]))
         lanes.infoset[lane] = infoset
         ask_slots(form, chance, infoset)
         prefetch_at(tables.last_visit, infoset)
@@ -158,16 +199,31 @@ def outcome_sampling_in_step(
     """As `outcome_sampling`, `len(lanes.node)` histories at a time."""
     touched, played = ZERO, ZERO
     t = done + 1
-    while played < index(n) and not full(form, chance):
-        together = min(index(len(lanes.node)), index(n) - played)
-        sample_histories(form, chance, tables, trail, lanes, rng, epsilon, together)
-        for lane in range(together):
-            node, made = index(lanes.node[lane]), index(lanes.made[lane])
-            drawn, base = lanes.drawn[lane], lane * lanes.depth
-            update_history(
-                form, chance, tables, trail, node, made, drawn, t, optimistic, scale, base
+    many = index(len(lanes.node))
+    players = index(len(trail.reach)) // many
+    while played < index(n):
+        if lanes.waits[ZERO] == 0:
+            if full(form, chance):
+                break
+            sample_histories(form, chance, tables, trail, lanes, rng, epsilon, many)
+            for lane in range(many):
+                dealt = chance_in(form, chance, index(lane))
+                for j in range(players):
+                    won = utility(form, dealt, index(lanes.node[lane]), j)
+                    lanes.payoff[lane * players + j] = won
+            lanes.waits[ZERO] = many
+        lane = many - index(lanes.waits[ZERO])
+        made, base = index(lanes.made[lane]), lane * lanes.depth
+        tail, inverse = 1.0, scale / lanes.drawn[lane]
+        k = base + made
+        while k > base:
+            k -= ONE
+            won = lanes.payoff[lane * players + index(trail.player[k])]
+            tail = update_decision(
+                form, chance, tables, trail, k, won, inverse, tail, t, optimistic
             )
-            touched += made + ONE
-            t += stride
-        played += together
+        lanes.waits[ZERO] -= 1
+        touched += made + ONE
+        t += stride
+        played += ONE
     return int(played), int(touched)

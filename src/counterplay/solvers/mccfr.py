@@ -15,21 +15,20 @@ last one).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.access import full
+from counterplay.forms.access import full, lane_buffer
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lines import all_apart
 from counterplay.solvers import history
 from counterplay.solvers.base import one_of, probability
 from counterplay.solvers.history import new_trail as new_trail
 from counterplay.solvers.history import sample_history as sample_history
 from counterplay.solvers.history import update_history as update_history
-from counterplay.solvers.in_step import Lanes, new_lanes, outcome_sampling_in_step
+from counterplay.solvers.in_step import lanes_on, lanes_size, outcome_sampling_in_step
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -69,13 +68,6 @@ def outcome_sampling(
     return int(played), int(touched)
 
 
-class InStep(NamedTuple):
-    """Scratch for several histories."""
-
-    trail: Any
-    lanes: Lanes
-
-
 class OutcomeSampling(SamplingSolver):
     """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or
     "stochastic". `together`: histories that are played in step (`in_step.py`), which is faster
@@ -105,7 +97,7 @@ class OutcomeSampling(SamplingSolver):
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
         self._path_size = (game.depth, game.max_actions, game.n_players)
-        self._together = check_together(game, together, form)
+        self._together = check_together(together, form)
         options = {"epsilon": epsilon, "averaging": averaging}
         if together > 1:
             options["together"] = together
@@ -115,10 +107,23 @@ class OutcomeSampling(SamplingSolver):
         return Tables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
 
     def _new_scratch(self) -> Any:
-        depth, width, players = self._path_size
-        many = self._together
-        trail = new_trail(many * depth, width, many * players)
-        return trail if many == 1 else InStep(all_apart(trail), all_apart(new_lanes(many, depth)))
+        return new_trail(*self._path_size)
+
+    def _new_buffer(self) -> np.ndarray:
+        if self._together == 1:
+            return super()._new_buffer()
+        dealt = lane_buffer(self._form, self._together)
+        self._dealt = len(dealt)
+        waiting = np.zeros(lanes_size(self._together, *self._path_size), dtype=np.int64)
+        return np.concatenate([dealt, waiting])
+
+    def _new_chance(self, buffer: np.ndarray) -> Any:
+        return super()._new_chance(buffer if self._together == 1 else buffer[: self._dealt])
+
+    def _scratch_on(self, buffer: np.ndarray) -> Any:
+        if self._together == 1:
+            return super()._scratch_on(buffer)
+        return lanes_on(buffer[self._dealt :], self._together, *self._path_size)
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
@@ -141,7 +146,7 @@ class OutcomeSampling(SamplingSolver):
         return played, touched
 
 
-def check_together(game: Game, together: Any, form: Any) -> int:
+def check_together(together: Any, form: Any) -> int:
     """How many histories are played in step, or `BadParameter`."""
     if (
         isinstance(together, bool)
@@ -151,11 +156,8 @@ def check_together(game: Game, together: Any, form: Any) -> int:
         raise BadParameter(
             f"together must be a whole number from 1 to {MOST_TOGETHER}, not {together!r}"
         )
-    if together > 1 and (form is not None or not (game.abilities.listed or game.abilities.keyed)):
-        raise BadParameter(
-            f"histories are played in step in games with a tree or compiled rules, and not in "
-            f"{'responses' if form is not None else game.name}; leave out together"
-        )
+    if together > 1 and form is not None:
+        raise BadParameter("histories of responses are played one by one; leave out together")
     return together
 
 

@@ -50,6 +50,8 @@ class SamplingSolver(MeetingSolver):
         self._form = form if form is not None else game.form
         self._growing = None
         self._at_once = at_once
+        if threads > 1:
+            self._check_alone()
         if game.abilities.keyed:
             check_finds(self)
             shape = rules_in(self._form).shape
@@ -64,7 +66,7 @@ class SamplingSolver(MeetingSolver):
 
     def new_worker(self, k: int) -> Worker:
         """The k-th, at iteration 0."""
-        buffer = apart(chance_buffer(self._form))
+        buffer = apart(self._new_buffer())
         worker = Worker(
             all_apart(
                 self._new_tables(self.game.n_infosets, self.game.n_slots)
@@ -73,7 +75,7 @@ class SamplingSolver(MeetingSolver):
             ),
             buffer,
             self._new_chance(buffer),
-            all_apart(self._new_scratch()),
+            self._scratch_on(buffer),
             apart(new_state(self.seed, k)),
         )
         if self._growing is not None:
@@ -97,9 +99,28 @@ class SamplingSolver(MeetingSolver):
 
     def join(self, team: Team, options: dict[str, Any]) -> None:
         """Before the first iteration: have others play. `options`: of the team."""
+        self._check_alone()
         self.options = {**self.plain_options, **options}
         self._team = team
         self.rng = team.workers[0].rng
+
+    def _check_alone(self) -> None:
+        """`BadParameter` where histories wait whose information sets get other numbers when tables
+        are put together by key."""
+        if self._at_once > 1 and self.game.abilities.keyed:
+            raise BadParameter(
+                f"{self.game.name} is played without a tree, and there histories are played in "
+                f"step by one thread only; leave out together"
+            )
+
+    def _new_buffer(self) -> np.ndarray:
+        """What a worker needs to go on besides its tables and random numbers; as files keep it."""
+        found: np.ndarray = chance_buffer(self._form)
+        return found
+
+    def _scratch_on(self, buffer: np.ndarray) -> Any:
+        """Arrays a kernel needs besides the tables, apart from all others or on the buffer."""
+        return all_apart(self._new_scratch())
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
         """The scratch of one game, or of several that are played in step."""
