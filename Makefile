@@ -21,7 +21,7 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml  # all at once: two calls of pip take longer
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,openspiel,ray]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev,openspiel,ray]"
 	@touch $(VENV)/.core $@
 
 reproduce: $(VENV)/.core
@@ -31,7 +31,7 @@ tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
 warm: tables  # kernels that many tests use are compiled once, while others look at style and types
-	$(BIN)/pytest -m "first and not slow"
+	$(BIN)/pytest -m "first and not slow" -n 2
 
 browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
 	$(BIN)/python tests/support/browser.py

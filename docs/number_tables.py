@@ -277,6 +277,34 @@ def in_step_table() -> str:
     return table(["game", "iterations", "seeds", *names], lines)
 
 
+def in_step_speed_table() -> str:
+    """Iterations per second by histories in step, and over one by one."""
+    found: dict[str, dict[int, str]] = {}
+    others = []
+    for row in rows("../benchmarks/in_step_speed.csv"):
+        mine = found.setdefault(f"`{row['game']}`", {})
+        if row["what"] == "iterations per second" and row["together"] == "1":
+            mine[1] = f"{float(row['value']):,.0f}"
+        elif row["what"] == "over one by one" and row["together"] != "1":
+            low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
+            mine[int(row["together"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
+        elif row["what"].startswith("sb/h"):
+            low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
+            others.append(
+                [
+                    f"`{row['game']}`, won in step from one by one, sb/h",
+                    "",
+                    "",
+                    f"{mid:+.3f} ({low:+.3f} to {high:+.3f})",
+                    "",
+                ]
+            )
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [[game, *(mine[n] for n in points)] for game, mine in found.items()]
+    names = ["one by one, a second" if n == 1 else f"{n} in step" for n in points]
+    return table(["game", *names], [*lines, *others])
+
+
 def acpc_table() -> str:
     """Hands per second over the protocol."""
     lines = [
@@ -369,6 +397,7 @@ def safe_table() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
     "in-step": in_step_table,
+    "in-step-speed": in_step_speed_table,
     "lower-bounds": lower_bounds_table,
     "luck": luck_table,
     "bands": bands_table,

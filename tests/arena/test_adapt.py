@@ -84,6 +84,7 @@ def test_it_starts_safe_and_leaves_when_it_is_sure() -> None:
     assert any("raises" in text and "100%" in text for text in standing.confirmed)
 
 
+@pytest.mark.slow
 def test_it_stays_against_somebody_who_plays_as_expected() -> None:
     me = player()
     play(me, cp.bot("uniform"), 300)

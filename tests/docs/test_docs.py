@@ -28,6 +28,8 @@ CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 LONG = (
     "adapt",
     "hand-histories",
+    "holdem",
+    "large-games",
     "large-runs",
     "other-tools",
     "own-bot",

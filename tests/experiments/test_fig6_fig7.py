@@ -15,6 +15,7 @@ from counterplay.experiments.paper import fig6, fig7, models, sizes
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 
+@pytest.mark.slow
 def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS)
     monkeypatch.setitem(sizes.LIMITS, "quick", sizes.Limit(200_000, 10_000, 20_000, 2_000))

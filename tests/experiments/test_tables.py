@@ -107,6 +107,7 @@ def _holds_every_cell(outcome: cp.Outcome) -> None:
     assert len(said) == 4  # three models with 10 buckets, one with 100
 
 
+@pytest.mark.slow
 def test_fig4_holdem_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,7 +85,11 @@ def test_same_bits_for_any_number_of_threads(name: str, eager: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"algorithm": "cfr", "alternating": True}, {"prox": "euclidean"}]
+    "options",
+    [
+        {"algorithm": "cfr", "alternating": True},
+        pytest.param({"prox": "euclidean"}, marks=pytest.mark.slow),
+    ],
 )
 def test_same_bits_with_other_options(options: dict[str, object], eager: None) -> None:
     options = dict(options)

@@ -197,7 +197,7 @@ def test_rows_of_random_hands(name: str) -> None:
             node = child(form, hand, node, index(int(choice.integers(facing, count))), rng)
 
 
-@pytest.mark.parametrize("name", [UNEVEN, SPARBOT])
+@pytest.mark.parametrize("name", [UNEVEN, pytest.param(SPARBOT, marks=pytest.mark.slow)])
 def test_solved_saved_and_played(name: str, tmp_path: Path) -> None:
     game = cp.load(name)
     run = cp.solve(game, "mccfr-external", iterations=40, seed=1)

@@ -145,6 +145,7 @@ def test_advice_goes_by_the_upper_end(model: cp.Strategy) -> None:
         curve.recommend(0.4)
 
 
+@pytest.mark.slow
 def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few walks, and what comes out is as safe as it must be."""
     ends = [cp.respond(model.game, model, p=p, measure={}, **SAMPLED) for p in (0.0, 1.0)]

@@ -80,7 +80,9 @@ def test_what_was_found_is_added_by_key() -> None:
         assert np.array_equal(found, np.array([expected[label] for label in labels]))
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[pytest.mark.slow] if k else []) for k, x in enumerate(SOLVERS)]
+)
 def test_same_bits_however_it_is_cut(name: str, tmp_path: Path) -> None:
     """Stopped, looked at in the middle of a round, saved and gone on with."""
     n = 25 * MANY[name]

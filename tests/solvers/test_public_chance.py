@@ -151,6 +151,7 @@ def test_the_same_with_a_coin_at_each_information_set() -> None:
     )
 
 
+@pytest.mark.slow
 def test_few_buckets_and_many_are_walked_alike() -> None:
     """Both ways to value the last street, on a real board."""
     game = cp.load("holdem(buckets=10)")
