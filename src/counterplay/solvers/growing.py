@@ -127,11 +127,13 @@ class Growing:
         if max(sets, slots) > MOST:
             return False
         found, tables = found_of(worker), worker.tables._asdict()
-        needed = float(places * found.places.itemsize * found.places.shape[1] + 4 * sets)
+        words = found.places.shape[1]
+        needed = float(places * found.places.itemsize * words + 4 * sets)
         for name, array in tables.items():
             row = array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
             needed += row * (sets if name in self._by_set else slots)
-        return needed <= memory.available_bytes()
+        strategy = 8 * ((2 * words + 3) * sets + 3 * slots)  # while it is made, beside the tables
+        return bool(needed + strategy <= memory.available_bytes())
 
     def _enlarged(self, tables: Any, found: Found, room: TableRoom) -> Any:
         """The same tables with more room."""
