@@ -153,8 +153,8 @@ def test_shares_are_even_and_what_meets_has_one_thread(game: str) -> None:
     assert longest < 1.05
     assert across < 0.01
     longest, across = _balance(form, 4)
-    assert longest < 1.2
-    assert across < 0.5
+    assert longest < 1.1
+    assert across < 0.02
 
 
 def test_information_sets_that_cannot_be_cut_are_shared_out() -> None:

@@ -22,9 +22,9 @@ from counterplay.forms.sequence import SequenceForm, Side, Treeplex
 #: Entries that take as long as a slot, and as an information set, of a pass (measured).
 SLOT, INFOSET = 3, 12
 #: Subtrees per thread that are tried.
-FINENESS = (1, 2, 4, 8, 16, 32)
+FINENESS = (1, 2, 4, 8, 16)
 #: Of a player; where there are more subtrees, neighbours stay together.
-MOST_PIECES = 1024
+MOST_PIECES = 2048
 #: Payoffs that are looked at to see which subtrees meet.
 MOST_ENTRIES = 1_000_000
 #: Times that the players' subtrees are shared out again, each given the other's.
@@ -182,19 +182,18 @@ def _walk(above: np.ndarray, top: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def _coupling(form: SequenceForm, pieces: list[Pieces]) -> np.ndarray:
-    """float64[pieces, pieces]: how many payoffs a subtree of player 1's has with one of 2's."""
+    """float32[pieces, pieces]: how many payoffs a subtree of player 1's has with one of 2's."""
     of_one, of_two = (  # of the sequences
         np.append(-1, np.repeat(piece.of, np.diff(side.first)))
         for side, piece in zip(form, pieces, strict=True)
     )
-    row, column = form.one.row, form.one.column
-    entry = np.arange(0, len(column), 1 + len(column) // MOST_ENTRIES)
-    mine = of_one[np.searchsorted(row, entry, side="right") - 1]
-    his = of_two[column[entry]]
+    step = 1 + len(form.one.column) // MOST_ENTRIES
+    mine = np.repeat(of_one, np.diff(form.one.row))[::step]
+    his = of_two[form.one.column[::step]]
     both = (mine >= 0) & (his >= 0)
     rows, columns = (len(piece.work) for piece in pieces)
     counts = np.bincount(mine[both] * columns + his[both], minlength=rows * columns)
-    return counts.reshape(rows, columns).astype(np.float64)
+    return counts.reshape(rows, columns).astype(np.float32)
 
 
 def _share_out(
@@ -219,24 +218,30 @@ def _share_out(
 
 def _halve(coupling: np.ndarray, work: list[np.ndarray], share: float) -> list[np.ndarray]:
     """Which pieces of each player belong to a part with this share of the work, so that little is
-    coupled across: the best of what comes from cutting either player's walk."""
+    coupled across: the best of several beginnings."""
     least, best = np.inf, [np.ones(len(weight), dtype=bool) for weight in work]
-    for start in (0, 1):
-        between = coupling if start == 0 else coupling.T
-        found = [np.empty(0, dtype=bool)] * 2
-        pull = -np.arange(len(work[start])) * work[start]
-        for _ in range(ROUNDS):
-            found[start] = _fill(pull, work[start], share)
-            found[1 - start] = _fill(_sign(found[start]) @ between, work[1 - start], share)
-            pull = between @ _sign(found[1 - start])
-            across = -float(_sign(found[start]) @ pull)
-            if across < least:
-                least, best = across, list(found)
+    for player, between in ((0, coupling), (1, coupling.T)):
+        mine, his = work[player], work[1 - player]
+        for pull in _beginnings(between, mine):
+            for _ in range(ROUNDS):
+                inside = _fill(pull, mine, share)
+                others = _fill(_sign(inside) @ between, his, share)
+                pull = between @ _sign(others)
+                across = -float(_sign(inside) @ pull)
+                if across < least:
+                    least, best = across, [inside, others] if player == 0 else [others, inside]
     return best
 
 
+def _beginnings(between: np.ndarray, work: np.ndarray) -> list[np.ndarray]:
+    """The first in the walk, and those that meet whom the largest piece meets."""
+    if not len(work):
+        return [work]
+    return [-np.arange(len(work)) * work, between @ between[np.argmax(work)]]
+
+
 def _sign(inside: np.ndarray) -> np.ndarray:
-    return 2.0 * inside - 1.0
+    return np.where(inside, np.float32(1.0), np.float32(-1.0))
 
 
 def _fill(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
