@@ -21,6 +21,8 @@ from counterplay.forms.sequence import SequenceForm, Side, Treeplex
 
 #: Entries that take as long as a slot, and as an information set, of a pass (measured).
 SLOT, INFOSET = 3, 12
+#: The same for what the top needs of a subtree that another thread has.
+PIECE = 10
 #: Subtrees per thread that are tried.
 FINENESS = (1, 2, 4, 8, 16)
 #: Of a player; where there are more subtrees, neighbours stay together.
@@ -74,6 +76,7 @@ class Pieces(NamedTuple):
     """Subtrees of a treeplex, in the order of a walk."""
 
     of: np.ndarray  # int64[m]: the piece of an information set; -1: the top
+    inner: np.ndarray  # bool[m]: whether there is more of its piece above
     work: np.ndarray  # float64[pieces]
 
 
@@ -95,7 +98,7 @@ def arrange(
     orders, bounds = [], []
     for side, piece, owner in zip(form, pieces, owners, strict=True):
         thread = np.where(piece.of < 0, -1, owner[piece.of])
-        orders.append(_order(side, thread))
+        orders.append(_order(side, thread, piece.inner))
         bounds.append(np.searchsorted(np.sort(thread), np.arange(threads + 1)))
     one = _renumbered(form.one, orders[0], orders[1])
     two = _renumbered(form.two, orders[1], orders[0])
@@ -142,10 +145,11 @@ def pieces_of(side: Side, threads: int) -> Pieces:
         number = np.arange(len(roots))
     piece = np.full(m, -1)
     piece[roots] = number
+    inner = ~top[:-1] & ~first
     for stage in stages:
-        inner = np.flatnonzero(~top[stage] & ~first[stage]) + stage.start
-        piece[inner] = piece[above[inner]]
-    return Pieces(piece, np.bincount(number, total[roots]))
+        here = np.flatnonzero(inner[stage]) + stage.start
+        piece[here] = piece[above[here]]
+    return Pieces(piece, inner, np.bincount(number, total[roots]))
 
 
 def _cut(
@@ -162,8 +166,8 @@ def _time(
 ) -> float:
     """The top's, that of an equal share, and what is uneven."""
     top, first = cut
-    serial = own[top[:-1]].sum()
-    return float(serial + (total[-1] - serial) / threads + total[:-1][first].max() / 2)
+    serial = own[top[:-1]].sum() + PIECE * first.sum() * top[:-1].any()
+    return float(serial + (total[-1] - serial) / threads + total[:-1][first].max())
 
 
 def _walk(above: np.ndarray, top: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -225,8 +229,8 @@ def _halve(coupling: np.ndarray, work: list[np.ndarray], share: float) -> list[n
         for pull in _beginnings(between, mine):
             for _ in range(ROUNDS):
                 inside = _fill(pull, mine, share)
-                others = _fill(_sign(inside) @ between, his, share)
-                pull = between @ _sign(others)
+                others = _fill(_times(between.T, _sign(inside)), his, share)
+                pull = _times(between, _sign(others))
                 across = -float(_sign(inside) @ pull)
                 if across < least:
                     least, best = across, [inside, others] if player == 0 else [others, inside]
@@ -237,11 +241,17 @@ def _beginnings(between: np.ndarray, work: np.ndarray) -> list[np.ndarray]:
     """The first in the walk, and those that meet whom the largest piece meets."""
     if not len(work):
         return [work]
-    return [-np.arange(len(work)) * work, between @ between[np.argmax(work)]]
+    return [-np.arange(len(work)) * work, _times(between, between[np.argmax(work)])]
 
 
 def _sign(inside: np.ndarray) -> np.ndarray:
     return np.where(inside, np.float32(1.0), np.float32(-1.0))
+
+
+def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Their product by this thread; libraries take several, which lose time on a busy machine."""
+    found: np.ndarray = np.einsum("ij,j->i", matrix, vector)
+    return found
 
 
 def _fill(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
@@ -252,9 +262,9 @@ def _fill(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
     return inside
 
 
-def _order(side: Side, thread: np.ndarray) -> Order:
-    """Sorted by thread."""
-    infosets = np.argsort(thread, kind="stable")
+def _order(side: Side, thread: np.ndarray, inner: np.ndarray) -> Order:
+    """Sorted by thread. What the top needs of a thread, where its pieces begin, comes first."""
+    infosets = np.lexsort((inner, thread))
     counts = np.diff(side.first)[infosets]
     first = np.append(0, np.cumsum(counts))
     return Order(infosets, _ranges(side.first[infosets], counts, first))
