@@ -12,8 +12,9 @@ import counterplay as cp
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
 from counterplay.forms import shares, together
+from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, side_from_entries
-from counterplay.forms.shares import Order, Shares, arrange, stages_of
+from counterplay.forms.shares import Shares, arrange, stages_of
 from counterplay.forms.together import Together, check_threads
 from counterplay.solvers.algorithms import new_solver
 

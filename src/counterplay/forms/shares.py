@@ -17,18 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from counterplay.forms.order import Order, order_of, renumbered
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex
 
 #: Entries that take as long as a slot, and as an information set, of a pass (measured).
 SLOT, INFOSET = 3, 12
-#: The same for what the top needs of a subtree that another thread has.
-PIECE = 10
+#: The same for a top, above which all meet twice, and for a payoff that couples two threads.
+TOP, ACROSS = 3_000, 1
 #: Subtrees per thread that are tried.
-FINENESS = (1, 2, 4, 8, 16)
+FINENESS = (1, 4, 16)
 #: Of a player; where there are more subtrees, neighbours stay together.
 MOST_PIECES = 2048
 #: Payoffs that are looked at to see which subtrees meet.
-MOST_ENTRIES = 1_000_000
+MOST_ENTRIES = 200_000
 #: Times that the players' subtrees are shared out again, each given the other's.
 ROUNDS = 4
 
@@ -46,30 +47,13 @@ class Shares(NamedTuple):
     ends: np.ndarray  # bool[2]: whether it ends there
 
 
-class Order(NamedTuple):
-    """Another numbering of a treeplex: the game's numbers, in the new order."""
+class Work(NamedTuple):
+    """What a treeplex takes, in entries, and how it hangs together."""
 
-    infosets: np.ndarray  # int64[m]
-    slots: np.ndarray  # int64[s]
-
-    def sequences(self) -> np.ndarray:
-        """int64[s + 1]"""
-        return np.append(0, self.slots + 1)
-
-    def take(self, array: np.ndarray) -> np.ndarray:
-        """A copy, in this order, of an array that is in the game's."""
-        found: np.ndarray = array[self._of(array)]
-        return found
-
-    def give(self, mine: np.ndarray, out: np.ndarray) -> None:
-        """Fill `out`, which is in the game's order, from an array that is in this one."""
-        out[self._of(out)] = mine
-
-    def _of(self, array: np.ndarray) -> np.ndarray:
-        """The length tells: of as many slots as information sets each set has one, and their
-        orders are the same."""
-        known = (self.slots, self.sequences(), self.infosets, np.empty(0, dtype=np.int64))
-        return next(order for order in known if len(order) == len(array))
+    own: np.ndarray  # int64[m]
+    total: np.ndarray  # int64[m + 1]: with all below; the last: of everybody
+    above: np.ndarray  # int64[m]: the information set before; m: none
+    stages: list[slice]
 
 
 class Pieces(NamedTuple):
@@ -78,6 +62,15 @@ class Pieces(NamedTuple):
     of: np.ndarray  # int64[m]: the piece of an information set; -1: the top
     inner: np.ndarray  # bool[m]: whether there is more of its piece above
     work: np.ndarray  # float64[pieces]
+    top: float  # work above them
+
+
+class Deal(NamedTuple):
+    """Pieces of both players and the threads that have them."""
+
+    time: float  # that an iteration takes, in entries
+    pieces: list[Pieces]
+    owners: list[np.ndarray]  # int64[pieces]
 
 
 def alone(plex: Treeplex | Side) -> Shares:
@@ -90,18 +83,17 @@ def arrange(
     form: SequenceForm, threads: int
 ) -> tuple[SequenceForm, tuple[Shares, Shares], tuple[Order, Order]]:
     """The form in an order for several threads, their shares and that order, of each player."""
-    pieces = [pieces_of(side, threads) for side in form]
-    coupling = _coupling(form, pieces)
-    owners = [np.zeros(len(piece.work), dtype=np.int64) for piece in pieces]
-    everything = [np.arange(len(piece.work)) for piece in pieces]
-    _share_out(coupling, [piece.work for piece in pieces], everything, range(threads), owners)
+    work = [work_of(side) for side in form]
+    deals = [_deal(form, work, threads, parts) for parts in FINENESS]
+    _, pieces, owners = min(deals, key=lambda deal: deal.time)
     orders, bounds = [], []
     for side, piece, owner in zip(form, pieces, owners, strict=True):
         thread = np.where(piece.of < 0, -1, owner[piece.of])
-        orders.append(_order(side, thread, piece.inner))
+        # what the top needs of a thread, where its pieces begin, comes first
+        orders.append(order_of(side, np.lexsort((piece.inner, thread))))
         bounds.append(np.searchsorted(np.sort(thread), np.arange(threads + 1)))
-    one = _renumbered(form.one, orders[0], orders[1])
-    two = _renumbered(form.two, orders[1], orders[0])
+    one = renumbered(form.one, orders[0], orders[1])
+    two = renumbered(form.two, orders[1], orders[0])
     shares = (
         _shares(one, orders[0].infosets, bounds[0]),
         _shares(two, orders[1].infosets, bounds[1]),
@@ -124,50 +116,51 @@ def _above(plex: Treeplex | Side, nobody: int) -> np.ndarray:
     return np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], nobody)
 
 
-def pieces_of(side: Side, threads: int) -> Pieces:
-    """The subtrees to be shared out: those with which the work takes least time."""
+def work_of(side: Side) -> Work:
     m, bounds = len(side.parent), stages_of(side)
     stages = [slice(low, high) for low, high in pairwise(bounds.tolist())]
     own = INFOSET + SLOT * np.diff(side.first) + np.diff(side.row[side.first + 1])
     above = _above(side, m)
-    total = np.append(own, 0)  # with all below; the last: of everybody
+    total = np.append(own, 0)
     for stage in reversed(stages):
         np.add.at(total, above[stage], total[stage])
-    cuts = [_cut(own, above, total, total[m] // (threads * parts)) for parts in FINENESS]
-    top, first = min(cuts, key=lambda cut: _time(own, total, cut, threads))
-    roots = _walk(above, top, first)
-    middle = np.cumsum(total[roots]) - total[roots] / 2
+    return Work(own, total, above, stages)
+
+
+def _deal(form: SequenceForm, work: list[Work], threads: int, parts: int) -> Deal:
+    """Subtrees of so many parts of a thread's work, shared out."""
+    pieces = [pieces_of(mine, int(mine.total[-1]) // (threads * parts)) for mine in work]
+    coupling = _coupling(form, pieces)
+    owners = [np.zeros(len(piece.work), dtype=np.int64) for piece in pieces]
+    everything = [np.arange(len(piece.work)) for piece in pieces]
+    _share_out(coupling, [piece.work for piece in pieces], everything, range(threads), owners)
+    together = coupling[owners[0][:, None] == owners[1]].sum() / max(coupling.sum(), 1.0)
+    time = ACROSS * len(form.one.value) * float(1.0 - together)
+    for piece, owner in zip(pieces, owners, strict=True):
+        longest = np.bincount(owner, piece.work).max()
+        time += piece.top + TOP * (piece.top > 0) + float(longest)
+    return Deal(time, pieces, owners)
+
+
+def pieces_of(work: Work, limit: int) -> Pieces:
+    """Who has more than `limit` below him is in the top; everybody else is in a piece."""
+    top = np.append(work.total[:-1] - work.own > limit, True)  # the last is above everybody
+    first = ~top[:-1] & top[work.above]
+    roots = _walk(work.above, top, first)
+    size = work.total[roots]
+    number = np.arange(len(roots))
     if len(roots) > MOST_PIECES:
+        middle = np.cumsum(size) - size / 2
         _, number = np.unique(
-            (middle * MOST_PIECES / total[roots].sum()).astype(np.int64), return_inverse=True
+            (middle * MOST_PIECES / size.sum()).astype(np.int64), return_inverse=True
         )
-    else:
-        number = np.arange(len(roots))
-    piece = np.full(m, -1)
+    piece = np.full(len(first), -1)
     piece[roots] = number
     inner = ~top[:-1] & ~first
-    for stage in stages:
+    for stage in work.stages:
         here = np.flatnonzero(inner[stage]) + stage.start
-        piece[here] = piece[above[here]]
-    return Pieces(piece, inner, np.bincount(number, total[roots]))
-
-
-def _cut(
-    own: np.ndarray, above: np.ndarray, total: np.ndarray, limit: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Who has more than `limit` below him, the top (bool[m + 1], the last above everybody), and
-    with whom the subtrees under it begin (bool[m])."""
-    top = np.append(total[:-1] - own > limit, True)
-    return top, ~top[:-1] & top[above]
-
-
-def _time(
-    own: np.ndarray, total: np.ndarray, cut: tuple[np.ndarray, np.ndarray], threads: int
-) -> float:
-    """The top's, that of an equal share, and what is uneven."""
-    top, first = cut
-    serial = own[top[:-1]].sum() + PIECE * first.sum() * top[:-1].any()
-    return float(serial + (total[-1] - serial) / threads + total[:-1][first].max())
+        piece[here] = piece[work.above[here]]
+    return Pieces(piece, inner, np.bincount(number, size), float(work.own[top[:-1]].sum()))
 
 
 def _walk(above: np.ndarray, top: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -260,41 +253,6 @@ def _fill(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
     inside = np.empty(len(work), dtype=bool)
     inside[order] = np.cumsum(work[order]) - work[order] / 2 < share * work.sum()
     return inside
-
-
-def _order(side: Side, thread: np.ndarray, inner: np.ndarray) -> Order:
-    """Sorted by thread. What the top needs of a thread, where its pieces begin, comes first."""
-    infosets = np.lexsort((inner, thread))
-    counts = np.diff(side.first)[infosets]
-    first = np.append(0, np.cumsum(counts))
-    return Order(infosets, _ranges(side.first[infosets], counts, first))
-
-
-def _ranges(begin: np.ndarray, counts: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Ranges of so many numbers, one behind the other, the k-th at `place[k]`."""
-    return np.repeat(begin - place[:-1], counts) + np.arange(place[-1])
-
-
-def _renumbered(side: Side, order: Order, other: Order) -> Side:
-    """A side in another order of its own and of the other's sequences."""
-    sequences = order.sequences()
-    sizes = np.diff(side.row)[sequences]
-    row = np.append(0, np.cumsum(sizes))
-    entries = _ranges(side.row[sequences], sizes, row)
-    return Side(
-        parent=_inverse(sequences)[side.parent[order.infosets]],
-        first=np.append(0, np.cumsum(np.diff(side.first)[order.infosets])).astype(np.int32),
-        row=row,
-        column=_inverse(other.sequences())[side.column[entries]],
-        value=side.value[entries],
-        floor=order.take(side.floor),
-    )
-
-
-def _inverse(order: np.ndarray) -> np.ndarray:
-    found = np.empty(len(order), dtype=np.int32)
-    found[order] = np.arange(len(order))
-    return found
 
 
 def _shares(plex: Treeplex | Side, infosets: np.ndarray, bound: np.ndarray) -> Shares:
