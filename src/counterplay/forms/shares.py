@@ -47,7 +47,7 @@ class Shares(NamedTuple):
     ends: np.ndarray  # bool[2]: whether it ends there
 
 
-class Work(NamedTuple):
+class Load(NamedTuple):
     """What a treeplex takes, in entries, and how it hangs together."""
 
     own: np.ndarray  # int64[m]
@@ -65,7 +65,7 @@ class Pieces(NamedTuple):
     top: float  # work above them
 
 
-class Deal(NamedTuple):
+class Split(NamedTuple):
     """Pieces of both players and the threads that have them."""
 
     time: float  # that an iteration takes, in entries
@@ -84,8 +84,8 @@ def arrange(
 ) -> tuple[SequenceForm, tuple[Shares, Shares], tuple[Order, Order]]:
     """The form in an order for several threads, their shares and that order, of each player."""
     work = [work_of(side) for side in form]
-    deals = [_deal(form, work, threads, parts) for parts in FINENESS]
-    _, pieces, owners = min(deals, key=lambda deal: deal.time)
+    splits = [_split(form, work, threads, parts) for parts in FINENESS]
+    _, pieces, owners = min(splits, key=lambda split: split.time)
     orders, bounds = [], []
     for side, piece, owner in zip(form, pieces, owners, strict=True):
         thread = np.where(piece.of < 0, -1, owner[piece.of])
@@ -116,7 +116,7 @@ def _above(plex: Treeplex | Side, nobody: int) -> np.ndarray:
     return np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], nobody)
 
 
-def work_of(side: Side) -> Work:
+def work_of(side: Side) -> Load:
     m, bounds = len(side.parent), stages_of(side)
     stages = [slice(low, high) for low, high in pairwise(bounds.tolist())]
     own = INFOSET + SLOT * np.diff(side.first) + np.diff(side.row[side.first + 1])
@@ -124,10 +124,10 @@ def work_of(side: Side) -> Work:
     total = np.append(own, 0)
     for stage in reversed(stages):
         np.add.at(total, above[stage], total[stage])
-    return Work(own, total, above, stages)
+    return Load(own, total, above, stages)
 
 
-def _deal(form: SequenceForm, work: list[Work], threads: int, parts: int) -> Deal:
+def _split(form: SequenceForm, work: list[Load], threads: int, parts: int) -> Split:
     """Subtrees of so many parts of a thread's work, shared out."""
     pieces = [pieces_of(mine, int(mine.total[-1]) // (threads * parts)) for mine in work]
     coupling = _coupling(form, pieces)
@@ -139,10 +139,10 @@ def _deal(form: SequenceForm, work: list[Work], threads: int, parts: int) -> Dea
     for piece, owner in zip(pieces, owners, strict=True):
         longest = np.bincount(owner, piece.work).max()
         time += piece.top + TOP * (piece.top > 0) + float(longest)
-    return Deal(time, pieces, owners)
+    return Split(time, pieces, owners)
 
 
-def pieces_of(work: Work, limit: int) -> Pieces:
+def pieces_of(work: Load, limit: int) -> Pieces:
     """Who has more than `limit` below him is in the top; everybody else is in a piece."""
     top = np.append(work.total[:-1] - work.own > limit, True)  # the last is above everybody
     first = ~top[:-1] & top[work.above]

@@ -201,7 +201,7 @@ class Together:
         return best
 
 
-class Halves(Generic[H]):
+class BothHalves(Generic[H]):
     """Both players' arrays, named tuples, of those who work together."""
 
     def __init__(self, together: Together, halves: tuple[H, H], state: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.means import Means, use_device
 from counterplay.forms.sequence import SequenceForm
-from counterplay.forms.together import Halves, Together, check_threads, replies_together
+from counterplay.forms.together import BothHalves, Together, check_threads, replies_together
 from counterplay.forms.width import FullWidthForm
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
@@ -50,7 +50,7 @@ class Regrets:
         self._form, self._variant = form, variant
         self.together = Together(form, threads)
         self.replies = replies_together(form, threads, self.together)
-        self._halves = Halves(self.together, new_halves(form, variant), FIELDS)
+        self._halves = BothHalves(self.together, new_halves(form, variant), FIELDS)
 
     @property
     def halves(self) -> tuple[Half, Half]:

@@ -37,7 +37,7 @@ from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
 from counterplay.forms.shares import Shares
 from counterplay.forms.together import (
     Gang,
-    Halves,
+    BothHalves,
     Together,
     check_threads,
     replies_together,
@@ -211,7 +211,7 @@ class ExcessiveGap(Solver):
         self.replies = replies_together(self._form, check_threads(threads), self._together)
         if own:
             self.measure = partial(policy_exploitability, game, replies=self.replies)
-        self._all = Halves(
+        self._all = BothHalves(
             self._together, (new_half(self._form.one), new_half(self._form.two)), STATE
         )
         self._largest = [
