@@ -83,7 +83,7 @@ def arrange(
     form: SequenceForm, threads: int
 ) -> tuple[SequenceForm, tuple[Shares, Shares], tuple[Order, Order]]:
     """The form in an order for several threads, their shares and that order, of each player."""
-    work = [work_of(side) for side in form]
+    work = [load_of(side) for side in form]
     splits = [_split(form, work, threads, parts) for parts in FINENESS]
     _, pieces, owners = min(splits, key=lambda split: split.time)
     orders, bounds = [], []
@@ -116,7 +116,7 @@ def _above(plex: Treeplex | Side, nobody: int) -> np.ndarray:
     return np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], nobody)
 
 
-def work_of(side: Side) -> Load:
+def load_of(side: Side) -> Load:
     m, bounds = len(side.parent), stages_of(side)
     stages = [slice(low, high) for low, high in pairwise(bounds.tolist())]
     own = INFOSET + SLOT * np.diff(side.first) + np.diff(side.row[side.first + 1])

@@ -36,8 +36,8 @@ from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
 from counterplay.forms.shares import Shares
 from counterplay.forms.together import (
-    Gang,
     BothHalves,
+    Gang,
     Together,
     check_threads,
     replies_together,
