@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import SequenceForm, Side
-from counterplay.forms.together import shares_of, stages_of
+from counterplay.forms.shares import alone, stages_of
 from counterplay.kernels.device import Device
 
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -130,7 +130,7 @@ class DeviceSide(NamedTuple):
 def put_side(device: Any, side: Side, real: Any) -> DeviceSide:
     """A side's arrays on the device."""
     pieces = _Pieces(side)
-    shares, bounds = shares_of(side, None, 1), stages_of(side)
+    shares, bounds = alone(side), stages_of(side)
     stages = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     bound, put = len(side.floor) > 0, device.put
     column, entry = pieces.entries(side, real)

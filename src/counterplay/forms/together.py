@@ -1,57 +1,39 @@
-"""Full width by several threads: who does which part of a pass over a treeplex.
+"""Full width by several threads.
 
-A treeplex is cut into stages, ranges of information sets none of which lies below another one of
-its range, and every stage into a share for each thread. A thread computes the payoffs of the
-sequences of its shares, row by row, and passes over its shares, children or parents first; between
-two stages all meet. What lies below a sequence is added up by whoever has the sequence, last
-information set first, as one thread alone would add it. So no number depends on how many work: the
-same bits for any number of threads.
+A thread computes the payoffs of the sequences of its share (`shares.py`), row by row, and passes
+over its share, children or parents first; between two stages all meet. What lies below a sequence
+is added up by whoever has the sequence, last information set first, as one thread alone would add
+it. So no number depends on how many work: the same bits for any number of threads.
 
-Stages that are too small for several are the first thread's, and so is a whole game that is.
+A game that is too small for several is the first thread's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numba.core import config as _config
 
 from counterplay.base.errors import BadParameter
 from counterplay.base.processors import cores
+from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, choose_best
+from counterplay.forms.shares import INFOSET, SLOT, Shares, alone, arrange
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet, new_door
 
 MOST_THREADS = 64
-#: Entries that take as long as a slot, and as an information set, of a pass (measured).
-SLOT, INFOSET = 3, 12
-#: Of a stage: in the second piece threads take turns the other way round, which evens out what
-#: changes along a stage, such as the number of actions.
-PIECES = 2
-#: Of a stage, in entries: below it a meeting costs more than a second thread saves.
-LEAST_STAGE = 3_000
 #: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
 LEAST_WORK = 75_000
 #: The same for a single best reply: waking a thread may take milliseconds.
 LEAST_REPLY = 2_000_000
 
 config: Any = _config  # its settings are not declared
-
-
-class Shares(NamedTuple):
-    """Who does what in a treeplex of m information sets and s slots, by t threads."""
-
-    below: np.ndarray  # int32[s + 2]: after sequence q come after[below[q]] .. after[below[q + 1]]
-    after: np.ndarray  # int32[m]: information sets, the last of a sequence first
-    # Rows are stages, in `PIECES` each: thread k has low[row, k] .. high[row, k] - 1 of a row.
-    low: np.ndarray  # int32[rows, t]
-    high: np.ndarray  # int32[rows, t]
-    begins: np.ndarray  # bool[rows]: whether a stage begins with the row
-    ends: np.ndarray  # bool[rows]: whether it ends there
+H = TypeVar("H", bound=tuple[Any, ...])
 
 
 class Gang(NamedTuple):
@@ -150,62 +132,6 @@ def share_of_plan(
             meet(crew.door, crew.threads)
 
 
-def shares_of(plex: Treeplex | Side, row: np.ndarray | None, threads: int) -> Shares:
-    """`row`: where the entries of each sequence begin, to give every thread as much to do."""
-    m, n_sequences = len(plex.parent), int(plex.first[-1]) + 1
-    below = np.zeros(n_sequences + 1, dtype=np.int32)
-    np.cumsum(np.bincount(plex.parent, minlength=n_sequences), out=below[1:])
-    after = (m - 1 - np.argsort(plex.parent[::-1], kind="stable")).astype(np.int32)
-    work = INFOSET * np.arange(m + 1) + SLOT * plex.first.astype(np.int64)
-    if row is not None:
-        work += row[plex.first + 1] - row[1]
-    bounds = stages_of(plex) if threads > 1 else np.array([0, m])
-    return Shares(below, after, *_split(bounds, work, threads))
-
-
-def stages_of(plex: Treeplex | Side) -> np.ndarray:
-    """int64[stages + 1]: bounds of the longest ranges in which nobody is below another."""
-    owner = np.repeat(np.arange(len(plex.parent)), np.diff(plex.first))
-    above = np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], -1)
-    latest = np.maximum.accumulate(above)  # the last of those above anybody up to here
-    bounds = [0]
-    while bounds[-1] < len(above):
-        bounds.append(int(np.searchsorted(latest, bounds[-1])))
-    return np.array(bounds)
-
-
-def _split(
-    bounds: np.ndarray, work: np.ndarray, threads: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Shares of about equal work; neighbours too small for several become one stage of the first
-    thread's."""
-    low: list[list[int]] = []
-    high: list[list[int]] = []
-    first: list[bool] = []
-    alone = False
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        small = bool(threads == 1 or work[end] - work[begin] < LEAST_STAGE)
-        if small and alone:
-            low[-1][1:], high[-1] = [end] * (threads - 1), [end] * threads
-        elif small:
-            low.append([begin] + [end] * (threads - 1))
-            high.append([end] * threads)
-            first.append(True)
-        else:
-            parts = PIECES * threads
-            wanted = work[begin] + (work[end] - work[begin]) * np.arange(1, parts) / parts
-            cuts = [begin, *np.searchsorted(work, wanted).tolist(), end]
-            for piece in range(PIECES):
-                order = range(threads) if piece % 2 == 0 else range(threads)[::-1]
-                low.append([cuts[piece * threads + j] for j in order])
-                high.append([cuts[piece * threads + j + 1] for j in order])
-                first.append(piece == 0)
-        alone = small
-    begins = np.array(first)
-    bounds_of = (np.array(part, dtype=np.int32) for part in (low, high))
-    return (*bounds_of, begins, np.append(begins[1:], True))  # type: ignore[return-value]
-
-
 def check_threads(threads: Any) -> int:
     """A number of threads; "auto": as many as there are processors."""
     if threads == "auto":
@@ -234,15 +160,17 @@ def work_of(side: Side) -> int:
 
 
 class Together:
-    """Threads for one form. `kernel(..., crew, k)` is called by each of them."""
+    """Threads for one form. `kernel(..., crew, k)` is called by each of them, with `form`, whose
+    order is theirs if there are several."""
 
     def __init__(self, form: Any, threads: int = 1, least: int | None = None) -> None:
-        self.form, self.threads = form, useful_threads(form, threads, least)
-        one, two = (
-            shares_of(side, getattr(side, "row", None), self.threads)
-            for side in (form.one, form.two)
-        )
-        self.crew = Gang(one, two, self.threads, new_door())
+        self.threads = useful_threads(form, threads, least)
+        self.orders: tuple[Order, ...] = ()
+        if self.threads == 1:
+            self.form, shares = form, (alone(form.one), alone(form.two))
+        else:
+            self.form, shares, self.orders = arrange(form, self.threads)
+        self.crew = Gang(*shares, self.threads, new_door())
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
@@ -263,12 +191,60 @@ class Together:
         sides = (self.form.one, self.form.two)
         side, other = sides[player], sides[1 - player]
         plan, payoff = (np.empty(int(which.first[-1]) + 1) for which in (other, side))
-        value = np.empty(len(side.parent))
-        return float(self.run(reply_together, self.form, player, policy, plan, payoff, value, out))
+        value, found = np.empty(len(side.parent)), out
+        if self.orders:
+            policy, found = self.orders[1 - player].take(policy), np.empty_like(out)
+        arrays = policy, plan, payoff, value, found
+        best = float(self.run(reply_together, self.form, player, *arrays))
+        if self.orders:
+            self.orders[player].give(found, out)
+        return best
 
 
-def replies_together(form: Any, threads: int) -> Together | None:
-    """Who works out best replies; None for one thread, which needs no preparation."""
+class BothHalves(Generic[H]):
+    """Both players' arrays, named tuples, of those who work together."""
+
+    def __init__(self, together: Together, halves: tuple[H, H], state: Sequence[str]) -> None:
+        """`state`: the arrays that are more than scratch."""
+        self._together, self._game, self._state = together, halves, state
+        #: In the order of the threads.
+        self.own = halves
+        self._fetched = True
+        if together.orders:
+            self.own = tuple(  # type: ignore[assignment]
+                type(half)(*map(order.take, half))
+                for half, order in zip(halves, together.orders, strict=True)
+            )
+
+    def changing(self) -> None:
+        """The threads are about to write to theirs."""
+        self._fetched = False
+
+    def get(self) -> tuple[H, H]:
+        """In the game's order. Whoever writes to them says so with `changed`."""
+        if not self._fetched:
+            for mine, game, order in self._pairs():
+                order.give(mine, game)
+            self._fetched = True
+        return self._game
+
+    def changed(self) -> None:
+        for mine, game, order in self._pairs():
+            mine[:] = order.take(game)
+        self._fetched = True
+
+    def _pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray, Order]]:
+        """An array as the threads have it, as the game has it, and the order."""
+        for k, order in enumerate(self._together.orders):
+            for name in self._state:
+                yield getattr(self.own[k], name), getattr(self._game[k], name), order
+
+
+def replies_together(form: Any, threads: int, together: Together | None = None) -> Together | None:
+    """Who works out best replies; None for one thread, which needs no preparation. `together`:
+    those who work on the form already."""
     if useful_threads(form, threads, LEAST_REPLY) == 1:
         return None
+    if together is not None and together.threads > 1:
+        return together
     return Together(form, threads, LEAST_REPLY)

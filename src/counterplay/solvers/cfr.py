@@ -26,7 +26,7 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.means import Means, use_device
 from counterplay.forms.sequence import SequenceForm
-from counterplay.forms.together import Together, check_threads, replies_together
+from counterplay.forms.together import BothHalves, Together, check_threads, replies_together
 from counterplay.forms.width import FullWidthForm
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
@@ -34,6 +34,7 @@ from counterplay.solvers.cfr_device import RegretsOnDevice
 from counterplay.solvers.cfr_kernels import (
     DISCOUNTED,
     FIELDS,
+    Half,
     Variant,
     average_of,
     cfr_iterations,
@@ -47,19 +48,27 @@ class Regrets:
 
     def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
-        self.halves = new_halves(form, variant)
         self.together = Together(form, threads)
-        self.replies = replies_together(form, threads)
+        self.replies = replies_together(form, threads, self.together)
+        self._halves = BothHalves(self.together, new_halves(form, variant), FIELDS)
+
+    @property
+    def halves(self) -> tuple[Half, Half]:
+        """Both players' arrays, in the game's order."""
+        return self._halves.get()
 
     def changed(self) -> None:
         """Somebody has written to the halves."""
+        self._halves.changed()
 
     def run(self, done: int, n: int) -> None:
         """Iterations done + 1 .. done + n."""
+        self._halves.changing()
+        arguments = self.together.form, *self._halves.own, self._variant, done, n
         if self.together.threads == 1:
-            cfr_iterations(self._form, *self.halves, self._variant, done, n)
+            cfr_iterations(*arguments)
         else:
-            self.together.run(cfr_together, self._form, *self.halves, self._variant, done, n)
+            self.together.run(cfr_together, *arguments)
 
     def weights(self) -> np.ndarray:
         """float64[slots of both]: what normalises to the average strategy."""

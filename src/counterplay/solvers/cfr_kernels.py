@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.forms.together import Gang, Shares, collect, share_of_gradient, share_of_plan
+from counterplay.forms.shares import Shares
+from counterplay.forms.together import Gang, collect, share_of_gradient, share_of_plan
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet

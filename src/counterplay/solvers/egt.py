@@ -24,6 +24,7 @@ probability is needed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -33,9 +34,10 @@ from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
+from counterplay.forms.shares import Shares
 from counterplay.forms.together import (
+    BothHalves,
     Gang,
-    Shares,
     Together,
     check_threads,
     replies_together,
@@ -49,6 +51,7 @@ from counterplay.kernels.meeting import meet
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, one_of
 from counterplay.solvers.prox import (
+    STATE,
     Half,
     add_prox_gradient,
     largest_prox,
@@ -205,10 +208,12 @@ class ExcessiveGap(Solver):
         own, self._form = form is None, _checked_form(game, form)
         self._together = Together(self._form, check_threads(threads))
         self._alone = Together(self._form).crew
-        self.replies = replies_together(self._form, check_threads(threads))
+        self.replies = replies_together(self._form, check_threads(threads), self._together)
         if own:
             self.measure = partial(policy_exploitability, game, replies=self.replies)
-        self._halves = (new_half(self._form.one), new_half(self._form.two))
+        self._all = BothHalves(
+            self._together, (new_half(self._form.one), new_half(self._form.two)), STATE
+        )
         self._largest = [
             largest_prox(*pair, self._euclidean)
             for pair in zip(self._form, self._halves, strict=True)
@@ -219,6 +224,12 @@ class ExcessiveGap(Solver):
         bound = 2.0**-20 * scale
         while self._start(bound) > self._slack:  # deviation (1)
             bound *= 2.0
+        self._all.changed()
+
+    @property
+    def _halves(self) -> tuple[Half, Half]:
+        """In the game's order."""
+        return self._all.get()
 
     def _start(self, bound: float) -> float:
         """The initial point for μ_k = bound / D_k, and its V1 + V2."""
@@ -262,18 +273,23 @@ class ExcessiveGap(Solver):
         state = {
             f"{name}{k}": getattr(half, name)
             for k, half in enumerate(self._halves, 1)
-            for name in ("plan", "payoff")
+            for name in STATE
         }
         return {**state, "schedule": self._schedule}
+
+    def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        super().restore(saved, source)
+        self._all.changed()
 
     def weights(self) -> np.ndarray:
         return np.concatenate([half.plan[1:] for half in self._halves])
 
     def _run(self, n: int) -> int:
+        self._all.changing()
         self._together.run(
             egt_iterations,
-            self._form,
-            *self._halves,
+            self._together.form,
+            *self._all.own,
             self._schedule,
             self._slack,
             self._euclidean,

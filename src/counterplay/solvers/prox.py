@@ -18,14 +18,16 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import Side, Treeplex
-from counterplay.forms.together import Gang, Shares, collect, sequences_of
+from counterplay.forms.shares import Shares
+from counterplay.forms.together import Gang, collect, sequences_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet
 
+STATE = ("plan", "payoff")  # of a half; the rest is constant or scratch
+
 
 class Half(NamedTuple):
-    """One player's arrays: m information sets, s slots, s + 1 sequences. `plan` and `payoff` are
-    state, the rest scratch."""
+    """One player's arrays: m information sets, s slots, s + 1 sequences."""
 
     beta: np.ndarray  # float64[m]: constant
     plan: np.ndarray  # float64[s + 1]
