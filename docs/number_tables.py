@@ -305,6 +305,26 @@ def in_step_speed_table() -> str:
     return table(["game", *names], [*lines, *others])
 
 
+def large_table() -> str:
+    """Games that fit in no tree, solved for ten minutes."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows("../benchmarks/large.csv"):
+        key = (
+            f"`{row['game']}`",
+            row["algorithm"],
+            f"{int(row['iterations']):,}",
+            f"{int(row['information_sets']):,}",
+            f"{float(row['peak_gb']):.1f}",
+        )
+        won = f"{float(row['won']):+.3f} ± {float(row['half_interval']):.3f}"
+        found.setdefault(key, {})[row["against"]] = won
+    header = ["game", "algorithm", "iterations", "information sets found", "GB at most"]
+    against = ("uniform", "its earlier self", "exploitability at least")
+    lines = [[*key, *(mine.get(name, "") for name in against)] for key, mine in found.items()]
+    names = ["wins from uniform play", "from itself after a minute", "exploitability at least"]
+    return table([*header, *names], lines)
+
+
 def acpc_table() -> str:
     """Hands per second over the protocol."""
     lines = [
@@ -397,6 +417,7 @@ def safe_table() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "adaptive": adaptive_table,
     "in-step": in_step_table,
+    "large": large_table,
     "in-step-speed": in_step_speed_table,
     "lower-bounds": lower_bounds_table,
     "luck": luck_table,
