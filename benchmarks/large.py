@@ -60,6 +60,7 @@ def solve_and_play(
         run.stopped_by,
     )
     print(*facts, flush=True)
+    del run  # its tables: a strategy and the responses to it need the room
     rows = []
     for other, whom in ((cp.Strategy.uniform(game), "uniform"), (early[0], "its earlier self")):
         match = cp.play_match(game, strategy, other, hands=HANDS, seed=1)

@@ -67,7 +67,7 @@ class Tables(NamedTuple):
     in_tree: np.ndarray
 
 
-class Trail(NamedTuple):
+class Descent(NamedTuple):
     """Scratch for one history: d decisions."""
 
     slot: np.ndarray  # int64[d]
@@ -138,7 +138,7 @@ def tree_search(
     form: Any,
     chance: np.ndarray,
     tables: Tables,
-    trail: Trail,
+    trail: Descent,
     rng: np.ndarray,
     n: int,
     c: float,
@@ -270,9 +270,9 @@ class TreeSearch(SamplingSolver):
         tables.spread[:] = max(self._c * sqrt(log(2.0)), TINY)
         return tables
 
-    def _new_scratch(self) -> Trail:
+    def _new_scratch(self) -> Descent:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
-        return Trail(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
+        return Descent(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
 
     def room(self) -> Tables:
         self._mean = like(self._mean, self._team.workers[0].tables)

@@ -81,7 +81,7 @@ def measure(task: Task) -> SizeRun:
     begun = time.perf_counter()
     try:
         game = _game(task)
-        if task.tree and not game.has_tree:
+        if task.tree and not game.abilities.listed:
             return SizeRun(NO_TREE)
         return _measured(game, task, begun)
     except (MemoryError, TooLarge):
@@ -90,7 +90,7 @@ def measure(task: Task) -> SizeRun:
 
 def _game(task: Task) -> Game:
     game = load(task.game)
-    return game if task.tree or not game.has_tree else load(task.game[:-1] + ",tree=False)")
+    return game if task.tree or not game.abilities.listed else load(task.game[:-1] + ",tree=False)")
 
 
 def _measured(game: Game, task: Task, begun: float) -> SizeRun:
@@ -98,7 +98,7 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     limits: dict[str, Any] = {"seconds": task.seconds}
     if task.iterations:
         limits["iterations"] = task.iterations
-    if game.has_tree:
+    if game.abilities.listed:
         span, nodes = float(game.tree.payoff.max() - game.tree.payoff.min()), game.n_nodes
         limits["target"] = GAP * span
         if task.algorithm == "rnr":
@@ -106,8 +106,8 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     built = time.perf_counter() - begun
     response = _solve(game, task, limits)
     run, peak = response.runs[0], peak_gb()
-    gap = run.exploitability / span if game.has_tree else None
-    won = (None, None) if game.has_tree else _won(game, response)
+    gap = run.exploitability / span if game.abilities.listed else None
+    won = (None, None) if game.abilities.listed else _won(game, response)
     note = REACHED if run.stopped_by == "iterations" else run.stopped_by
     return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
 
