@@ -2,6 +2,7 @@
 
 import gc
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.set_threshold(20_000, 20, 50)
 
 pytest_plugins = ["support.command"]  # the fixture `inside`
+
+
+LONG = frozenset((Path(__file__).parent / "slow.txt").read_text().splitlines()[1:])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Single cases that take long are named in slow.txt; whole tests have the mark themselves."""
+    for item in items:
+        if item.nodeid in LONG:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
