@@ -19,8 +19,10 @@ from pathlib import Path
 
 import number_tables
 from holdem_tables import HOLDEM
+from large_tables import LARGE
 from number_cells import CELLS
 from number_tables import DOCS, SCALES, table
+from play_tables import PLAY
 from scale_tables import SCALE
 from speed_tables import SPEED
 
@@ -172,6 +174,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "unfinished": unfinished,
     **number_tables.TABLES,
     **HOLDEM,
+    **LARGE,
+    **PLAY,
     **SCALE,
     **SPEED,
 }

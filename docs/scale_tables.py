@@ -117,7 +117,30 @@ def noregret_table() -> str:
     return table(["game", "ours, ms", "noregret, ms", "times"], lines)
 
 
+def two_threads_table() -> str:
+    """Two threads of full width over one: the ratio in each run."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in _rows("full_width"):
+        found.setdefault((row["game"], row["algorithm"]), []).append(row)
+    lines = [
+        [
+            f"`{game}`",
+            algorithm,
+            f"{float(mine[-1]['us_one']):,.0f}",
+            f"{float(mine[-1]['us_many']):,.0f}",
+            *(f"{float(row['ratio']):.2f}" for row in mine),
+            mine[-1]["chosen"],
+        ]
+        for (game, algorithm), mine in found.items()
+    ]
+    runs = max(len(mine) for mine in found.values())
+    names = [f"run {k + 1}" for k in range(runs)]
+    header = ["game", "solver", "µs, one thread, last run", "µs, two threads", *names, "taken"]
+    return table(header, lines)
+
+
 SCALE = {
+    "two-threads": two_threads_table,
     "noregret": noregret_table,
     "gpu": gpu_table,
     "gpu-precision": precision_table,

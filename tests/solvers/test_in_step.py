@@ -22,7 +22,7 @@ from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.history import Tables, Trail, update_decision
-from counterplay.solvers.in_step import new_lanes, sample_histories
+from counterplay.solvers.in_step import lanes_on, lanes_size, sample_histories
 
 
 def side_by_side(one: Trail, two: Trail) -> Trail:
@@ -76,7 +76,8 @@ def test_each_lane_writes_a_history_of_the_enumeration(name: str) -> None:
     paths = {path[1]: path for path in built}
     tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
     many, depth, width = 5, game.depth, game.max_actions
-    trail, lanes = new_lanes(many, depth, width, 2)
+    buffer = np.empty(lanes_size(many, depth, width, 2), dtype=np.int64)
+    trail, lanes = lanes_on(buffer, many, depth, width, 2)
     rng = new_state(0)
     for _ in range(30):
         sample_histories(game.tree, HAND, tables, trail, lanes, rng, EPSILON, index(many))
@@ -98,8 +99,8 @@ def test_the_same_bits_without_a_tree_and_however_cut() -> None:
 
 
 def test_it_converges() -> None:
-    """Slower than one by one at equal iterations (docs/explanation/lower-bounds.md), but it does:
-    the mean of seeds falls as iterations grow."""
+    """The mean of seeds falls as iterations grow; docs/explanation/lower-bounds.md compares it with
+    one by one."""
     means = [
         np.mean(
             [

@@ -62,16 +62,16 @@ class InStep(NamedTuple):
     lanes: Lanes
 
 
+FLOATS = {"policy", "own", "others", "drawn", "reach", "lanes.drawn", "lanes.payoff"}
+
+
 def _sizes(many: int, depth: int, width: int, players: int) -> dict[str, int]:
-    """Numbers in each array of `Trail` and of `Lanes`, by name; those named here are float64."""
+    """Numbers in each array of `Trail` and of `Lanes`, by name; `FLOATS` are float64."""
     decisions = many * depth
     trail = dict.fromkeys(Trail._fields[:-1], decisions)
     trail |= {"policy": decisions * width, "reach": many * players}
     lanes = dict.fromkeys((f"lanes.{name}" for name in Lanes._fields[:-1]), many)
     return trail | lanes | {"lanes.payoff": many * players, "lanes.waits": 1}
-
-
-FLOATS = {"policy", "own", "others", "drawn", "reach", "lanes.drawn", "lanes.payoff"}
 
 
 def lanes_size(many: int, depth: int, width: int, players: int) -> int:
@@ -89,11 +89,6 @@ def lanes_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int
     own = {name: found[name] for name in Trail._fields[:-1]}
     rest = {name: found[f"lanes.{name}"] for name in Lanes._fields[:-1]}
     return InStep(Trail(**own, width=index(width)), Lanes(**rest, depth=index(depth)))
-
-
-def new_lanes(many: int, depth: int, width: int, players: int) -> InStep:
-    size = lanes_size(many, depth, width, players)
-    return lanes_on(np.empty(size, dtype=np.int64), many, depth, width, players)
 
 
 @jit(inline=True)

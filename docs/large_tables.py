@@ -1,0 +1,106 @@
+"""Tables of the page on games without a tree, each from a committed CSV of benchmarks/."""
+
+from __future__ import annotations
+
+import number_tables
+from number_tables import Row, table
+
+
+def _rows(name: str) -> list[Row]:
+    return number_tables.rows(f"../benchmarks/{name}.csv")
+
+
+def lower_bounds_table() -> str:
+    """Bounds by play beside exact numbers, by seconds of learning."""
+    found: dict[tuple[str, str, str, str], dict[float, Row]] = {}
+    for row in _rows("lower_bounds"):
+        key = (row["game"], row["strategy"], f"{float(row['exact']):.3f}", row["algorithm"])
+        found.setdefault(key, {})[float(row["seconds"])] = row
+    points = sorted({seconds for mine in found.values() for seconds in mine})
+    lines = [
+        [
+            f"`{key[0]}`",
+            *key[1:],
+            *(f"{float(mine[n]['bound']):.3f} ± {float(mine[n]['error']):.3f}" for n in points),
+        ]
+        for key, mine in found.items()
+    ]
+    names = [f"at least, after {n:g} s" for n in points]
+    return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
+
+
+def in_step_table() -> str:
+    """Mean exploitability after equally many iterations, by histories in step."""
+    found: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for row in _rows("in_step"):
+        key = (f"`{row['game']}`", f"{int(row['iterations']):,}", row["seeds"])
+        found.setdefault(key, {})[int(row["together"])] = row
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [
+        [
+            *key,
+            *(
+                f"{float(mine[n]['exploitability']):.3f} ± {float(mine[n]['standard_error']):.3f}"
+                for n in points
+            ),
+        ]
+        for key, mine in found.items()
+    ]
+    names = ["one by one" if n == 1 else f"{n} in step" for n in points]
+    return table(["game", "iterations", "seeds", *names], lines)
+
+
+def in_step_speed_table() -> str:
+    """Iterations per second by histories in step, and over one by one."""
+    found: dict[str, dict[int, str]] = {}
+    others = []
+    for row in _rows("in_step_speed"):
+        mine = found.setdefault(f"`{row['game']}`", {})
+        if row["what"] == "iterations per second" and row["together"] == "1":
+            mine[1] = f"{float(row['value']):,.0f}"
+        elif row["what"] == "over one by one" and row["together"] != "1":
+            low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
+            mine[int(row["together"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
+        elif row["what"].startswith("sb/h"):
+            low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
+            others.append(
+                [
+                    f"`{row['game']}`, won in step from one by one, sb/h",
+                    "",
+                    "",
+                    f"{mid:+.3f} ({low:+.3f} to {high:+.3f})",
+                    "",
+                ]
+            )
+    points = sorted({n for mine in found.values() for n in mine})
+    lines = [[game, *(mine[n] for n in points)] for game, mine in found.items()]
+    names = ["one by one, a second" if n == 1 else f"{n} in step" for n in points]
+    return table(["game", *names], [*lines, *others])
+
+
+def large_table() -> str:
+    """Games that fit in no tree, solved for ten minutes."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in _rows("large"):
+        key = (
+            f"`{row['game']}`",
+            row["algorithm"],
+            f"{int(row['iterations']):,}",
+            f"{int(row['information_sets']):,}",
+            f"{float(row['peak_gb']):.1f}",
+        )
+        won = f"{float(row['won']):+.3f} ± {float(row['half_interval']):.3f}"
+        found.setdefault(key, {})[row["against"]] = won
+    header = ["game", "algorithm", "iterations", "information sets found", "GB at most"]
+    against = ("uniform", "its earlier self", "exploitability at least")
+    lines = [[*key, *(mine.get(name, "") for name in against)] for key, mine in found.items()]
+    names = ["wins from uniform play", "from itself after a minute", "exploitability at least"]
+    return table([*header, *names], lines)
+
+
+LARGE = {
+    "lower-bounds": lower_bounds_table,
+    "in-step": in_step_table,
+    "in-step-speed": in_step_speed_table,
+    "large": large_table,
+}

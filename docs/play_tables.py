@@ -1,0 +1,87 @@
+"""Tables of who plays at a table: the adaptive player, safe methods, luck taken out, the protocol
+and the browser, each from a committed CSV of benchmarks/."""
+
+from __future__ import annotations
+
+import number_tables
+from number_tables import Row, table
+
+
+def _rows(name: str) -> list[Row]:
+    return number_tables.rows(f"../benchmarks/{name}.csv")
+
+
+def adaptive_table() -> str:
+    """What the adaptive player must reach, and what it does."""
+    lines = []
+    for row in _rows("adaptive"):
+        mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
+        if row["claim"].startswith(("thinking", "total loss")):  # in the file as what is left
+            bound, found, row["remark"] = (
+                f"at most {-float(must):g}",
+                f"{-mean:.3g}",
+                row["remark"].replace("at least minus the budget", "the budget"),
+            )
+        else:
+            bound = f"at least {float(must):+.3f}" if must else ""
+            found = f"{mean:+.3f}" + (f" ± {half:.3f}" if 0 < half < 100 else "")
+        lines.append([row["against"], row["claim"], bound, found, row["reached"], row["remark"]])
+    return table(["against", "what", "must be", "found", "reached", "remark"], lines)
+
+
+def luck_table() -> str:
+    """Standard errors with the luck in and out."""
+    lines = [
+        [
+            row["opponent"],
+            *(f"{float(row[name]):.4f}" for name in ("plain", "duplicate", "adjusted", "both")),
+            f"{float(row['fewer_hands']):.1f} times",
+        ]
+        for row in _rows("luck")
+    ]
+    header = ["plain", "duplicate", "luck-adjusted", "both", "fewer hands than duplicate alone"]
+    return table(["against", *header], lines)
+
+
+def safe_table() -> str:
+    """Safe methods in Kuhn poker, by opponents and by how ties are broken."""
+    found: dict[str, list[str]] = {}
+    header = ["method", "published"]
+    for row in _rows("safe"):
+        line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
+        line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
+        near = row["ties"].startswith("near")
+        where = row["against"] + ("" if near else f", ties {row['ties']}")
+        if where not in header:
+            header.append(where)
+    return table(header, list(found.values()))
+
+
+def acpc_table() -> str:
+    """Hands per second over the protocol."""
+    lines = [
+        [
+            f"{row['one']} against {row['two']}",
+            row["players_in"],
+            row["processors"],
+            f"{int(row['hands_per_second']):,} ({int(row['least']):,} to {int(row['most']):,})",
+        ]
+        for row in _rows("acpc")
+    ]
+    return table(["players", "players sit in", "processors", "hands/s, median and range"], lines)
+
+
+def browser_table() -> str:
+    """How fast the pages are."""
+    found = _rows("web")
+    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in found]
+    return table(["", "measured", "must be below"], lines)
+
+
+PLAY = {
+    "adaptive": adaptive_table,
+    "luck": luck_table,
+    "safe": safe_table,
+    "acpc": acpc_table,
+    "browser": browser_table,
+}
