@@ -16,6 +16,7 @@ from reference.games import game_and_root
 from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, policy_of
 
 import counterplay as cp
+from counterplay.base.errors import BadFile
 from counterplay.holdem.deal import UNKNOWN, bucket_of, compare, find_board, new_deal
 from counterplay.holdem.rows import row_of
 from counterplay.kernels.jit import index
@@ -171,3 +172,20 @@ def test_however_a_run_is_cut(name: str, threads: int, tmp_path: Path) -> None:
 def test_tables_that_meet_by_key_are_played_one_by_one() -> None:
     with pytest.raises(cp.CounterplayError, match="one thread only; leave out together"):
         cp.solve("goofspiel(6,tree=False)", "mccfr", iterations=1, together=4, threads=2)
+
+
+@pytest.mark.parametrize("name", ["goofspiel(4)", "goofspiel(4,tree=False)"])
+@pytest.mark.parametrize("field", ["waits", "made", "infoset", "action", "player"])
+def test_a_forged_history_that_waits_is_refused(name: str, field: str) -> None:
+    """A kernel would write where it says."""
+    solver = new_solver(cp.load(name), "mccfr", 1, {"together": 8})
+    solver.step(5)
+    trail, lanes = solver._team.workers[0].scratch
+    array = getattr(lanes if field in ("waits", "made") else trail, field)
+    good = int(array[0])
+    for bad in (10**9, -1):
+        array[0] = bad
+        forged = {key: value.copy() for key, value in solver.arrays().items()}
+        array[0] = good
+        with pytest.raises(BadFile, match="histories that wait"):
+            new_solver(cp.load(name), "mccfr", 1, {"together": 8}).restore(forged, "file")

@@ -91,6 +91,23 @@ def lanes_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int
     return InStep(Trail(**own, width=index(width)), Lanes(**rest, depth=index(depth)))
 
 
+def can_wait(scratch: InStep, first: np.ndarray | None, sets: int) -> bool:
+    """Whether what waits lies within tables of so many information sets; `first`: their slots,
+    where these are listed. A kernel writes where it is told."""
+    trail, lanes = scratch
+    many, players = len(lanes.node), len(trail.reach) // len(lanes.node)
+    waits, made = int(lanes.waits[0]), lanes.made
+    if not (0 <= waits <= many and (made >= 0).all() and (made <= lanes.depth).all()):
+        return False
+    place = np.arange(len(trail.infoset)) % lanes.depth < np.repeat(made, lanes.depth)
+    infoset, player, action = (x[place] for x in (trail.infoset, trail.player, trail.action))
+    if not ((infoset >= 0).all() and (infoset < sets).all()):
+        return False
+    counts = trail.width if first is None else np.diff(first)[infoset]
+    inside = (player >= 0) & (player < players) & (action >= 0) & (action < counts)
+    return bool(inside.all())
+
+
 @jit(inline=True)
 def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
     """Information sets and slots of all that go on, asking in turn for what comes next."""

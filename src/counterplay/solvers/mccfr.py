@@ -15,11 +15,12 @@ last one).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadFile, BadParameter
 from counterplay.forms.access import full, lane_buffer
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -28,7 +29,12 @@ from counterplay.solvers.base import one_of, probability
 from counterplay.solvers.history import new_trail as new_trail
 from counterplay.solvers.history import sample_history as sample_history
 from counterplay.solvers.history import update_history as update_history
-from counterplay.solvers.in_step import lanes_on, lanes_size, outcome_sampling_in_step
+from counterplay.solvers.in_step import (
+    can_wait,
+    lanes_on,
+    lanes_size,
+    outcome_sampling_in_step,
+)
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -124,6 +130,16 @@ class OutcomeSampling(SamplingSolver):
         if self._together == 1:
             return super()._scratch_on(buffer)
         return lanes_on(buffer[self._dealt :], self._together, *self._path_size)
+
+    def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        super().restore(saved, source)
+        if self._together == 1:
+            return
+        for worker in self._team.workers:
+            listed = None if self._growing is not None else self._form.first
+            sets = len(worker.tables.last_visit)
+            if not can_wait(worker.scratch, listed, sets):
+                raise BadFile(f"{source}: histories that wait are none of {self.game.name}")
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
