@@ -1,12 +1,13 @@
 """Games that fit in no tree, solved for ten minutes: what was found, how it plays, how exploitable
-it is at least. `python -m benchmarks.large [MINUTES [THREADS]]`, into `benchmarks/large.csv`; each
-in a process of its own, so that its peak of memory is its own."""
+it is at least. `python -m benchmarks.large [--minutes M] [--threads N] [--processes P]`, into
+`benchmarks/large.csv`; each in a process of its own, so that its peak of memory is its own, P at
+once."""
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import resource
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +73,27 @@ def solve_and_play(
     return rows
 
 
+def _case(case: tuple[str, str, float, int]) -> list[tuple[Any, ...]]:
+    return solve_and_play(*case)
+
+
 def main() -> None:
-    seconds = 60.0 * float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=PATH)
+    asked = parser.parse_args()
+    cases = [
+        (name, algorithm, 60.0 * asked.minutes, asked.threads)
+        for name in GAMES
+        for algorithm in ALGORITHMS
+    ]
     rows: list[tuple[Any, ...]] = []
-    context = multiprocessing.get_context("spawn")
-    for name in GAMES:
-        for algorithm in ALGORITHMS:
-            with context.Pool(1) as pool:
-                rows += pool.apply(solve_and_play, (name, algorithm, seconds, threads))
-            write_rows(PATH, HEADER, rows)
+    with multiprocessing.get_context("spawn").Pool(asked.processes, maxtasksperchild=1) as pool:
+        for found in pool.imap(_case, cases, chunksize=1):
+            rows += found
+            write_rows(asked.out, HEADER, rows)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def test_the_end_of_memory_loses_nothing(name: str, monkeypatch: pytest.MonkeyPa
     short.step(2 * n // 3)
     with monkeypatch.context() as little:
         little.setattr(growing.Growing, "_allowed", lambda self, worker, room: False)
-        with pytest.raises(OutOfRoom, match="no memory for twice as many"):
+        with pytest.raises(OutOfRoom, match="no memory for more"):
             short.step(n - short.iterations)
         assert len(short.strategy()) > 100
     assert 2 * n // 3 <= short.iterations < n

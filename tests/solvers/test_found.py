@@ -125,8 +125,8 @@ def test_the_end_of_memory_loses_nothing(
     for module in (growing, tables_of):
         monkeypatch.setattr(module, "LEAST_PLACES", 64)
     with monkeypatch.context() as little:
-        little.setenv("COUNTERPLAY_MEMORY_GB", "0.00003")
-        with pytest.warns(UserWarning, match="no memory for twice as many"):
+        little.setenv("COUNTERPLAY_MEMORY_GB", "0.000015")
+        with pytest.warns(UserWarning, match="no memory for more"):
             short = cp.solve(GAME, name, iterations=n, seed=3, folder=tmp_path / "run", **options)
     assert short.stopped_by == "memory"
     assert short.iterations < n
@@ -135,8 +135,34 @@ def test_the_end_of_memory_loses_nothing(
     same(again._solver, whole._solver)
 
 
+def test_what_memory_allows_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables and as large a strategy of them take most of 8 MB, however far from a power of two; a
+    run that ended there can be gone on with there."""
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.008")
+    with pytest.warns(UserWarning, match="no memory for more"):
+        run = cp.solve("goofspiel(7,tree=False)", "mccfr", seconds=60, folder=tmp_path / "run")
+    solver = run._solver
+    (worker,) = solver._team.workers
+    tables = (*worker.tables, *growing.found_of(worker)[:2])
+    assert 3.2e6 < sum(table.nbytes for table in tables) < 8e6
+    sets = len(worker.tables.last_visit)
+    assert sets & (sets - 1)
+    with pytest.warns(UserWarning, match="no memory for more"):
+        again = cp.resume(tmp_path / "run", seconds=60)
+    assert again.iterations >= run.iterations
+    assert again.stopped_by == "memory"
+
+
+def test_lower_bounds_make_do_with_the_memory_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = cp.load("goofspiel(6,tree=False)")
+    weak = cp.solve(game, "mccfr", iterations=2_000, seed=1).strategy
+    monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.002")
+    bound = cp.exploitability(game, weak, "play", iterations=10**9, seeds=1, games=20_000)
+    assert 0.3 < bound < 2.0
+
+
 def test_a_solver_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = solver("mccfr")
+    one = solver("mccfr", game="goofspiel(5,tree=False)")
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.00001")
     with pytest.raises(OutOfRoom, match="information sets are found"):
         one.step(100_000)

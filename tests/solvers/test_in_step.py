@@ -59,7 +59,7 @@ def test_regrets_of_two_at_once_are_unbiased(optimistic: bool) -> None:
             for k in range(base + made - 1, base - 1, -1):
                 won = game.tree.payoff[game.tree.row[end], trail.player[k]]
                 tail = update_decision(
-                    game.tree, HAND, tables, trail, k, won, 1.0 / drawn, tail, 1 + lane, optimistic
+                    tables, trail, k, won, 1.0 / drawn, tail, 1 + lane, optimistic
                 )
         expected += one[4] * two[4] * (tables.regret - regret)
         total += one[4] * two[4]
@@ -86,7 +86,16 @@ def test_each_lane_writes_a_history_of_the_enumeration(name: str) -> None:
             path, _, length, drawn = paths[int(lanes.node[lane])]
             assert lanes.made[lane] == length
             assert lanes.drawn[lane] == pytest.approx(drawn, rel=1e-14)
-            for field in ("infoset", "player", "action", "own", "others", "drawn"):
+            for field in (
+                "infoset",
+                "slot",
+                "actions",
+                "player",
+                "action",
+                "own",
+                "others",
+                "drawn",
+            ):
                 mine = getattr(trail, field)[lane * depth : lane * depth + length]
                 np.testing.assert_allclose(mine, getattr(path, field)[:length], rtol=1e-14)
 
@@ -175,7 +184,9 @@ def test_tables_that_meet_by_key_are_played_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["goofspiel(4)", "goofspiel(4,tree=False)"])
-@pytest.mark.parametrize("field", ["waits", "made", "infoset", "action", "player"])
+@pytest.mark.parametrize(
+    "field", ["waits", "made", "infoset", "slot", "actions", "action", "player"]
+)
 def test_a_forged_history_that_waits_is_refused(name: str, field: str) -> None:
     """A kernel would write where it says."""
     solver = new_solver(cp.load(name), "mccfr", 1, {"together": 8})

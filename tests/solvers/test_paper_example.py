@@ -53,6 +53,8 @@ def end_node(game: Game) -> int:
 def paper_path(game: Game) -> Trail:
     path = new_trail(game.depth, game.max_actions, game.n_players)
     path.infoset[:2] = infosets(game)
+    path.slot[:2] = game.tree.first[list(infosets(game))]
+    path.actions[:2] = 2
     path.player[:2] = 0, 1
     path.action[:2] = BET, PASS
     path.policy[:4] = 0.5  # U at both

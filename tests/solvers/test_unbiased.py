@@ -119,7 +119,7 @@ def test_sampler_writes_these_paths(name: str) -> None:
         built, _, length, probability = paths[int(node)]
         assert n_decisions == length
         assert drawn == pytest.approx(probability, rel=1e-14)
-        for field in ("infoset", "player", "action", "own", "others", "drawn"):
+        for field in ("infoset", "slot", "actions", "player", "action", "own", "others", "drawn"):
             np.testing.assert_allclose(
                 getattr(path, field)[:length], getattr(built, field)[:length], rtol=1e-14, atol=0
             )

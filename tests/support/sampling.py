@@ -51,10 +51,11 @@ def kernel_path(
     end, before = 0, []
     for node, child in steps:
         end = int(game.tree.first_child[end]) + child
-        if node.player < 0:
+        if node.player < 0 or node.count == 1:  # chance, or forced
             continue
-        k = len(before)
-        path.infoset[k], path.player[k], path.action[k] = infoset_of[node.key], node.player, child
+        k, infoset = len(before), infoset_of[node.key]
+        path.infoset[k], path.player[k], path.action[k] = infoset, node.player, child
+        path.slot[k], path.actions[k] = game.tree.first[infoset], node.count
         path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
         path.own[k] = prod(share(policy, step) for step in before if step[0].player == node.player)
         path.others[k] = prod(

@@ -17,17 +17,31 @@ MARGIN = 1.25
 def available_bytes() -> float:
     """Memory that can be used now: the environment's limit, the control group's, or the
     machine's."""
+    limit = _limit_bytes()
+    return _free_bytes() if limit is None else limit
+
+
+def fits(needed: float, held: float = 0.0) -> bool:
+    """Whether something may take so many bytes, of which it has `held` already; the environment's
+    limit is one on all of it."""
+    limit = _limit_bytes()
+    return needed <= (_free_bytes() + held if limit is None else limit)
+
+
+def _limit_bytes() -> float | None:
     limit = os.environ.get(LIMIT_VARIABLE)
-    if limit:
-        try:
-            gigabytes = float(limit)
-        except ValueError:
-            gigabytes = -1.0
-        if not gigabytes > 0:
-            raise BadParameter(
-                f"{LIMIT_VARIABLE} must be a number of gigabytes above 0, not {limit!r}"
-            )
-        return gigabytes * 1e9
+    if not limit:
+        return None
+    try:
+        gigabytes = float(limit)
+    except ValueError:
+        gigabytes = -1.0
+    if not gigabytes > 0:
+        raise BadParameter(f"{LIMIT_VARIABLE} must be a number of gigabytes above 0, not {limit!r}")
+    return gigabytes * 1e9
+
+
+def _free_bytes() -> float:
     candidates = [_machine_bytes()]
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

@@ -117,6 +117,11 @@ def player_at(form: Any, chance: Any, node: Any) -> Any:
     return _ANSWERS["player_at", type(form)](form, chance, node)
 
 
+def forced_at(form: Any, chance: Any, node: Any) -> Any:
+    """Whether there is but one action at `node`, where a player acts: nothing is to be learnt."""
+    return answer("forced_at", type(form))(form, chance, node)
+
+
 def infoset_at(form: Any, chance: Any, node: Any) -> Any:
     """The information set of the player who acts at `node`."""
     return _ANSWERS["infoset_at", type(form)](form, chance, node)
@@ -194,6 +199,10 @@ def _ask_slots_listed(form: Any, chance: Any, infoset: Any) -> Any:
     prefetch_at(form.first, infoset)
 
 
+def _forced_at_listed(form: Any, chance: Any, node: Any) -> Any:
+    return False
+
+
 def _slots_at_listed(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
     first = index(form.first[infoset])
     return first, index(form.first[infoset + ONE]) - first
@@ -235,6 +244,7 @@ _LISTED: dict[str, Callable[..., Any]] = {
     "settle": _settle_listed,
     "ask_node": _ask_node_listed,
     "ask_slots": _ask_slots_listed,
+    "forced_at": _forced_at_listed,
     "slots_at": _slots_at_listed,
     "slots_of": _slots_of_listed,
     "full": _full_listed,
@@ -278,6 +288,11 @@ def _ask_node(form: Any, chance: Any, node: Any) -> Any:
 @overload(ask_slots)
 def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
     return answer("ask_slots", form.instance_class)
+
+
+@overload(forced_at)
+def _forced_at(form: Any, chance: Any, node: Any) -> Any:
+    return answer("forced_at", form.instance_class)
 
 
 @overload(slots_at)

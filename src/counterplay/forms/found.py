@@ -17,8 +17,8 @@ from counterplay.kernels.jit import ONE, ZERO, index, jit
 PLAYER_BITS = 4
 #: A key of one word has so many bits for what a player knows.
 EXACT_BITS = 64 - PLAYER_BITS
-#: The table of places is at most so full: more and look-ups take long.
-MOST_FILLED = 5 / 8
+#: The table of places is at most so full: more and look-ups take long. And where memory is short.
+MOST_FILLED, SHORT_FILLED = 5 / 8, 3 / 4
 LEAST_PLACES = 1024
 #: Fields of `size`: information sets and slots so far, how many of each let a kernel go on, and
 #: what is wrong with the rules (`PROBLEMS`), 0 for nothing.
@@ -203,18 +203,18 @@ def enlarged(found: Found, places: int, sets: int) -> Found:
     return grown
 
 
-def places_for(sets: int) -> int:
+def places_for(sets: int, filled: float = MOST_FILLED) -> int:
     """The least power of two that so many information sets do not fill too much."""
     places = LEAST_PLACES
-    while sets > MOST_FILLED * places:
+    while sets > filled * places:
         places *= 2
     return places
 
 
-def found_from(keys: np.ndarray, counts: np.ndarray) -> Found:
-    """A table with these keys, numbered in their order."""
+def found_from(keys: np.ndarray, counts: np.ndarray, places: int = 0, sets: int = 0) -> Found:
+    """A table with these keys, numbered in their order, and room for so many, or for a few."""
     n = len(keys)
-    found = new_found(keys.shape[1], places_for(n), max(n, LEAST_PLACES))
+    found = new_found(keys.shape[1], places or places_for(n), max(sets or n, LEAST_PLACES))
     add_all(found, keys, counts, np.empty(n, dtype=np.int64))
     return found
 

@@ -20,6 +20,7 @@ from counterplay.forms.access import (
     child,
     drawn_by,
     expanded_at,
+    forced_at,
     full,
     infoset_at,
     passive_at,
@@ -224,7 +225,7 @@ def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
 
 @answers(ask_node, RulesForm)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
-    if chance.facts[node, _WHO] >= 0:
+    if chance.facts[node, _WHO] >= 0 and chance.facts[node, _COUNT] > 1:
         low, high = key_at(chance, node)
         place = place_of(low, high, index(chance.places.shape[0]) - ONE)
         prefetch(chance.places, place, ZERO)
@@ -261,6 +262,11 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
 @answers(player_at, RulesForm)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return chance.facts[node, _WHO]
+
+
+@answers(forced_at, RulesForm)
+def _forced_at(form: Any, chance: Any, node: Any) -> Any:
+    return chance.facts[node, _COUNT] == 1
 
 
 @answers(infoset_at, RulesForm)

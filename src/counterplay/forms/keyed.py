@@ -47,13 +47,13 @@ class KeyedStrategy(Strategy):
         self, game: Game, keys: np.ndarray, counts: np.ndarray, probabilities: np.ndarray
     ) -> None:
         self.game = game
-        self.keys = np.array(keys, dtype=np.uint64)  # uint64[n, words]
-        self.counts = np.array(counts, dtype=np.int64)  # actions of each
-        self.first = np.concatenate([[0], np.cumsum(self.counts)])
-        self.probabilities = np.array(probabilities, dtype=np.float64)
+        self.keys = _own(keys, np.uint64)  # uint64[n, words]
+        self.counts = _own(counts, np.int64)  # actions of each
+        if self.counts.ndim != 1:
+            raise BadStrategy(f"arrays that are no strategy of {game.name}")
+        self.first = first_slots(self.counts)
+        self.probabilities = _own(probabilities, np.float64)
         self._check()
-        for array in (self.keys, self.counts, self.probabilities):
-            array.setflags(write=False)
 
     def _check(self) -> None:
         if not self.game.abilities.keyed:
@@ -248,6 +248,22 @@ class KeyedStrategy(Strategy):
         arrays = {name: getattr(self, name) for name in ARRAYS}
         # not compressed: nobody knows how large it may be, so a file says so by its own size
         files.write_arrays(Path(path), "strategy", arrays, header)
+
+
+def _own(array: np.ndarray, kind: type) -> np.ndarray:
+    """What nobody writes to: the array where that is so, or a copy."""
+    if array.dtype == kind and array.base is None and not array.flags.writeable:
+        return array
+    copy: np.ndarray = np.array(array, dtype=kind)
+    copy.setflags(write=False)
+    return copy
+
+
+def first_slots(counts: np.ndarray) -> np.ndarray:
+    """int64[n + 1]: where the slots of information sets with so many actions begin."""
+    first = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=first[1:])
+    return first
 
 
 def _is_called(name: str, owner: int, wanted: str) -> bool:

@@ -22,6 +22,7 @@ from counterplay.forms.access import (
     child,
     drawn_by,
     expanded_at,
+    forced_at,
     full,
     infoset_at,
     passive_at,
@@ -167,6 +168,10 @@ def _full(form: Any, chance: Any) -> Any:
     return full(form.inner, chance.inner)
 
 
+def _forced_at(form: Any, chance: Any, node: Any) -> Any:
+    return forced_at(form.inner, chance.inner, node)
+
+
 def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return expanded_at(form.inner, node, infoset)
 
@@ -184,6 +189,7 @@ for _form in (RestrictedForm, DataBiasedForm):
     answers(slots_at, _form)(_slots_at)
     answers(slots_of, _form)(_slots_of)
     answers(full, _form)(_full)
+    answers(forced_at, _form)(_forced_at)
     answers(expanded_at, _form)(_expanded_at)
     answers(passive_at, _form)(_passive_at)
 

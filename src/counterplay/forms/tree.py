@@ -17,6 +17,7 @@ from counterplay.forms.access import (
     chance_buffer,
     chance_on,
     child,
+    forced_at,
     infoset_at,
     move,
     player_at,
@@ -142,6 +143,11 @@ def _settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
 @answers(player_at, HistoryTree)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.player[node]
+
+
+@answers(forced_at, HistoryTree)
+def _forced_at(form: Any, chance: Any, node: Any) -> Any:
+    return form.first_child[node + ONE] - form.first_child[node] == 1
 
 
 @answers(infoset_at, HistoryTree)

@@ -48,7 +48,8 @@ class ByKey(Growing):
     def _begin_at(self, base: Worker, worker: Worker) -> None:
         """The information sets that `base` has found, and empty tables for them."""
         worker.chance = with_found(worker.chance, _copied(found_of(base)))
-        worker.tables = self._new(*self._sizes(base)[1:])
+        room = self._sizes(base)
+        worker.tables = self._new(room.sets, room.slots)
         for name, array in walk_of(worker).items():
             if name == "pause":  # a walk that waited for room is not gone on with
                 array[:] = 0

@@ -125,8 +125,8 @@ def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
 
 def unite(parts: Sequence[NewSets]) -> tuple[NewSets, list[Moves]]:
     """All of them once, in the order they are given; and how the numbers of each part change."""
-    every = [[part.keys for part in parts], [part.counts for part in parts]]
-    found = found_from(*map(np.concatenate, every))
+    keys, counts = [part.keys for part in parts], [part.counts for part in parts]
+    found = found_from(np.concatenate(keys), np.concatenate(counts))
     moves = []
     for part in parts:
         numbers = np.empty(len(part.keys), dtype=np.int64)

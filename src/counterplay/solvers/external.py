@@ -14,7 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import child, full, infoset_at, player_at, slots_at, start, utility
+from counterplay.forms.access import (
+    child,
+    forced_at,
+    full,
+    infoset_at,
+    player_at,
+    slots_at,
+    start,
+    utility,
+)
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
@@ -78,6 +87,12 @@ def _descend(
     touched = ONE
     player = player_at(form, chance, node)
     while player >= 0:
+        if forced_at(form, chance, node):  # his value is that of what follows
+            if index(player) != traverser:
+                uniform(rng)  # as for any decision, so that seeds mean the same
+            node = child(form, chance, node, ZERO, rng)
+            player = player_at(form, chance, node)
+            continue
         touched += ONE
         first, count = slots_at(form, chance, node, infoset_at(form, chance, node))
         action = ZERO

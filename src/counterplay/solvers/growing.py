@@ -1,6 +1,7 @@
 """Tables of a sampling solver whose information sets are found while it plays (`forms/found.py`).
 
-They double when a kernel returns for want of room. Nothing depends on how large tables were.
+They double when a kernel returns for want of room, and grow by an eighth where memory is too short
+for that. Nothing depends on how large tables were.
 `by_key.py` has what several workers do with them.
 """
 
@@ -21,6 +22,7 @@ from counterplay.forms.found import (
     PROBLEM,
     ROOM_SETS,
     ROOM_SLOTS,
+    SHORT_FILLED,
     Found,
     counts_of,
     enlarged,
@@ -69,6 +71,7 @@ class TableRoom(NamedTuple):
     places: int
     sets: int
     slots: int
+    filled: float = MOST_FILLED  # how full places may be
 
 
 class Growing:
@@ -88,8 +91,14 @@ class Growing:
             places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots)
         )
 
+    def _tight(self, sets: int, slots: int) -> TableRoom:
+        """The same where memory is short: an eighth more than there is, and fuller places."""
+        sets, slots = sets + sets // 8 + self._sets, slots + slots // 8 + self._slots
+        return TableRoom(places_for(sets, SHORT_FILLED), sets, slots, SHORT_FILLED)
+
     def first_tables(self) -> Any:
-        return self._new(*self.sizes(0, 0)[1:])
+        room = self.sizes(0, 0)
+        return self._new(room.sets, room.slots)
 
     def begin(self, worker: Worker) -> None:
         """Nothing is found yet."""
@@ -102,19 +111,31 @@ class Growing:
         """Room for the next look, with at least so many sets and slots found by then; False where
         memory does not allow it."""
         found = found_of(worker)
-        needed = self.sizes(max(sets, sets_in(found)), max(slots, slots_in(found)))
+        sets, slots = max(sets, sets_in(found)), max(slots, slots_in(found))
+        room = self._room(worker, self.sizes(sets, slots), self._tight(sets, slots))
+        if room is None:
+            return False
         now = self._sizes(worker)
-        room = TableRoom(*map(max, needed, now))  # what was made for a meeting stays
-        if room != now:
-            if not self._allowed(worker, room):
-                return False
-            found = enlarged(found, room.places, room.sets)
-            worker.chance = with_found(worker.chance, found)
-            if room[1:] != now[1:]:
-                worker.tables = self._enlarged(worker.tables, found, room)
-        found.size[ROOM_SETS] = min(int(MOST_FILLED * room.places), room.sets) - self._sets
-        found.size[ROOM_SLOTS] = room.slots - self._slots
+        if room[:3] != now[:3]:
+            worker.chance = with_found(
+                worker.chance, enlarged(found_of(worker), room.places, room.sets)
+            )
+        if (room.sets, room.slots) != (now.sets, now.slots):
+            self._enlarge(worker, room)
+        size = found_of(worker).size
+        size[ROOM_SETS] = min(int(room.filled * room.places), room.sets) - self._sets
+        size[ROOM_SLOTS] = room.slots - self._slots
         return True
+
+    def _room(self, worker: Worker, *sizes: TableRoom) -> TableRoom | None:
+        """The first of these that memory allows, at least what there is."""
+        now = self._sizes(worker)
+        for size in sizes:
+            places, sets, slots = map(max, size[:3], now[:3])  # what was made for a meeting stays
+            room = TableRoom(places, sets, slots, size.filled)
+            if room[:3] == now[:3] or self._allowed(worker, room):
+                return room
+        return None
 
     def _sizes(self, worker: Worker) -> TableRoom:
         """The room there is."""
@@ -123,25 +144,35 @@ class Growing:
         return TableRoom(len(found.places), len(found.first) - 1, slots)
 
     def _allowed(self, worker: Worker, room: TableRoom) -> bool:
-        places, sets, slots = room
-        if max(sets, slots) > MOST:
+        """Whether memory has so much room beside a strategy made of it, and one more of the largest
+        table: they are moved one by one."""
+        if max(room.sets, room.slots) > MOST:
             return False
-        found, tables = found_of(worker), worker.tables._asdict()
+        found = found_of(worker)
+        used = TableRoom(len(found.places), sets_in(found), slots_in(found))  # of the rest nothing
+        needed, held = self._bytes(worker, room), self._bytes(worker, used)
         words = found.places.shape[1]
-        needed = float(places * found.places.itemsize * words + 4 * sets)
+        strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
+        most = max(needed.values())
+        return memory.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
+
+    def _bytes(self, worker: Worker, room: TableRoom) -> dict[str, float]:
+        """Of each table."""
+        found, tables = found_of(worker), worker.tables._asdict()
+        sizes = {"places": 8.0 * room.places * found.places.shape[1], "first": 4.0 * room.sets}
         for name, array in tables.items():
             row = array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
-            needed += row * (sets if name in self._by_set else slots)
-        strategy = 8 * ((2 * words + 3) * sets + 3 * slots)  # while it is made, beside the tables
-        return bool(needed + strategy <= memory.available_bytes())
+            sizes[name] = float(row * (room.sets if name in self._by_set else room.slots))
+        return sizes
 
-    def _enlarged(self, tables: Any, found: Found, room: TableRoom) -> Any:
-        """The same tables with more room."""
-        larger = self._new(room.sets, room.slots)
-        for name, array in tables._asdict().items():
-            used = sets_in(found) if name in self._by_set else slots_in(found)
-            getattr(larger, name)[:used] = array[:used]
-        return larger
+    def _enlarge(self, worker: Worker, room: TableRoom) -> None:
+        """More room in all tables, which let go of the old one by one."""
+        larger, used = self._new(room.sets, room.slots), self.used(worker)
+        for name in list(used):
+            array = used.pop(name)
+            getattr(larger, name)[: len(array)] = array
+            worker.tables = worker.tables._replace(**{name: getattr(larger, name)})
+            del array
 
     def used(self, worker: Worker) -> dict[str, np.ndarray]:
         """The tables without the room behind them."""
@@ -166,12 +197,14 @@ class Growing:
     def restore(self, worker: Worker, saved: Mapping[str, np.ndarray], source: str) -> None:
         """Go on from what `saved` gave."""
         keys, counts = _read(saved, source, found_of(worker))
-        slots, room = int(counts.sum()), self.sizes(len(keys), int(counts.sum()))
-        if not self._allowed(worker, room):
+        slots = int(counts.sum())
+        least = TableRoom(places_for(len(keys), SHORT_FILLED), len(keys), slots, SHORT_FILLED)
+        room = self._room(worker, self.sizes(len(keys), slots), least)
+        if room is None:
             raise OutOfRoom(f"{source}: needs more memory than there is")
-        found = enlarged(found_from(keys, counts), room.places, room.sets)
+        found = found_from(keys, counts, room.places, room.sets)
         worker.chance = with_found(worker.chance, found)
-        worker.tables = self._new(*room[1:])
+        worker.tables = self._new(room.sets, room.slots)
         self.make_room(worker)
         for name, array in worker.tables._asdict().items():
             given = saved.get(name)

@@ -9,10 +9,10 @@ import numpy as np
 
 from counterplay.forms.access import (
     child,
+    forced_at,
     infoset_at,
     player_at,
     slots_at,
-    slots_of,
     start,
     utility,
 )
@@ -33,6 +33,8 @@ class Trail(NamedTuple):
     """Scratch for one history: d decisions, w actions at most, p players."""
 
     infoset: np.ndarray  # int32[d]
+    slot: np.ndarray  # int64[d]: its first
+    actions: np.ndarray  # int32[d]: how many there are
     player: np.ndarray  # int8[d]
     action: np.ndarray  # int32[d]
     policy: np.ndarray  # float64[d * w]: σ at decision k is policy[k * w : ]
@@ -46,6 +48,8 @@ class Trail(NamedTuple):
 def new_trail(depth: int, width: int, n_players: int) -> Trail:
     return Trail(
         infoset=np.zeros(depth, dtype=np.int32),
+        slot=np.zeros(depth, dtype=np.int64),
+        actions=np.zeros(depth, dtype=np.int32),
         player=np.zeros(depth, dtype=np.int8),
         action=np.zeros(depth, dtype=np.int32),
         policy=np.zeros(depth * width),
@@ -62,7 +66,7 @@ def sample_history(
     form: Any, chance: np.ndarray, tables: Tables, trail: Trail, rng: np.ndarray, epsilon: float
 ) -> tuple[int, int, float]:
     """Lines 2-8: play one history, filling `trail`. The terminal node, the number of decisions,
-    π^σ'(z) without chance."""
+    π^σ'(z) without chance. Forced moves are no decisions: there all sampled regrets are 0."""
     width = trail.width
     n_players = index(len(trail.reach))
     for j in range(n_players):
@@ -72,6 +76,11 @@ def sample_history(
     node = start(form, chance, rng)
     player = player_at(form, chance, node)
     while player >= 0:
+        if forced_at(form, chance, node):
+            uniform(rng)  # as for any decision, so that seeds mean the same
+            node = child(form, chance, node, ZERO, rng)
+            player = player_at(form, chance, node)
+            continue
         infoset = infoset_at(form, chance, node)
         first, count = slots_at(form, chance, node, infoset)
         offset = k * width
@@ -85,6 +94,8 @@ def sample_history(
             if j != me:
                 others *= trail.reach[j]
         trail.infoset[k] = infoset
+        trail.slot[k] = first
+        trail.actions[k] = count
         trail.player[k] = player
         trail.action[k] = action
         trail.own[k] = trail.reach[me]
@@ -100,8 +111,6 @@ def sample_history(
 
 @jit(inline=True)
 def update_decision(
-    form: Any,
-    chance: Any,
     tables: Tables,
     trail: Trail,
     k: int,
@@ -114,7 +123,7 @@ def update_decision(
     """Lines 10-20 at decision k. `won`: by who decided; `inverse`: 1 / π^σ'(z), times what a sample
     counts; `tail`: π^σ(z[I]a, z). Gives π^σ(z[I], z)."""
     infoset = index(trail.infoset[k])
-    first, count = slots_of(form, chance, infoset)
+    first, count = index(trail.slot[k]), index(trail.actions[k])
     offset = k * trail.width
     action = index(trail.action[k])
     below = tail * trail.policy[offset + action]
@@ -151,4 +160,4 @@ def update_history(
     while k > ZERO:
         k -= ONE
         won = utility(form, chance, node, trail.player[k])
-        tail = update_decision(form, chance, tables, trail, k, won, inverse, tail, t, optimistic)
+        tail = update_decision(tables, trail, k, won, inverse, tail, t, optimistic)

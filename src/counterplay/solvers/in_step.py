@@ -21,6 +21,7 @@ from counterplay.forms.access import (
     ask_node,
     ask_slots,
     chance_in,
+    forced_at,
     full,
     infoset_in,
     move,
@@ -46,7 +47,7 @@ class Lanes(NamedTuple):
     player: np.ndarray  # int64[w]: negative when it is over
     infoset: np.ndarray  # int64[w]
     slot: np.ndarray  # int64[w]: its first
-    actions: np.ndarray  # int64[w]
+    actions: np.ndarray  # int64[w]: one where a move is forced
     made: np.ndarray  # int64[w]: decisions
     drawn: np.ndarray  # float64[w]: π^σ'(z[I]) without chance
     going: np.ndarray  # int64[w]: those that are not over
@@ -91,20 +92,20 @@ def lanes_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int
     return InStep(Trail(**own, width=index(width)), Lanes(**rest, depth=index(depth)))
 
 
-def can_wait(scratch: InStep, first: np.ndarray | None, sets: int) -> bool:
-    """Whether what waits lies within tables of so many information sets; `first`: their slots,
-    where these are listed. A kernel writes where it is told."""
+def can_wait(scratch: InStep, sets: int, slots: int) -> bool:
+    """Whether what waits lies within tables of so many information sets and slots: a kernel writes
+    where it is told."""
     trail, lanes = scratch
     many, players = len(lanes.node), len(trail.reach) // len(lanes.node)
     waits, made = int(lanes.waits[0]), lanes.made
     if not (0 <= waits <= many and (made >= 0).all() and (made <= lanes.depth).all()):
         return False
     place = np.arange(len(trail.infoset)) % lanes.depth < np.repeat(made, lanes.depth)
-    infoset, player, action = (x[place] for x in (trail.infoset, trail.player, trail.action))
-    if not ((infoset >= 0).all() and (infoset < sets).all()):
-        return False
-    counts = trail.width if first is None else np.diff(first)[infoset]
-    inside = (player >= 0) & (player < players) & (action >= 0) & (action < counts)
+    fields = (trail.infoset, trail.player, trail.slot, trail.actions, trail.action)
+    infoset, player, slot, count, action = (x[place] for x in fields)
+    inside = (infoset >= 0) & (infoset < sets) & (player >= 0) & (player < players)
+    inside &= (count > 0) & (count <= trail.width) & (action >= 0) & (action < count)
+    inside &= (slot >= 0) & (slot <= slots - count)
     return bool(inside.all())
 
 
@@ -113,12 +114,16 @@ def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
     """Information sets and slots of all that go on, asking in turn for what comes next."""
     for j in range(n):
         lane = index(lanes.going[j])
+        if lanes.actions[lane] == 1:
+            continue
         infoset = infoset_in(form, chance, lane, index(lanes.node[lane]))
         lanes.infoset[lane] = infoset
         ask_slots(form, chance, infoset)
         prefetch_at(tables.last_visit, infoset)
     for j in range(n):
         lane = index(lanes.going[j])
+        if lanes.actions[lane] == 1:
+            continue
         node, infoset = index(lanes.node[lane]), index(lanes.infoset[lane])
         first, count = slots_at(form, chance, node, infoset)
         lanes.slot[lane] = first
@@ -129,6 +134,14 @@ def _look(form: Any, chance: Any, tables: Any, lanes: Lanes, n: int) -> None:
             prefetch_at(tables.strategy_sum, k)
         prefetch_at(tables.regret, last)
         prefetch_at(tables.strategy_sum, last)
+
+
+@jit(inline=True)
+def _go(form: Any, chance: Any, lanes: Lanes, lane: int, action: int, rng: Any) -> None:
+    """Play an action and ask for what comes next."""
+    node = move(form, chance, index(lanes.node[lane]), action, rng)
+    lanes.node[lane] = node
+    ask_node(form, chance, node)
 
 
 @jit(inline=True)
@@ -148,6 +161,8 @@ def _decide(
         if j != me:
             others *= trail.reach[reach + j]
     trail.infoset[k] = lanes.infoset[lane]
+    trail.slot[k] = first
+    trail.actions[k] = count
     trail.player[k] = lanes.player[lane]
     trail.action[k] = action
     trail.own[k] = trail.reach[reach + me]
@@ -156,9 +171,7 @@ def _decide(
     trail.reach[reach + me] *= trail.policy[offset + action]
     lanes.drawn[lane] *= p
     lanes.made[lane] += 1
-    node = move(form, chance, index(lanes.node[lane]), action, rng)
-    lanes.node[lane] = node
-    ask_node(form, chance, node)
+    _go(form, chance, lanes, lane, action, rng)
 
 
 @jit(inline=True)
@@ -184,13 +197,18 @@ def sample_histories(
             lanes.node[lane] = node
             lanes.player[lane] = player
             if player >= 0:
+                lanes.actions[lane] = 1 if forced_at(form, chance, node) else 0
                 lanes.going[left] = lane
                 left += ONE
         going = left
         _look(form, chance, tables, lanes, going)
         for j in range(going):
             lane = index(lanes.going[j])
-            _decide(form, chance, tables, trail, lanes, lane, rng, epsilon)
+            if lanes.actions[lane] == 1:
+                uniform(rng)
+                _go(form, chance, lanes, lane, ZERO, rng)
+            else:
+                _decide(form, chance, tables, trail, lanes, lane, rng, epsilon)
 
 
 @jit
@@ -231,9 +249,7 @@ def outcome_sampling_in_step(
         while k > base:
             k -= ONE
             won = lanes.payoff[lane * players + index(trail.player[k])]
-            tail = update_decision(
-                form, chance, tables, trail, k, won, inverse, tail, t, optimistic
-            )
+            tail = update_decision(tables, trail, k, won, inverse, tail, t, optimistic)
         lanes.waits[ZERO] -= 1
         touched += made + ONE
         t += stride

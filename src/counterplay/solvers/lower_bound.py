@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, OutOfRoom
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
@@ -149,7 +149,10 @@ def _learn(
     ):
         n = chunk if iterations is None else min(chunk, iterations - solver.iterations)
         before = time.perf_counter()
-        solver.step(n)
+        try:
+            solver.step(n)
+        except OutOfRoom:  # what was learnt so far is a response too
+            break
         took = time.perf_counter() - before
         used += took
         if took < CHUNK_SECONDS / 2:

@@ -136,9 +136,8 @@ class OutcomeSampling(SamplingSolver):
         if self._together == 1:
             return
         for worker in self._team.workers:
-            listed = None if self._growing is not None else self._form.first
-            sets = len(worker.tables.last_visit)
-            if not can_wait(worker.scratch, listed, sets):
+            tables = worker.tables
+            if not can_wait(worker.scratch, len(tables.last_visit), len(tables.regret)):
                 raise BadFile(f"{source}: histories that wait are none of {self.game.name}")
 
     def _play(

@@ -129,7 +129,7 @@ class MeetingSolver(Solver):
     def no_room(self) -> OutOfRoom:
         return OutOfRoom(
             f"{self.game.name}: {self.infosets():,} information sets are found, and there is "
-            f"no memory for twice as many; all that was learnt in {self.iterations:,} "
+            f"no memory for more; all that was learnt in {self.iterations:,} "
             f"iterations is kept, and a run in a folder can be gone on with where there is more"
         )
 

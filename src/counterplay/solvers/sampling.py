@@ -13,7 +13,7 @@ from counterplay.base.errors import BadParameter
 from counterplay.forms.access import chance_buffer, chance_on
 from counterplay.forms.found_form import scratch_of
 from counterplay.forms.game import Game
-from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.keyed import KeyedStrategy, first_slots
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.policy import normalise
@@ -232,9 +232,10 @@ class SamplingSolver(MeetingSolver):
             return super().strategy()
         keys, counts, copies = self._growing.aligned(self._team.playing)
         weights = np.asarray(self.weights_of(copies))
-        first = np.concatenate([[0], np.cumsum(counts)])
         shares = np.empty(len(weights))
-        normalise(weights, first, shares)
+        normalise(weights, first_slots(counts), shares)
+        for array in (keys, counts, shares):
+            array.setflags(write=False)  # his from now on
         return self.complete(KeyedStrategy(self.game, keys, counts, shares))
 
     def change_form(self, form: Any) -> None:
