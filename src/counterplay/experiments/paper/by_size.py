@@ -63,7 +63,7 @@ SCALES = {
             "Bluff(2,1,F)": [f"bluff(2,1,{n})" for n in (2, 3, 4, 5, 6, 7)],
             "PAM(3,3,H)": [f"pam(3,3,{n})" for n in (4, 6, 8, 10, 12, 14)],
         },
-        60.0,
+        180.0,
     ),
 }
 
@@ -249,6 +249,6 @@ EXPERIMENT = Experiment(
     "by-size",
     "By size: time and memory of RNR and MCRNR (beyond the paper)",
     run,
-    {"quick": 30, "paper": 1500},
+    {"quick": 30, "paper": 2700},
     _jobs,
 )

@@ -108,7 +108,8 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     run, peak = response.runs[0], peak_gb()
     gap = run.exploitability / span if game.abilities.listed else None
     won = (None, None) if game.abilities.listed else _won(game, response)
-    note = REACHED if run.stopped_by == "iterations" else run.stopped_by
+    there = run.stopped_by == "iterations" or (gap is not None and gap <= GAP)
+    note = REACHED if there else run.stopped_by
     return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
 
 
