@@ -29,11 +29,8 @@ class Node:
         self.count = len(actions)
         self.chance = list(state.chance()) if self.player == CHANCE else []
         self.key: Key = (self.player, str(state.infoset()) if self.player >= 0 else "")
-        self.passive = (
-            actions.index(state.passive())
-            if self.player >= 0 and hasattr(state, "passive")
-            else None
-        )
+        passive = state.passive() if self.player >= 0 and hasattr(state, "passive") else None
+        self.passive = None if passive is None else actions.index(passive)
         self.children = [Node(state.child(action)) for action in actions]
 
 

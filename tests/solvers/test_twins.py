@@ -94,6 +94,37 @@ def test_external_sampling(name: str) -> None:
     assert_same_policy(solver, twin.strategy_sum)
 
 
+@pytest.mark.parametrize("solver", [OutcomeSampling, ExternalSampling])
+@pytest.mark.parametrize("name", ["goofspiel(3)", "bluff(1,1,2)"])
+def test_forced_moves_change_nothing(name: str, solver: Any) -> None:
+    """The twins learn there too: regrets of 0, and averages that are the only action. Kernels have
+    nothing there, and the same everywhere else."""
+    game, root = game_and_root(name)
+    kernel: Solver = solver(game, seed=8)
+    twin = (
+        NaiveOutcomeSampling(root, 0.6, "optimistic")
+        if solver is OutcomeSampling
+        else NaiveExternalSampling(root, 2)
+    )
+    counts = np.diff(game.tree.first)
+    forced, dice = np.repeat(counts == 1, counts), Dice(8)
+    assert forced.any()
+    for done in range(0, min(400, CAP), 20):
+        kernel.step(20)
+        for k in range(20):
+            twin.iterate(done + 1 + k, dice)
+        assert np.array_equal(kernel.rng, dice.state)
+        for table in ("regret", "strategy_sum"):
+            mine, theirs = learned(kernel, table).copy(), to_slots(game, getattr(twin, table))
+            assert not mine[forced].any()
+            assert_same(mine[~forced], theirs[~forced])
+            mine[forced] = theirs[forced]
+            setattr(twin, table, defaultdict(list, from_slots(game, mine)))
+        assert not to_slots(game, twin.regret)[forced].any()
+    assert to_slots(game, twin.strategy_sum)[forced].any()
+    assert_same_policy(kernel, twin.strategy_sum)
+
+
 @pytest.mark.parametrize("name", SAMPLED_GAMES)
 def test_chance_sampling(name: str) -> None:
     game, root = game_and_root(name)

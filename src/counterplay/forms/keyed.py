@@ -118,8 +118,8 @@ class KeyedStrategy(Strategy):
         find_all(self._found.places, key, number)
         if number[0] < 0:
             raise BadStrategy(
-                f"{numbered(known[0])} was never met knowing {', '.join(map(str, known[1:]))}; "
-                f"every action is alike there"
+                f"{numbered(known[0])} was never met with a choice knowing "
+                f"{', '.join(map(str, known[1:]))}; every action is alike there"
             )
         return self.row(int(number[0])).probabilities
 
@@ -135,7 +135,8 @@ class KeyedStrategy(Strategy):
         if found:
             raise BadStrategy(f"several players know {label!r}; write {names[1]!r}")
         raise BadStrategy(
-            f"no information set {label!r} was met in {self.game.name}; every action is alike there"
+            f"no information set {label!r} was met with a choice in {self.game.name}; every action "
+            f"is alike there"
         )
 
     def _known(self, i: int) -> tuple[int, tuple[int, ...]] | None:
