@@ -200,3 +200,14 @@ def test_a_forged_history_that_waits_is_refused(name: str, field: str) -> None:
         array[0] = good
         with pytest.raises(BadFile, match="histories that wait"):
             new_solver(cp.load(name), "mccfr", 1, {"together": 8}).restore(forged, "file")
+
+
+def test_forged_histories_of_workers_elsewhere_are_refused() -> None:
+    options = {"together": 8, "team": "near", "workers": 2}
+    solver = new_solver(cp.load("goofspiel(4)"), "mccfr", 1, options)
+    solver.step(4_000)
+    saved = {key: value.copy() for key, value in solver.arrays().items()}
+    new_solver(cp.load("goofspiel(4)"), "mccfr", 1, options).restore(saved, "file")
+    saved["lanes.hand"][1] = 10**9
+    with pytest.raises(BadFile, match="histories that wait"):
+        new_solver(cp.load("goofspiel(4)"), "mccfr", 1, options).restore(saved, "file")

@@ -135,9 +135,14 @@ class OutcomeSampling(SamplingSolver):
         super().restore(saved, source)
         if self._together == 1:
             return
-        for worker in self._team.workers:
-            tables = worker.tables
-            if not can_wait(worker.scratch, len(tables.last_visit), len(tables.regret)):
+        far = saved.get("lanes.hand", ())  # of workers elsewhere, who have the tables of the first
+        hands = [(worker.buffer, worker.tables) for worker in self._team.workers]
+        hands += [(row, self._team.workers[0].tables) for row in far]
+        for hand, tables in hands:
+            copy = np.zeros_like(hand)
+            scratch = self._scratch_on(copy)
+            copy[:] = hand
+            if not can_wait(scratch, len(tables.last_visit), len(tables.regret)):
                 raise BadFile(f"{source}: histories that wait are none of {self.game.name}")
 
     def _play(
