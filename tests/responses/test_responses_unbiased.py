@@ -253,7 +253,7 @@ def test_sampler_writes_these_paths(name: str, restricted: int, p: Any) -> None:
     tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
     path, rng, hand = new_trail(game.depth, game.max_actions, 2), new_state(0), new_hand(this.form)
     for _ in range(200):
-        node, n_decisions, drawn = sample_history(this.form, hand, tables, path, rng, EPSILON)
+        node, n_decisions, drawn, _ = sample_history(this.form, hand, tables, path, rng, EPSILON)
         built, length, probability = known[int(node), tuple(path.infoset[: int(n_decisions)])]
         assert drawn == pytest.approx(probability, rel=1e-14)
         for field in ("player", "action", "own", "others", "drawn"):

@@ -135,7 +135,7 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     iteration gives those tables."""
     for seed in count():
         path = new_trail(kuhn.depth, kuhn.max_actions, kuhn.n_players)
-        node, n_decisions, drawn = sample_history(
+        node, n_decisions, drawn, _ = sample_history(
             kuhn.tree, HAND, new_tables(kuhn), path, new_state(seed), epsilon
         )
         if node == end_node(kuhn):

@@ -235,3 +235,12 @@ def test_tree_search_that_hardly_explores_tries_every_action(c: float) -> None:
     reached = np.add.reduceat(search.weights(), search.game.form.first[:-1]) >= 2
     assert np.all(search.weights()[np.repeat(reached, np.diff(search.game.form.first))] >= 1)
     assert reached.sum() > 6
+
+
+@pytest.mark.parametrize("together", [1, 4])
+def test_forced_moves_are_nodes(together: int) -> None:
+    """A history of Goof(3) has six moves, the last two of them forced, and an end."""
+    game, _ = game_and_root("goofspiel(3)")
+    solver = OutcomeSampling(game, seed=1, together=together)
+    solver.step(40)
+    assert solver.nodes_touched == 40 * 7

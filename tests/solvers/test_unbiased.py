@@ -115,7 +115,7 @@ def test_sampler_writes_these_paths(name: str) -> None:
     tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
     path, rng = new_trail(game.depth, game.max_actions, game.n_players), new_state(0)
     for _ in range(200):
-        node, n_decisions, drawn = sample_history(game.tree, HAND, tables, path, rng, EPSILON)
+        node, n_decisions, drawn, _ = sample_history(game.tree, HAND, tables, path, rng, EPSILON)
         built, _, length, probability = paths[int(node)]
         assert n_decisions == length
         assert drawn == pytest.approx(probability, rel=1e-14)

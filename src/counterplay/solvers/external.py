@@ -87,13 +87,13 @@ def _descend(
     touched = ONE
     player = player_at(form, chance, node)
     while player >= 0:
+        touched += ONE
         if forced_at(form, chance, node):  # his value is that of what follows
             if index(player) != traverser:
                 uniform(rng)  # as for any decision, so that seeds mean the same
             node = child(form, chance, node, ZERO, rng)
             player = player_at(form, chance, node)
             continue
-        touched += ONE
         first, count = slots_at(form, chance, node, infoset_at(form, chance, node))
         action = ZERO
         if index(player) == traverser:

@@ -64,20 +64,22 @@ def new_trail(depth: int, width: int, n_players: int) -> Trail:
 @jit(inline=True)
 def sample_history(
     form: Any, chance: np.ndarray, tables: Tables, trail: Trail, rng: np.ndarray, epsilon: float
-) -> tuple[int, int, float]:
+) -> tuple[int, int, float, int]:
     """Lines 2-8: play one history, filling `trail`. The terminal node, the number of decisions,
-    π^σ'(z) without chance. Forced moves are no decisions: there all sampled regrets are 0."""
+    π^σ'(z) without chance, and the number of forced moves, which are no decisions: there all
+    sampled regrets are 0."""
     width = trail.width
     n_players = index(len(trail.reach))
     for j in range(n_players):
         trail.reach[j] = 1.0
     drawn = 1.0
-    k = ZERO
+    k, forced = ZERO, ZERO
     node = start(form, chance, rng)
     player = player_at(form, chance, node)
     while player >= 0:
         if forced_at(form, chance, node):
             uniform(rng)  # as for any decision, so that seeds mean the same
+            forced += ONE
             node = child(form, chance, node, ZERO, rng)
             player = player_at(form, chance, node)
             continue
@@ -106,7 +108,7 @@ def sample_history(
         k += ONE
         node = child(form, chance, node, action, rng)
         player = player_at(form, chance, node)
-    return node, k, drawn
+    return node, k, drawn, forced
 
 
 @jit(inline=True)

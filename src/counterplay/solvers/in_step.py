@@ -49,6 +49,7 @@ class Lanes(NamedTuple):
     slot: np.ndarray  # int64[w]: its first
     actions: np.ndarray  # int64[w]: one where a move is forced
     made: np.ndarray  # int64[w]: decisions
+    forced: np.ndarray  # int64[w]: moves that were none
     drawn: np.ndarray  # float64[w]: π^σ'(z[I]) without chance
     going: np.ndarray  # int64[w]: those that are not over
     payoff: np.ndarray  # float64[w * players]: at its end
@@ -185,6 +186,7 @@ def sample_histories(
             trail.reach[lane * players + j] = 1.0
         lanes.drawn[lane] = 1.0
         lanes.made[lane] = 0
+        lanes.forced[lane] = 0
         lanes.node[lane] = start_in(form, chance, lane, rng)
         lanes.going[lane] = lane
     going = n
@@ -206,6 +208,7 @@ def sample_histories(
             lane = index(lanes.going[j])
             if lanes.actions[lane] == 1:
                 uniform(rng)
+                lanes.forced[lane] += 1
                 _go(form, chance, lanes, lane, ZERO, rng)
             else:
                 _decide(form, chance, tables, trail, lanes, lane, rng, epsilon)
@@ -251,7 +254,7 @@ def outcome_sampling_in_step(
             won = lanes.payoff[lane * players + index(trail.player[k])]
             tail = update_decision(tables, trail, k, won, inverse, tail, t, optimistic)
         lanes.waits[ZERO] -= 1
-        touched += made + ONE
+        touched += made + index(lanes.forced[lane]) + ONE
         t += stride
         played += ONE
     return int(played), int(touched)

@@ -66,9 +66,9 @@ def outcome_sampling(
     played = ZERO
     t = done + 1
     while played < index(n) and not full(form, chance):
-        node, n_decisions, drawn = sample_history(form, chance, tables, trail, rng, epsilon)
+        node, n_decisions, drawn, forced = sample_history(form, chance, tables, trail, rng, epsilon)
         update_history(form, chance, tables, trail, node, n_decisions, drawn, t, optimistic, scale)
-        touched += n_decisions + ONE
+        touched += n_decisions + forced + ONE
         t += stride
         played += ONE
     return int(played), int(touched)
