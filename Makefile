@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
+# The tests start a hundred processes: none of them compiles again what another one imported.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help reproduce test test-ray test-slow tables warm browser lint docs benchmark clean
 
 help:
