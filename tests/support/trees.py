@@ -3,6 +3,7 @@ takes a tenth of a second, and hundreds of tests begin with it."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from counterplay.forms import game
@@ -19,8 +20,9 @@ _walked: dict[str, Built] = {}
 
 
 def _build(rules: Any, name: str) -> Built:
-    """A copy for every game, so that no test sees what another one changes."""
-    if type(rules) not in (Kuhn, Leduc):
+    """A copy for every game, so that no test sees what another one changes. Under a limit of
+    memory every tree is walked."""
+    if type(rules) not in (Kuhn, Leduc) or "COUNTERPLAY_MEMORY_GB" in os.environ:
         return build_states(rules, name)
     key = f"{name} {type(rules)} {sorted(vars(rules).items())}"
     built = _walked.get(key) or build_states(rules, name)
