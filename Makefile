@@ -34,7 +34,7 @@ tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
 warm: tables  # kernels that many tests use are compiled once, while others look at style and types
-	$(BIN)/pytest -m "first and not slow" -n 2 $$(grep -rl "mark.first" tests | sort)  # nobody reads the other files
+	$(BIN)/pytest -m "first and not slow" -n 2 $$(grep -rl --include="*.py" "mark.first" tests | sort)  # nobody reads the other files
 
 browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
 	$(BIN)/python tests/support/browser.py
