@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SCALE ?= quick
 
+# The tests start a hundred processes: none of them compiles again what another one imported.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help reproduce test test-ray test-slow tables warm browser lint docs benchmark clean
 
 help:
@@ -31,7 +34,7 @@ tables: $(VENV)/.dev  # once, not in each process of the tests
 	$(BIN)/counterplay holdem prepare
 
 warm: tables  # kernels that many tests use are compiled once, while others look at style and types
-	$(BIN)/pytest -m "first and not slow" -n 2
+	$(BIN)/pytest -m "first and not slow" -n 2 $$(grep -rl --include="*.py" "mark.first" tests | sort)  # nobody reads the other files
 
 browser: $(VENV)/.dev  # a Chromium that is there, or one that is installed
 	$(BIN)/python tests/support/browser.py

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support.trees import share_trees
 
 from counterplay.arena.result import MatchResult
 
@@ -18,6 +19,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Compiled kernels leave millions of objects that stay: the collector looks through them seldom.
 gc.set_threshold(20_000, 20, 50)
+
+share_trees()
 
 pytest_plugins = ["support.command"]  # the fixture `inside`
 

@@ -13,9 +13,18 @@ from counterplay.arena.deals import deal_block
 from counterplay.arena.kernels import Deals, Scratch, play_tables
 from counterplay.arena.luck import HoldemLuck, PlayedDeals, exact_first
 from counterplay.base.errors import BadParameter
+from counterplay.base.progress import untold
 from counterplay.evaluation.pairs import pair_chance, worth_against
+from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.deal import new_deal
-from counterplay.holdem.matchups import N_FLOPS, N_MATCHUPS, matchups
+from counterplay.holdem.matchups import (
+    N_FLOPS,
+    N_MATCHUPS,
+    _count_some,
+    _empty,
+    _fill,
+    matchups,
+)
 from counterplay.kernels.jit import index
 from counterplay.opponents.bots.table import strategy_bot
 
@@ -96,6 +105,26 @@ def test_matchups_and_their_flops() -> None:
     assert found.number.max() == N_MATCHUPS - 1
     filled = found.flops[found.filled]
     assert (filled.sum(axis=1) == N_FLOPS).all()
+
+
+def test_a_matchup_and_who_has_which_are_counted_once() -> None:
+    """The rest of the table is what counting one by one gives, whether one order is left or
+    both."""
+    game = holdem()
+    view, cards = game.rules.view, game.form.cards
+    alone, together = _empty(view), _empty(view)
+    pairs = np.flatnonzero(alone.number >= 0)[[20, 9_000, 800_000]]
+    turned = pairs % 1326 * 1326 + pairs // 1326
+    both = np.concatenate([pairs, turned])
+    _count_some(cards, alone, both, HOLDING_CARDS.astype(np.int64), new_deal())
+    together.filled[:] = True
+    together.filled[alone.number[both[:-1]]] = False
+    last = alone.number[both[-1]]  # was met before
+    together.flops[last] = alone.flops[last]
+    _fill(cards, together, untold)
+    assert together.filled.all()
+    assert len(set(alone.number[both])) == 6
+    assert np.array_equal(together.flops, alone.flops)
 
 
 def test_pairs_of_buckets() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -14,8 +15,12 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
+import typer.main
 
 from counterplay.cli import main
+
+# The commands are the same at every call: one process puts them together once.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 COMMAND = Path(sys.executable).with_name("counterplay")
 

@@ -38,7 +38,7 @@ from counterplay.holdem.deal import (
     find_board,
     pair_of,
 )
-from counterplay.holdem.rows import buckets_at, first_rows, row_of
+from counterplay.holdem.rows import buckets_at, first_rows, first_slots, row_of
 from counterplay.holdem.views.view import Cards
 from counterplay.kernels.jit import ZERO, index, jit
 from counterplay.kernels.prefetch import prefetch
@@ -71,14 +71,11 @@ class BettingGame(NamedTuple):
 def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> BettingGame:
     """The form of a view with so many buckets on each street."""
     nodes, n = tree.nodes, buckets_at(tree, counts)
-    actions = np.repeat(nodes.action_count, n)
-    first = np.zeros(len(actions) + 1, dtype=np.int32)
-    np.cumsum(actions, out=first[1:])
     return BettingGame(
         nodes,
         cards,
         first_rows(tree, counts),
-        first,
+        first_slots(tree, counts),
         np.repeat(nodes.player[nodes.node], n),
         np.repeat(nodes.passive, n),
     )

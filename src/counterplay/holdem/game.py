@@ -57,16 +57,16 @@ class HoldemRules:
     def buckets(self) -> Buckets:
         return _made(self.view, self.betting, tables.table_folder())[0]
 
-    def bucket_shares(self) -> list[np.ndarray]:
+    def bucket_shares(self) -> tuple[np.ndarray, ...]:
         """How often each bucket is dealt, by street: float64[buckets] each."""
-        return bucket_shares(self.buckets, self.view.counts)
+        return _shares(self.view, self.betting, tables.table_folder())
 
     def form(self) -> BettingGame:
         return _made(self.view, self.betting, tables.table_folder())[1]
 
     def slots(self) -> np.ndarray:
         """int64[information sets, 3]: slot of fold, call and raise, -1 where it is illegal."""
-        return rows.slots_of(self.tree, self.view.counts, self.form().first)
+        return _slots(self.betting, self.view.counts)
 
     def labels(self) -> tuple[list[str], list[str]]:
         infosets: list[str] = []
@@ -102,6 +102,21 @@ def _made(view: CardView, betting: BettingRules, folder: Path) -> tuple[Buckets,
     they are large."""
     buckets = view.buckets()
     return buckets, betting_game(betting_tree(betting), cards_of(buckets, view.deck), view.counts)
+
+
+@lru_cache(maxsize=3)
+def _shares(view: CardView, betting: BettingRules, folder: Path) -> tuple[np.ndarray, ...]:
+    shares = tuple(bucket_shares(_made(view, betting, folder)[0], view.counts))
+    for share in shares:
+        share.setflags(write=False)
+    return shares
+
+
+@lru_cache(maxsize=3)
+def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
+    slots = rows.slots_of(betting_tree(betting), counts)
+    slots.setflags(write=False)
+    return slots
 
 
 def _make(

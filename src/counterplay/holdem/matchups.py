@@ -1,8 +1,8 @@
 """Two holdings up to a renaming of suits, 93,769 matchups (47,008 up to who has which), and how
 often each pair of buckets comes on the flop: over all 17,296 that four known cards leave.
 
-Counting one takes 0.3 ms and is done when a matchup is first met. All of them take some twenty
-seconds, and are kept in the cache folder.
+Counting one takes 0.3 ms and is done when a matchup is first met. All of them take some ten
+seconds of a processor, and are kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -42,18 +42,17 @@ class Matchups(NamedTuple):
 @cache
 def _numbers() -> tuple[np.ndarray, np.ndarray]:
     """`Matchups.number`, and int32[m]: two holdings of each matchup, as one number."""
-    cards = HOLDING_CARDS.astype(np.int64)
-    one, two = np.divmod(np.arange(N_HOLDINGS**2), N_HOLDINGS)
-    shared = (cards[one][:, :, None] == cards[two][:, None, :]).any(axis=(1, 2))
-    least = np.full(N_HOLDINGS**2, N_HOLDINGS**2, dtype=np.int64)
+    cards = HOLDING_CARDS.astype(np.int32)
+    shared = (cards[:, None, :, None] == cards[None, :, None, :]).any(axis=(2, 3))
+    least = np.full((N_HOLDINGS, N_HOLDINGS), N_HOLDINGS**2, dtype=np.int32)
     for order in permutations(range(4)):
-        renamed = np.sort((cards & ~3) | np.array(order)[cards & 3], axis=1)
+        renamed = np.sort((cards & ~3) | np.array(order, dtype=np.int32)[cards & 3], axis=1)
         name = renamed[:, 1] * (renamed[:, 1] - 1) // 2 + renamed[:, 0]
-        np.minimum(least, name[one] * N_HOLDINGS + name[two], out=least)
-    found, number = np.unique(least[~shared], return_inverse=True)
-    numbers = np.full(N_HOLDINGS**2, -1, dtype=np.int32)
-    numbers[~shared] = number
-    return numbers, found.astype(np.int32)
+        np.minimum(least, name[:, None] * N_HOLDINGS + name, out=least)
+    met = np.zeros(N_HOLDINGS**2, dtype=np.bool_)
+    met[least[~shared]] = True
+    number = np.cumsum(met, dtype=np.int32) - np.int32(1)
+    return np.where(shared, -1, number[least]).ravel(), np.flatnonzero(met).astype(np.int32)
 
 
 @jit
@@ -126,8 +125,10 @@ def _empty(view: CardView) -> Matchups:
 
 
 def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
-    pairs, holdings = _numbers()[1], HOLDING_CARDS.astype(np.int64)
-    left = pairs[~found.filled].astype(np.int64)
+    """Count what is missing; where two matchups differ in who has which, only one of them."""
+    pairs, holdings = _numbers()[1].astype(np.int64), HOLDING_CARDS.astype(np.int64)
+    turned = found.number[pairs % N_HOLDINGS * N_HOLDINGS + pairs // N_HOLDINGS]
+    left = pairs[~found.filled & ~found.filled[turned] & (np.arange(len(pairs)) <= turned)]
     pieces = [left[k : k + _PIECE] for k in range(0, len(left), _PIECE)]
 
     def work(piece: np.ndarray) -> None:
@@ -136,6 +137,10 @@ def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
     with ThreadPoolExecutor(cores()) as pool:
         for k, _ in enumerate(pool.map(work, pieces)):
             tell((k + 1) / len(pieces), "counting the flops of all matchups, once")
+    rest = np.flatnonzero(~found.filled)
+    seen = found.flops[turned[rest]].reshape(-1, found.buckets, found.buckets)
+    found.flops[rest] = seen.transpose(0, 2, 1).reshape(len(rest), -1)
+    found.filled[rest] = True
 
 
 def _place(folder: Path, view: CardView) -> Path:

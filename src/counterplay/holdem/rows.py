@@ -45,10 +45,17 @@ def nodes_and_buckets(tree: BettingTree, counts: tuple[int, ...]) -> tuple[np.nd
     return node, np.arange(len(node)) - np.repeat(np.cumsum(n) - n, n)
 
 
-def slots_of(tree: BettingTree, counts: tuple[int, ...], first: np.ndarray) -> np.ndarray:
-    """int64[m, 3]: slot of each of `ACTIONS` in every row, -1 where it is illegal. `first`: of
-    the form."""
+def first_slots(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
+    """int32[m + 1]: the first slot of every row, and how many there are."""
+    actions = np.repeat(tree.nodes.action_count, buckets_at(tree, counts))
+    first = np.zeros(len(actions) + 1, dtype=np.int32)
+    np.cumsum(actions, out=first[1:])
+    return first
+
+
+def slots_of(tree: BettingTree, counts: tuple[int, ...]) -> np.ndarray:
+    """int64[m, 3]: slot of each of `ACTIONS` in every row, -1 where it is illegal."""
     legal = tree.legal[nodes_and_buckets(tree, counts)[0]]
     place = np.cumsum(legal, axis=1) - 1
-    slots: np.ndarray = np.where(legal, first[:-1, None] + place, -1)
+    slots: np.ndarray = np.where(legal, first_slots(tree, counts)[:-1, None] + place, -1)
     return slots

@@ -21,6 +21,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -98,13 +99,24 @@ def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
 def _imports(package: Path, source: bytes) -> set[Path]:
     """Files and folders of the package that a source file names in its import lines, wherever
     these stand."""
-    found = set()
+    found: set[Path] = set()
     for module, names in _IMPORT.findall(source):
-        place = package.joinpath(*module.decode().split(".")[1:])
-        parts = [place, *(place / name.strip() for name in names.decode().strip("()").split(","))]
-        for part in parts:
-            found |= {part, part.parent, part.with_suffix(".py")}
+        place = _places(package, module.decode())
+        found = found.union(
+            place,
+            *(
+                _places(package, f"{module.decode()}.{name.strip()}")
+                for name in names.decode().strip("()").split(",")
+            ),
+        )
     return found
+
+
+@cache
+def _places(package: Path, name: str) -> set[Path]:
+    """Where what is imported under a name may be: a file, a folder, or in the file above."""
+    place = package.joinpath(*name.split(".")[1:])
+    return {place, place.parent, place.with_suffix(".py")}
 
 
 def _writable_cache() -> str | None:

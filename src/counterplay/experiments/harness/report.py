@@ -10,9 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterplay.base import files
 from counterplay.base.errors import BadFile
@@ -33,6 +34,9 @@ from counterplay.experiments.harness.outcomes import changed_files, read_failure
 from counterplay.experiments.harness.report_pictures import Picture, picture
 from counterplay.experiments.harness.settings import meaning
 from counterplay.experiments.harness.sources import result_version
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 PAGE = "report.html"
 FAILED, NOT_RUN = "failed", "not run"
@@ -144,7 +148,8 @@ def _item(
     return item
 
 
-def _render(items: list[Item], problems: list[str]) -> str:
+@cache
+def _template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -156,14 +161,17 @@ def _render(items: list[Item], problems: list[str]) -> str:
         "meaning": meaning,
         "label": lambda text: str(text).replace("_", " "),
     }
-    template = environment.from_string(
+    return environment.from_string(
         (resources("counterplay.experiments.harness") / "templates" / "report.html").read_text(
             "utf-8"
         )
     )
+
+
+def _render(items: list[Item], problems: list[str]) -> str:
     counts = Counter(item.verdict for item in items)
     claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
-    page = template.render(
+    page = _template().render(
         items=items,
         problems=problems,
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],

@@ -82,14 +82,15 @@ def imported(modules: Iterable[str]) -> list[Path]:
         path = PACKAGE.joinpath("experiments", *waiting.pop().split(".")).with_suffix(".py")
         if path not in found and path.is_file():
             found.add(path)
-            waiting += _names(path)
+            waiting += _names(path.read_bytes())
     return sorted(found)
 
 
-def _names(path: Path) -> list[str]:
+@cache
+def _names(source: bytes) -> list[str]:
     """Modules of `experiments` named in the imports of a file."""
     names = []
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -21,6 +21,7 @@ from counterplay.holdem.views.view import Buckets
 from counterplay.kernels.jit import index, jit
 
 KINDS = ("width", "frequency")
+ROWS = 64  # of a table at once
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,14 @@ def make_buckets(tables: Strengths, counts: tuple[int, ...], kind: str) -> Bucke
 
 def _by_width(counts: np.ndarray, n: int, total: int) -> np.ndarray:
     """floor(n · count / total), the best hand in the last bucket."""
-    wide = np.asarray(counts, dtype=np.float64 if total * n >= 2**63 else np.int64)
-    return np.minimum(wide * n // total, n - 1).astype(np.uint16)
+    found = np.zeros(counts.shape, dtype=np.uint16)
+    if n == 1:
+        return found
+    for low in range(0, len(counts), ROWS):  # piece by piece in the processor's cache
+        wide = counts[low : low + ROWS].astype(np.float64 if total * n >= 2**63 else np.int64)
+        wide *= n
+        found[low : low + ROWS] = np.minimum(wide // total, n - 1)
+    return found
 
 
 def _by_frequency(counts: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from counterplay.holdem.boards import boards
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.decks import FULL, Deck
 
+ROWS = 1024  # of a table at once
 SAMPLE = 200_000  # deals that shares of buckets are measured on
 
 
@@ -81,9 +82,10 @@ def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
     if max(table.max() for table in (buckets.preflop, early, buckets.river)) > 255:
         return Cards(buckets.preflop, early, buckets.river, buckets.river_entry, *rest)
     small = buckets.river.astype(np.uint8)
-    river = np.empty(buckets.river_entry.shape, dtype=np.uint8)
-    for low in range(0, len(river), 4096):
-        np.take(small, buckets.river_entry[low : low + 4096], out=river[low : low + 4096])
+    river = np.zeros(buckets.river_entry.shape, dtype=np.uint8)
+    for low in range(0, len(river) if small.any() else 0, ROWS):
+        found = buckets.river_entry[low : low + ROWS]
+        np.take(small, found, out=river[low : low + ROWS], mode="clip")  # "raise" copies
     preflop, same = buckets.preflop.astype(np.uint8), np.arange(256, dtype=np.uint8)
     return Cards(preflop, early.astype(np.uint8), same, river, *rest)
 

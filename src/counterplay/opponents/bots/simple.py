@@ -11,7 +11,7 @@ import numpy as np
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE
+from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE, BettingTree
 from counterplay.holdem.rows import nodes_and_buckets
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import TableBot, strategy_bot
@@ -55,12 +55,18 @@ def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
     assert game.abilities.bots
     tree, slots = game.rules.tree, game.rules.slots()
+    node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    return Strategy(game, _by_node(name, tree)[node_of][slots >= 0])
+
+
+@cache
+def _by_node(name: str, tree: BettingTree) -> np.ndarray:
+    """float64[nodes, 3]: what one of `SIMPLE` does at every node; it looks at no card."""
     shares = np.zeros((len(tree.actions), len(ACTIONS)))
     for node in tree.nodes.node.tolist():
         wanted = SIMPLE[name].shares(tree.actions[node])
         shares[node] = [wanted.get(action, 0.0) for action in ACTIONS]
-    node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
-    return Strategy(game, shares[node_of][slots >= 0])
+    return shares
 
 
 def simple_bot(name: str) -> TableBot:
