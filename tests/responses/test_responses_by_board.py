@@ -50,8 +50,7 @@ def numbers(response: cp.Response) -> list[float]:
     return [getattr(response, name) for name in NUMBERS]
 
 
-@pytest.mark.first
-@pytest.mark.parametrize("player", [None, 0, 1])
+@pytest.mark.parametrize("player", [pytest.param(None, marks=pytest.mark.first), 0, 1])
 def test_numbers_are_those_of_the_sequence_form(model: cp.Strategy, player: int | None) -> None:
     plain = cp.respond(model.game, model, player, 0.7, **SAMPLED)
     assert all(math.isnan(number) for number in numbers(plain))

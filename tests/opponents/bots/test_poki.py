@@ -299,6 +299,7 @@ def session(poki: Poki, hands: int, seed: int) -> list[str]:
     return found
 
 
+@pytest.mark.first
 def test_many_legal_hands_and_the_same_ones_again() -> None:
     poki = Poki()
     first = session(poki, 900, 11)
