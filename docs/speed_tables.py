@@ -1,4 +1,4 @@
-"""README's tables of speed, from benchmarks/RESULTS.md, which `make benchmark` writes."""
+"""Tables of speed in README and docs, from benchmarks/RESULTS.md, which `make benchmark` writes."""
 
 from __future__ import annotations
 
@@ -57,4 +57,13 @@ def holdem_speed_table() -> str:
     return table(["limit hold'em, two cores", ""], lines)
 
 
-SPEED = {"speed": speed_table, "speed-holdem": holdem_speed_table}
+def found_table() -> str:
+    """Of games without a tree, with ranges."""
+    text = (number_tables.DOCS.parent / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    block = text.split("| without a tree |")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in block.splitlines()[2:]]
+    lines = [cells[:3] for cells in rows if len(cells) > 3]  # what was asked for
+    return table(["without a tree", "measured (range)", "asked for"], lines)
+
+
+SPEED = {"speed": speed_table, "speed-holdem": holdem_speed_table, "found": found_table}
