@@ -74,8 +74,12 @@ class RayPlayers:
     def _hire(self, spec: Spec, cpus: int) -> Any:
         """A new actor. With no processors of its own it shares those there are, as one must that
         stands in for another whose machine is gone."""
-        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": self._placed()}
         return self._actor.options(**options).remote(spec)
+
+    def _placed(self) -> Any:
+        """On which machine, in Ray's words."""
+        return "SPREAD"
 
     def begin(self, state: Meeting) -> None:
         self._state = lambda: state
