@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from support.command import one_sentence, typed
 
 GAME = "goofspiel(3,tree=False)"
@@ -25,6 +26,19 @@ def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
     played = typed(tmp_path, "match", "answer", run, "--hands", "500", "--json")
     assert json.loads(played.stdout)["hands"] == 500
     assert "found while playing" in typed(tmp_path, "games", GAME).stdout
+
+
+def test_the_end_of_memory_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = "goofspiel(7,tree=False)"
+    with monkeypatch.context() as little:
+        little.setenv("COUNTERPLAY_MEMORY_GB", "0.002")
+        done = typed(tmp_path, "solve", game, "-a", "mccfr", "-s", "60", "--out", "run")
+    assert "memory is full" in done.stdout
+    advice = done.stdout.replace("\n", " ").split("go on with: counterplay ")[1].split()[:3]
+    assert advice == ["solve", "--resume", "run"]
+    assert "iterations" in typed(tmp_path, *advice, "-n", "200000").stdout
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:

@@ -213,7 +213,10 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
     if result.game.abilities.keyed:
         out.print(f"{found:,} information sets were found, without a tree")
     if result.stopped_by == "memory":
-        out.print("stopped because memory is full; all that was learnt is kept")
+        out.print(
+            f"stopped because memory is full; all that was learnt is kept. Where there is more, go "
+            f"on with: counterplay solve --resume {folder}"
+        )
     if found <= SHOWN_INFOSETS:
         for row in result.strategy.table():
             out.print(f"  {row}")
