@@ -63,11 +63,12 @@ def _near(solver: Any, n: int) -> float:
     state = worker.rng.copy()
     seconds = []
     for many in (FEW, FEW, 0):
-        begun = time.thread_time()
+        begun, played = time.thread_time(), 0
         for _ in range(n // FEW):
             worker.rng[:] = state
-            solver._play(worker, solver.iterations, many, 1, 0.0)  # which count nothing
+            played += solver._play(worker, solver.iterations, many, 1, 0.0)[0]  # counting nothing
         seconds.append(time.thread_time() - begun)
+        assert played == n // FEW * many  # there was room
     return n // FEW * FEW / (seconds[1] - seconds[2])
 
 

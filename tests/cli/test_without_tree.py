@@ -37,8 +37,9 @@ def test_the_end_of_memory_says_how_to_go_on(
         done = typed(tmp_path, "solve", game, "-a", "mccfr", "-s", "60", "--out", "run")
     assert "memory is full" in done.stdout
     advice = done.stdout.replace("\n", " ").split("go on with: counterplay ")[1].split()[:3]
-    assert advice == ["solve", "--resume", "run"]
-    assert "iterations" in typed(tmp_path, *advice, "-n", "200000").stdout
+    again = json.loads(typed(tmp_path, *advice, "-n", "200000", "--json").stdout)
+    assert (again["game"], again["stopped_by"]) == (game, "iterations")
+    assert 0 < again["new_iterations"] < again["iterations"]
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:

@@ -258,7 +258,8 @@ def test_a_worker_and_a_node_killed_in_the_middle_of_rounds(
 ) -> None:
     """The last test, since the node stays dead."""
     places = iter([nodes.head_node, nodes.second])
-    monkeypatch.setattr(RayPlayers, "_placed", lambda _: _first_on(next(places, nodes.head_node)))
+    placing = property(lambda _: _first_on(next(places, nodes.head_node)))
+    monkeypatch.setattr(RayPlayers, "placing", placing)
     far, near = _pair("mccfr-external")
     for solver in (far, near):
         solver.step(4_000)

@@ -38,7 +38,7 @@ _HEADER = r"""
 #include <cstddef>
 #include <cstring>
 struct Three { int x, y, z; };
-static Three blockIdx, threadIdx, blockDim;
+static thread_local Three blockIdx, threadIdx, blockDim;
 #define __global__
 #define __device__ static
 #define KERNEL static inline __attribute__((always_inline)) void

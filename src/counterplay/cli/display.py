@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from counterplay.cli.facts import err, named, out, print_facts
+from counterplay.cli.facts import err, go_on, named, out, print_facts
 
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
 LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
@@ -214,8 +214,8 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
         out.print(f"{found:,} information sets were found, without a tree")
     if result.stopped_by == "memory":
         out.print(
-            f"stopped because memory is full; all that was learnt is kept. Where there is more, go "
-            f"on with: counterplay solve --resume {folder}"
+            f"stopped because memory is full; all that was learnt is kept. Where there is more, "
+            f"{go_on('solve', folder)}"
         )
     if found <= SHOWN_INFOSETS:
         for row in result.strategy.table():

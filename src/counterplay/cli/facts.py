@@ -10,12 +10,19 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+def go_on(command: str, folder: Path) -> str:
+    """How to go on with what was stopped."""
+    return f"go on with: counterplay {command} --resume {shlex.quote(str(folder))}"
 
 
 class Name(str):

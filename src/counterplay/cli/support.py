@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from counterplay.base.cluster import leave
 from counterplay.base.errors import BadParameter
-from counterplay.cli.facts import err
+from counterplay.cli.facts import err, go_on
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 LIMITS = ("iterations", "seconds", "target")
@@ -163,9 +163,7 @@ def interruptible(folder: Path, command: str, work: Callable[[], Any]) -> Any:
         return work()
     except KeyboardInterrupt:
         if any(has_checkpoint(place) for place in places(folder)):
-            err.print(
-                f"stopped; saved in {folder}. Go on with: counterplay {command} --resume {folder}"
-            )
+            err.print(f"stopped; saved in {folder}; {go_on(command, folder)}")
         else:
             err.print("stopped before the first iteration; nothing was kept.")
         raise typer.Exit(130) from None

@@ -54,6 +54,8 @@ def _add(*parts: PackedBundle) -> PackedBundle:
 class RayPlayers:
     """All players of a run."""
 
+    placing: Any = "SPREAD"  # over the machines, in Ray's words
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._ray = cluster, cluster.ray
         self._actor = self._ray.remote(PlayerActor)
@@ -74,12 +76,8 @@ class RayPlayers:
     def _hire(self, spec: Spec, cpus: int) -> Any:
         """A new actor. With no processors of its own it shares those there are, as one must that
         stands in for another whose machine is gone."""
-        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": self._placed()}
+        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": self.placing}
         return self._actor.options(**options).remote(spec)
-
-    def _placed(self) -> Any:
-        """On which machine, in Ray's words."""
-        return "SPREAD"
 
     def begin(self, state: Meeting) -> None:
         self._state = lambda: state
