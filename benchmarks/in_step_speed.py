@@ -1,8 +1,7 @@
 """What several histories in step bring: iterations of outcome sampling per second of a processor,
 one by one and in step, taking turns: `python -m benchmarks.in_step_speed`, five minutes, into
-`benchmarks/in_step_speed.csv`. Beside them what computing alone allows: a few histories again and
-again, whose memory is always near. In hold'em also whether it learns as much: matches between
-players that were trained for equally many iterations."""
+`benchmarks/in_step_speed.csv`. In hold'em also whether it learns as much: matches between players
+that were trained for equally many iterations."""
 
 from __future__ import annotations
 
@@ -25,10 +24,8 @@ GAMES = (
 )
 TOGETHER = (1, 8, 16, 32)
 REPEATS = 5
-FEW = 160  # histories, whose memory stays in the caches
 TRAINED, SEEDS, HANDS, AT_ONCE = 20_000_000, 3, 2_000_000, 16
 PATH = Path(__file__).with_suffix(".csv")
-NO_WAITING = "over one by one, waiting for nothing"
 HEADER = ("what", "game", "together", "value", "least", "most")
 
 
@@ -38,38 +35,17 @@ def speed(name: str, turn: int, before: int) -> list[tuple[Any, ...]]:
     for solver in solvers.values():
         solver.step(before)
     rates: dict[int, list[float]] = {w: [] for w in solvers}
-    near: dict[int, list[float]] = {w: [] for w in solvers}
     for _ in range(REPEATS):
         for w, solver in solvers.items():
             begun = time.thread_time()  # of this thread: the machine has others
             solver.step(turn)
             rates[w].append(turn / (time.thread_time() - begun))
-        for w, solver in solvers.items():
-            near[w].append(_near(solver, turn // 4))
     rows: list[tuple[Any, ...]] = []
     for w, found in rates.items():
         over = [a / b for a, b in zip(found, rates[1], strict=True)]
         rows.append(("iterations per second", name, w, round(statistics.median(found)), "", ""))
         rows.append(("over one by one", name, w, statistics.median(over), min(over), max(over)))
-    best = [max(turns) / one for *turns, one in zip(*near.values(), rates[1], strict=True)]
-    rows.append((NO_WAITING, name, "", statistics.median(best), min(best), max(best)))
     return rows
-
-
-def _near(solver: Any, n: int) -> float:
-    """Iterations per second, the same few histories again and again; calls themselves are taken
-    off."""
-    worker = solver._team.workers[0]
-    state = worker.rng.copy()
-    seconds = []
-    for many in (FEW, FEW, 0):
-        begun, played = time.thread_time(), 0
-        for _ in range(n // FEW):
-            worker.rng[:] = state
-            played += solver._play(worker, solver.iterations, many, 1, 0.0)[0]  # counting nothing
-        seconds.append(time.thread_time() - begun)
-        assert played == n // FEW * many  # there was room
-    return n // FEW * FEW / (seconds[1] - seconds[2])
 
 
 def strength(name: str) -> list[tuple[Any, ...]]:
@@ -88,7 +64,7 @@ def main() -> None:
     rows: list[tuple[Any, ...]] = []
     for name, turn, before in GAMES:
         rows += speed(name, turn, before)
-        for row in rows[-2 * len(TOGETHER) - 1 :]:
+        for row in rows[-2 * len(TOGETHER) :]:
             print(*row, flush=True)
         write_rows(PATH, HEADER, rows)
     rows += strength("holdem(buckets=10)")

@@ -53,7 +53,7 @@ def in_step_table() -> str:
 def in_step_speed_table() -> str:
     """Iterations per second by histories in step, and over one by one."""
     found: dict[str, dict[int, str]] = {}
-    bound, others = {}, []
+    others = []
     for row in _rows("in_step_speed"):
         mine = found.setdefault(f"`{row['game']}`", {})
         if row["what"] == "iterations per second" and row["together"] == "1":
@@ -61,8 +61,6 @@ def in_step_speed_table() -> str:
         elif row["what"] == "over one by one" and row["together"] != "1":
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
             mine[int(row["together"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
-        elif row["what"].endswith("waiting for nothing"):
-            bound[f"`{row['game']}`"] = f"{float(row['value']):.2f}"
         elif row["what"].startswith("sb/h"):
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
             others.append(
@@ -72,13 +70,12 @@ def in_step_speed_table() -> str:
                     "",
                     f"{mid:+.3f} ({low:+.3f} to {high:+.3f})",
                     "",
-                    "",
                 ]
             )
     points = sorted({n for mine in found.values() for n in mine})
-    lines = [[game, *(mine[n] for n in points), bound[game]] for game, mine in found.items()]
+    lines = [[game, *(mine[n] for n in points)] for game, mine in found.items()]
     names = ["one by one, a second" if n == 1 else f"{n} in step" for n in points]
-    return table(["game", *names, "waiting for nothing"], [*lines, *others])
+    return table(["game", *names], [*lines, *others])
 
 
 def large_table() -> str:
