@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.opponents.hands.acpc import read_acpc
 
 OUT = Path(__file__).parent / "acpc.csv"

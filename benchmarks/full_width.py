@@ -19,7 +19,7 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.forms import together
 from counterplay.solvers.algorithms import new_solver
 

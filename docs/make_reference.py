@@ -74,7 +74,7 @@ GROUPS = {
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
-SHARED = ("counterplay.forms.exchange", "counterplay.base.frames")
+SHARED = ("counterplay.forms.exchange", "counterplay.base.display")
 WIDTH = 100
 
 

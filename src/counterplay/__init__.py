@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
     from counterplay.base.cluster import on_ray as on_ray
+    from counterplay.base.display import ProgressBar as ProgressBar
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
-    from counterplay.base.notebook import ProgressBar as ProgressBar
     from counterplay.evaluation.exact import BestResponse as BestResponse
     from counterplay.evaluation.exact import best_response as best_response
     from counterplay.evaluation.exact import expected_value as expected_value
@@ -111,7 +111,7 @@ _WHERE = {
     "view": "opponents.bots.text",
     "CounterplayError": "base.errors",
     "Interrupted": "base.errors",
-    "ProgressBar": "base.notebook",
+    "ProgressBar": "base.display",
     "BestResponse": "evaluation.exact",
     "best_response": "evaluation.exact",
     "expected_value": "evaluation.exact",

@@ -12,8 +12,8 @@ import pytest
 
 import counterplay as cp
 from counterplay.arena.result import MatchResult
+from counterplay.base.display import frame
 from counterplay.base.errors import CounterplayError
-from counterplay.base.frames import frame
 
 KUHN = cp.load("kuhn")
 HOSTILE = "<script>alert(1)</script>"
@@ -116,9 +116,9 @@ def test_the_library_is_chosen_or_missing(monkeypatch: pytest.MonkeyPatch) -> No
             frame(made, name)
         monkeypatch.setitem(sys.modules, name, Library)
         assert frame(made, name) == ("frame", made)
-    monkeypatch.setattr("counterplay.base.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("counterplay.base.display.find_spec", lambda name: None)
     assert frame(made) is made
-    monkeypatch.setattr("counterplay.base.frames.find_spec", lambda name: name == "polars" or None)
+    monkeypatch.setattr("counterplay.base.display.find_spec", lambda name: name == "polars" or None)
     assert frame(made) == ("frame", made)
     with pytest.raises(CounterplayError, match="pandas, polars, dict"):
         frame(made, "excel")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counterplay.base.kept import Kept, Write
 
 from counterplay.base.errors import BadFile
-from counterplay.base.kept import Kept, Write
 from counterplay.base.progress import Tell
 
 

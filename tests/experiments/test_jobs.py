@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from counterplay.base.disk import alone
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.base.locks import alone
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
@@ -186,7 +186,7 @@ def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> N
 
 def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     code = (
-        "import time\nfrom pathlib import Path\nfrom counterplay.base.locks import alone\n"
+        "import time\nfrom pathlib import Path\nfrom counterplay.base.disk import alone\n"
         f"with alone(Path({str(tmp_path / 'x')!r})):\n"
         "    print('held', flush=True)\n    time.sleep(60)"
     )

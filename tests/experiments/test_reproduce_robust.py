@@ -21,9 +21,10 @@ import pytest
 from support.experiments import NAMES, make_small, numbers
 
 from counterplay.base import disk, files
+from counterplay.base.store import Slot
 from counterplay.experiments.harness import sources, training
 from counterplay.experiments.harness.registry import reproduce
-from counterplay.experiments.harness.store import Slot, Store
+from counterplay.experiments.harness.store import Store
 
 FORGED = 7.25
 Rows = list[dict[str, str]]

@@ -14,11 +14,12 @@ from support.report import KNOWN, check, claim, no_run, outcome, save
 
 import counterplay as cp
 from counterplay.base.errors import BadFile
+from counterplay.base.store import Piece, digest
 from counterplay.experiments.harness import sources, store, training
 from counterplay.experiments.harness.base import Failure
 from counterplay.experiments.harness.outcomes import finished, read_failure, read_outcome
 from counterplay.experiments.harness.report import write_report
-from counterplay.experiments.harness.store import Piece, Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve, trained, trained_twice
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.forms import shares, together
 from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, side_from_entries

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from counterplay.base.mapped import read_mapped, write_mapped
 from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.base import files
 from counterplay.base.errors import BadFile
-from counterplay.base.mapped import read_mapped, write_mapped
 from counterplay.forms import strategy
 from counterplay.opponents.c45.file import from_json, to_json
 from counterplay.opponents.hands.acpc import write_acpc

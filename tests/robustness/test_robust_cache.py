@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counterplay.base.mapped import read_mapped, write_mapped
 from support.command import COMMAND, one_sentence, typed
 
 import counterplay as cp
 from counterplay.base import files
-from counterplay.base.mapped import read_mapped, write_mapped
 from counterplay.holdem import tables
 from counterplay.opponents.bots.poki import store
 

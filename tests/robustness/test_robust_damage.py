@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counterplay.base.mapped import read_mapped, write_mapped
 from support.command import Done, one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.base import files
-from counterplay.base.mapped import read_mapped, write_mapped
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
 from counterplay.opponents.bots.poki import store

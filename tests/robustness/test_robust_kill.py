@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counterplay.base.mapped import read_mapped
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.base.mapped import read_mapped
 from counterplay.holdem import tables
 
 KINDS = {

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counterplay.base.mapped import read_mapped, write_mapped
 
 from counterplay.base import disk, files
-from counterplay.base.mapped import read_mapped, write_mapped
 from counterplay.kernels import jit
 from counterplay.kernels.cache import KernelFile
 from counterplay.kernels.private import make_private, who_else_writes

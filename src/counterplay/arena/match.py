@@ -47,7 +47,7 @@ from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
 from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from counterplay.arena.tally import Tally, add_up
-from counterplay.base import html
-from counterplay.base.frames import Columns, Framed, one_row
+from counterplay.base import display
+from counterplay.base.display import Columns, Framed, one_row
 
 LEVEL = 0.95
 #: From so many sessions on, players who remember are judged by the spread of their sessions.
@@ -94,7 +94,9 @@ class MatchResult(Framed):
         return figure
 
     def _repr_html_(self) -> str:
-        return html.heading(str(self)) + html.picture(self._drawn(), "the mean and its interval")
+        return display.heading(str(self)) + display.picture(
+            self._drawn(), "the mean and its interval"
+        )
 
     def __str__(self) -> str:
         low, high = self.interval

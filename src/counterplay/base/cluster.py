@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.version import code_hash, version
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 A file is written to a temporary name beside it, flushed and renamed. The temporary name says which
 process writes it, so that what a killed one left is removed by the next writer, and what a living
-one writes is left alone.
+one writes is left alone. `alone` has one process at a time make a file.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from counterplay.base.errors import BadFile, CounterplayError
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks: the same work may be done twice
+    fcntl = None  # type: ignore[assignment]
 
 #: A temporary file of another machine, whose processes cannot be asked for, is abandoned when it
 #: has not grown for so long.
@@ -167,3 +172,35 @@ def _machine() -> str:
     with suppress(OSError):
         parts.append(os.readlink("/proc/self/ns/pid"))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+
+
+@contextmanager
+def alone(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold the lock of `path`, a file beside it; `waiting` is called where another process has it.
+    The system lets go of it when a process dies. Where no lock can be had there is none."""
+    lock = path.with_name(f"{path.name}.lock")
+    file = None
+    with suppress(OSError):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w") if fcntl is not None else None
+    if file is None:
+        yield
+        return
+    with file:
+        _take_lock(file, waiting)
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for this very file still gets its turn
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # also where a forked process has it open
+
+
+def _take_lock(file: TextIO, waiting: Callable[[], None] | None) -> None:
+    with suppress(OSError):  # a file system that has none
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting is not None:
+                waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 import typer
 
-from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.base.own import is_own, own_file_at_fault, own_reason
+from counterplay.base.progress import listen
 from counterplay.base.registry import one_line, package_at_fault
 from counterplay.cli import (
     acpc,

@@ -27,15 +27,14 @@ def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
 
     use_ray(ray)
     before = time.perf_counter()
-    folder = tables.table_folder()
-    ready = tables.read_tables(folder) is not None
+    ready = tables.TABLES.read() is not None
     with share_progress("hold'em tables") as tell:
         tables.strengths(tell)
-    size = tables.size_on_disk(folder)
+    size = tables.TABLES.size_on_disk()
     facts = {
         "tables": "were ready" if ready else "built",
         "seconds": time.perf_counter() - before,
         "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
-        "folder": str(folder),
+        "folder": str(tables.TABLES.slot().path.parent),
     }
     print_facts(facts, as_json)

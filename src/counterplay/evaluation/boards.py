@@ -19,13 +19,14 @@ import numpy as np
 
 from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import TellShare, untold
+from counterplay.base.store import Piece, Slot, cached_store, digest, write_or_warn
 from counterplay.evaluation.estimate import FlopEstimate, stratified_half
-from counterplay.evaluation.flop_store import FlopStore
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.strategy import Strategy
+from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.holdem.walk.flops import (
     BACKENDS,
@@ -36,6 +37,7 @@ from counterplay.holdem.walk.flops import (
     on_device,
     on_processors,
 )
+from counterplay.holdem.walk.shape import LANES
 from counterplay.holdem.walk.suits import check_suits
 
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
@@ -191,9 +193,9 @@ def _with_cards(asked: ValueAsked, cards: Any) -> ValueAsked:
 
 
 def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare, walk: Walk) -> list[float]:
-    """Every flop; what is done is kept, so that the same question goes on where it stopped."""
-    store = FlopStore(prepared)
-    totals, done = store.read()
+    """Every flop; what is done is stored, so that the same question goes on where it stopped."""
+    draft = flops_draft(prepared, device) if prepared[0].question.deck.full else None
+    totals, done = _read_flops(draft, prepared)
     left = np.flatnonzero(~done).tolist()
     if not device and len(left) > 100:
         hours = _hours(len(prepared)) * len(left) / len(done)
@@ -209,13 +211,68 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare, walk: Wa
             done[flop] = True
             tell(float(done.mean()))
             if not device and int(done.sum()) % KEEP_EVERY == 0:
-                store.write(totals, done)
+                _write_flops(draft, totals, done)
     except BaseException:
-        store.write(totals, done)
+        _write_flops(draft, totals, done)
         raise
     answers = [q.answer(total) for q, total in zip(prepared, totals, strict=True)]
-    store.remove()
+    if draft is not None:
+        draft.remove()
     return answers
+
+
+def flops_draft(prepared: list[Prepared], device: bool) -> Slot:
+    """Where the sums over the flops that are done are stored: under everything that they depend
+    on."""
+    known: dict[int, str] = {}  # by identity, since most tables see the same cards
+
+    def hashed(table: Table) -> list[str]:
+        arrays = (*table.cards, table.first_row, table.carry, table.policy)
+        for array in arrays:
+            if id(array) not in known:
+                known[id(array)] = digest(array)
+        return [known[id(array)] for array in arrays]
+
+    def asked(q: Prepared) -> dict[str, Any]:
+        by, instead = q.question.by, q.question.instead
+        return {
+            "player": q.player,
+            "rules": repr(q.question.tree.rules),
+            "deck": q.deck.tolist(),
+            "precision": np.dtype(q.dtype).str,
+            "against": hashed(q.question.against),
+            "by": by and hashed(by),
+            "instead": instead and [hashed(instead.table), instead.share],
+        }
+
+    recipe = {"backend": "cuda" if device else "cpu", "questions": [asked(q) for q in prepared]}
+    store = cached_store("exact-values", __name__, "counterplay.holdem.walk")
+    return store.draft("flops", recipe)
+
+
+def _read_flops(
+    draft: Slot | None, prepared: list[Prepared]
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Sums over the flops that are done, of each question, and which these are."""
+    totals = [np.zeros((q.groups, N_HOLDINGS, LANES)) for q in prepared]
+    done = np.zeros(len(prepared[0].flops), dtype=bool)
+    size = sum(total.nbytes for total in totals) + (1 << 20)
+    piece = None if draft is None else draft.read(most=size)
+    if piece is None:
+        return totals, done
+    stored = [piece.arrays.get(f"total{k}", done) for k in range(len(totals))]
+    marks = piece.arrays.get("done", totals[0])
+    pairs = zip([*stored, marks], [*totals, done], strict=True)
+    if all(one.shape == other.shape and one.dtype == other.dtype for one, other in pairs):
+        return stored, marks
+    return totals, done
+
+
+def _write_flops(draft: Slot | None, totals: list[np.ndarray], done: np.ndarray) -> None:
+    if draft is not None and done.any():
+        arrays = {f"total{k}": total for k, total in enumerate(totals)}
+        piece = Piece(None, {**arrays, "done": done})
+        write_or_warn(draft, piece, "the flops that are done stay")
 
 
 def _hours(questions: int) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import html
+from counterplay.base import display
+from counterplay.base.display import Columns, Framed
 from counterplay.base.errors import BadParameter
-from counterplay.base.frames import Columns, Framed
 from counterplay.forms.game import Game
 
 MOST_BARS = 60  # information sets in a picture
@@ -48,26 +48,26 @@ class StrategyShown(Framed):
         note = f"{self.n_rows:,} information sets{seat}"
         grid = getattr(self.game.rules, "grid_html", None)
         body = grid(self) if grid is not None else _html_rows(self)
-        return html.heading(self.game.name, note) + body
+        return display.heading(self.game.name, note) + body
 
 
 def _html_rows(strategy: Any) -> str:
     n = strategy.n_rows
-    rows = [strategy.row(i) for i in range(min(n, html.SHOWN_ROWS))]
+    rows = [strategy.row(i) for i in range(min(n, display.SHOWN_ROWS))]
     cells = [
         [
             f"player {row.player + 1}",
             row.infoset,
-            html.Raw(
+            display.Raw(
                 " ".join(
-                    f"{html.text(action)} {html.bar(share)}"
+                    f"{display.text(action)} {display.bar(share)}"
                     for action, share in row.probabilities.items()
                 )
             ),
         ]
         for row in rows
     ]
-    return html.table(["", "information set", "probabilities"], cells, n)
+    return display.table(["", "information set", "probabilities"], cells, n)
 
 
 def _draw_bars(strategy: Any) -> Any:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import files
+from counterplay.base.display import Columns
 from counterplay.base.errors import BadFile, BadParameter, BadStrategy
-from counterplay.base.frames import Columns
 from counterplay.forms.abilities import numbered
 from counterplay.forms.carry import carried, keys_in_tree
 from counterplay.forms.found import (

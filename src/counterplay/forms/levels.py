@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterplay.base import memory
-from counterplay.base.counting import Count
+from counterplay.base import machine
 from counterplay.base.errors import BadGame, TooLarge
+from counterplay.base.progress import Count
 from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, LevelRules, Rows
 from counterplay.forms.tree import NO_ACTION, HistoryTree, level_bounds, parents
@@ -77,7 +77,7 @@ def build_levels(rules: LevelRules, name: str) -> HistoryTree:
             f"{name} has {n_nodes:,} histories, more than the {2**31:,} a tree can number; take a "
             f"smaller game"
         )
-    memory.require(n_nodes * BYTES_PER_NODE, f"{name} with {n_nodes:,} histories")
+    machine.require(n_nodes * BYTES_PER_NODE, f"{name} with {n_nodes:,} histories")
     infosets = [_PlayerInfosets() for _ in range(rules.n_players)]
     chance = Distributions()
     player = np.empty(n_nodes, dtype=np.int8)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import memory
-from counterplay.base.counting import Count
+from counterplay.base import machine
 from counterplay.base.errors import BadGame, CounterplayError, shown
 from counterplay.base.own import own_reason
+from counterplay.base.progress import Count
 from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.forms.tree import NO_ACTION, HistoryTree
@@ -173,7 +173,7 @@ def _mistake(state: Any, error: Exception) -> str:
 def _visit_all(walk: _Walk, root: State, name: str) -> None:
     """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a
     level too."""
-    watch, count = memory.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
+    watch, count = machine.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
         if depth > MOST_DEPTH:

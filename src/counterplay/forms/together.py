@@ -19,7 +19,7 @@ import numpy as np
 from numba.core import config as _config
 
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, choose_best
 from counterplay.forms.shares import INFOSET, SLOT, Shares, alone, arrange

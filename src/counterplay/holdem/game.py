@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter
+from counterplay.base.store import cache_root
 from counterplay.forms.abilities import SAMPLED_ONLY
 from counterplay.games.spec import GameSpec
 from counterplay.holdem import rows, tables
@@ -55,14 +56,14 @@ class HoldemRules:
 
     @property
     def buckets(self) -> Buckets:
-        return _made(self.view, self.betting, tables.table_folder())[0]
+        return _made(self.view, self.betting, cache_root())[0]
 
     def bucket_shares(self) -> tuple[np.ndarray, ...]:
         """How often each bucket is dealt, by street: float64[buckets] each."""
-        return _shares(self.view, self.betting, tables.table_folder())
+        return _shares(self.view, self.betting, cache_root())
 
     def form(self) -> BettingGame:
-        return _made(self.view, self.betting, tables.table_folder())[1]
+        return _made(self.view, self.betting, cache_root())[1]
 
     def slots(self) -> np.ndarray:
         """int64[information sets, 3]: slot of fold, call and raise, -1 where it is illegal."""

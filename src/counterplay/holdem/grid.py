@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base.display import mixed_cell
 from counterplay.base.errors import BadParameter
-from counterplay.base.html import mixed_cell
 from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS

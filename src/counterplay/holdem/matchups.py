@@ -15,18 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.errors import CounterplayError
-from counterplay.base.files import read_arrays, write_arrays
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import Deal, bucket_of, find_board, new_deal, pair_of
 from counterplay.holdem.views.view import CardView
-from counterplay.kernels.jit import ZERO, cache_root, index, jit
+from counterplay.kernels.jit import ZERO, index, jit
 
 N_FLOPS = 17_296  # that four known cards leave
 N_MATCHUPS = 93_769
-_KIND = "flops of matchups"
 _PIECE = 500  # matchups a thread counts at once
 
 
@@ -101,19 +99,19 @@ def _count_some(
         matchup_of(cards, matchups, chance)
 
 
-_HELD: dict[tuple[str, str], Matchups] = {}
+_HELD: dict[Path, Matchups] = {}
 
 
 def matchups(view: CardView, cards: Any, whole: bool, tell: Tell = untold) -> Matchups:
     """Those of a view: from memory, from disk, or empty. `whole`: all of them counted, and kept."""
-    folder = cache_root() / "matchups"
-    key = (str(folder), view.key)
-    if key not in _HELD:
-        _HELD[key] = _read(_place(folder, view), view) or _empty(view)
-    found = _HELD[key]
+    store = cached_store("matchups", __name__, type(view).__module__)
+    slot = store.slot("matchups", {"view": view.key})
+    if slot.path not in _HELD:
+        _HELD[slot.path] = _read(slot, view) or _empty(view)
+    found = _HELD[slot.path]
     if whole and not found.filled.all():
         _fill(cards, found, tell)
-        _write(_place(folder, view), view, found)
+        write_or_warn(slot, Piece(None, {"count": found.flops}), "the flops of matchups stay")
     return found
 
 
@@ -143,29 +141,11 @@ def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
     found.filled[rest] = True
 
 
-def _place(folder: Path, view: CardView) -> Path:
-    return folder / f"{view.key.replace('/', '-').replace(' ', '-')}.npz"
-
-
-def _write(place: Path, view: CardView, found: Matchups) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_arrays(place, _KIND, {"count": found.flops}, {"view": view.key}, True)
-    except (OSError, CounterplayError):  # it stays in memory
-        return
-
-
-def _read(place: Path, view: CardView) -> Matchups | None:
-    """What was kept, if it is whole and of this view."""
-    if not place.is_file():
-        return None
+def _read(slot: Slot, view: CardView) -> Matchups | None:
+    """What is on disk, if it is whole."""
     new = _empty(view)
-    try:
-        arrays, header = read_arrays(place, _KIND, new.flops.nbytes + 4096)
-    except CounterplayError:
-        return None
-    count = arrays.get("count", np.zeros(0))
-    whole = count.shape == new.flops.shape and (count.sum(axis=1) == N_FLOPS).all()
-    if not whole or header.get("view") != view.key:
+    piece = slot.read(most=new.flops.nbytes + (1 << 20))
+    count = np.zeros(0) if piece is None else piece.arrays.get("count", np.zeros(0))
+    if count.shape != new.flops.shape or not (count.sum(axis=1) == N_FLOPS).all():
         return None
     return new._replace(flops=count, filled=np.ones_like(new.filled))

@@ -1,29 +1,24 @@
 """The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory
 afterwards.
 
-457 MB on disk. A table that is damaged or half written is found by its checksum and built again,
-never used. Where the folder cannot be written the tables stay in memory.
+457 MB on disk, in the store (`base/store.py`).
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base import mapped
-from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
-from counterplay.kernels.jit import cache_root
 
-#: Changes when the meaning of the tables does.
+#: Of their meaning, which is part of what a strategy of hold'em is for.
 VERSION = 2
-KIND = "holdem strengths"
 
 
 class Strengths(NamedTuple):
@@ -47,13 +42,9 @@ SHAPES = {
 }
 
 
-def table_folder() -> Path:
-    return cache_root() / "holdem" / f"ehs-{VERSION}"
-
-
 def strengths(tell: Tell = untold) -> Strengths:
     """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
-    return _kept.at(table_folder(), tell)
+    return TABLES.get(tell)
 
 
 def board_links() -> Links:
@@ -61,29 +52,25 @@ def board_links() -> Links:
     return Links(strengths().flops, strengths().next_boards)
 
 
-def read_tables(folder: Path) -> Strengths | None:
-    """The tables of a folder if all of them are whole, otherwise None."""
-    found = mapped.read_mapped(folder, KIND, SHAPES)
-    return None if found is None else Strengths(**found)
-
-
-def _make(tell: Tell) -> tuple[Strengths, Write]:
+def _make(tell: Tell) -> Strengths:
     threads = cores()
     river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
     turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
     flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
-    built = Strengths(count_preflop(flop), flop, turn, river, *make_links())
-    return built, lambda folder: _write(folder, built)
+    return Strengths(count_preflop(flop), flop, turn, river, *make_links())
 
 
-def _write(folder: Path, built: Strengths) -> None:
-    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
+def _unpack(piece: Piece) -> Strengths | None:
+    kinds = {name: (array.shape, array.dtype) for name, array in piece.arrays.items()}
+    return Strengths(**piece.arrays) if kinds == SHAPES else None
 
 
-_kept = Kept("the hold'em tables stay", read_tables, _make)
-
-
-def size_on_disk(folder: Path) -> int:
-    """Bytes of the tables in a folder, 0 if they are not there."""
-    paths = [folder / f"{name}.npy" for name in SHAPES]
-    return sum(path.stat().st_size for path in paths) if all(path.exists() for path in paths) else 0
+TABLES = Cached(
+    "the hold'em tables stay",
+    "holdem-strengths",
+    (__name__,),
+    make=_make,
+    pack=lambda built: Piece(None, built._asdict()),
+    unpack=_unpack,
+    mapped=True,
+)

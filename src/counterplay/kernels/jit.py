@@ -15,13 +15,10 @@ float of it.
 from __future__ import annotations
 
 import hashlib
-import os
-import re
 import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -31,6 +28,8 @@ from numba.core import ccallback
 from numba.core import config as _config
 
 from counterplay.base.disk import remove_abandoned
+from counterplay.base.store import cache_root
+from counterplay.base.version import imported_files, named_imports
 from counterplay.kernels.cache import KernelCache, RulesCache
 from counterplay.kernels.pause import pause_collector
 from counterplay.kernels.private import make_private, who_else_writes
@@ -54,19 +53,6 @@ ZERO, ONE = index(0), index(1)
 
 #: How many versions of the compiled code are kept on disk.
 KEPT_VERSIONS = 4
-_IMPORT = re.compile(
-    rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE
-)
-
-
-def cache_root() -> Path:
-    """The user's cache folder for Counterplay: $COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay
-    or ~/.cache/counterplay."""
-    explicit = os.environ.get("COUNTERPLAY_CACHE")
-    if explicit:
-        return Path(explicit)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "counterplay"
 
 
 def _source_hash() -> str:
@@ -82,41 +68,10 @@ def _source_hash() -> str:
 def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
     """The files that compiled code can depend on: those that import from `kernels/`, and all
     that these import."""
-    imported = {path: _imports(package, text) for path, text in sources.items()}
+    imports = {path: named_imports(package, text) for path, text in sources.items()}
     kernels = package / "kernels"
-    waiting = [
-        path for path, names in imported.items() if kernels in path.parents or kernels in names
-    ]
-    found: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in imported and path not in found:
-            found.add(path)
-            waiting += imported[path]
-    return sorted(found)
-
-
-def _imports(package: Path, source: bytes) -> set[Path]:
-    """Files and folders of the package that a source file names in its import lines, wherever
-    these stand."""
-    found: set[Path] = set()
-    for module, names in _IMPORT.findall(source):
-        place = _places(package, module.decode())
-        found = found.union(
-            place,
-            *(
-                _places(package, f"{module.decode()}.{name.strip()}")
-                for name in names.decode().strip("()").split(",")
-            ),
-        )
-    return found
-
-
-@cache
-def _places(package: Path, name: str) -> set[Path]:
-    """Where what is imported under a name may be: a file, a folder, or in the file above."""
-    place = package.joinpath(*name.split(".")[1:])
-    return {place, place.parent, place.with_suffix(".py")}
+    roots = [path for path, names in imports.items() if kernels in {*path.parents, *names}]
+    return imported_files(package, roots, imports)
 
 
 def _writable_cache() -> str | None:

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import files, html
+from counterplay.base import display, files
 from counterplay.base.cluster import current
+from counterplay.base.display import Columns, Framed
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.base.frames import Columns, Framed
 from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
@@ -142,9 +142,9 @@ class Frontier(Framed):
     def _repr_html_(self) -> str:
         columns = self.columns()
         rows = zip(*columns.values(), strict=True)
-        body = html.table([name.replace("_", " ") for name in columns], rows)
-        head = html.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
-        return head + body + html.picture(self._drawn(), "exploitation against exploitability")
+        body = display.table([name.replace("_", " ") for name in columns], rows)
+        head = display.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
+        return head + body + display.picture(self._drawn(), "exploitation against exploitability")
 
 
 def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import html
+from counterplay.base import display
+from counterplay.base.display import Columns, Framed, one_row
 from counterplay.base.errors import BadParameter, unknown
-from counterplay.base.frames import Columns, Framed, one_row
 from counterplay.evaluation.estimate import FlopEstimate
 from counterplay.evaluation.exact import best_response, expected_value
 from counterplay.forms.game import Game
@@ -65,7 +65,7 @@ class Response(Framed):
 
     def _repr_html_(self) -> str:
         facts = {name.replace("_", " "): values[0] for name, values in self.columns().items()}
-        return html.facts(facts) + self.strategy._repr_html_()
+        return display.facts(facts) + self.strategy._repr_html_()
 
     @property
     def exploitation(self) -> float:

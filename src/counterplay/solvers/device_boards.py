@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import LOOKED_UP, Deal, deal_on, draw
 from counterplay.holdem.walk.board import Board, fill_board, new_board

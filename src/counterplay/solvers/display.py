@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from counterplay.base import html
-from counterplay.base.frames import Columns, Framed
+from counterplay.base import display
+from counterplay.base.display import Columns, Framed
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.folder import Measurement
@@ -31,12 +31,12 @@ class RunShown(Framed):
 
     def _repr_html_(self) -> str:
         note = f"{self.iterations:,} iterations in {self.seconds:.3g} s"
-        parts = [html.heading(f"{self.game.name}, {self.algorithm}", note)]
+        parts = [display.heading(f"{self.game.name}, {self.algorithm}", note)]
         if measured(self):
             last = measured(self)[-1].exploitability
-            parts.append(html.facts({"exploitability (b1 + b2)": last}))
+            parts.append(display.facts({"exploitability (b1 + b2)": last}))
         if len(measured(self)) > 1:
-            parts.append(html.picture(self._drawn(), "exploitability against iterations"))
+            parts.append(display.picture(self._drawn(), "exploitability against iterations"))
         return "".join([*parts, self.strategy._repr_html_()])
 
 

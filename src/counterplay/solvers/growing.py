@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base import memory
+from counterplay.base import machine
 from counterplay.base.errors import BadFile, BadGame, OutOfRoom
 from counterplay.forms.compiled import PROBLEMS, Shape
 from counterplay.forms.found import (
@@ -154,7 +154,7 @@ class Growing:
         words = found.places.shape[1]
         strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
         most = max(needed.values())
-        return memory.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
+        return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
 
     def _bytes(self, worker: Worker, room: TableRoom) -> dict[str, float]:
         """Of each table."""

@@ -15,7 +15,6 @@ from counterplay.web.library import NotThere
 
 MOST_KEPT = 20
 MOST_AT_ONCE = 2
-Tell = Callable[[float, str], None]
 
 
 class Cancelled(KeyboardInterrupt):

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 def warm_up() -> None:
     """Tables of hold'em where they are on disk, and the kernels of bots."""
-    from counterplay.holdem.tables import SHAPES, size_on_disk, table_folder
+    from counterplay.holdem.tables import TABLES
 
-    if not SHAPES or not size_on_disk(table_folder()):
+    if not TABLES.size_on_disk():
         return
     with suppress(Exception):  # whoever sits down will be told
         from counterplay.opponents.bots.registry import bot

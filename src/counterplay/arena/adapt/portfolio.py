@@ -2,14 +2,12 @@
 
 A model is the strategy of a simple bot, what was learnt of a bot from hands that `probe` played
 with it (Poki as it is seen at showdowns, Sparbot with all cards), a saved model, or a strategy.
-Each gets a data-biased response in both seats. What is made lies in the cache folder, or in
-`folder`, under a hash of all that made it.
+Each gets a data-biased response in both seats. What is made is stored (`base/store.py`) in the
+cache folder, or in `folder`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.arena.match import play_match
-from counterplay.base.errors import BadParameter, CounterplayError, unknown
+from counterplay.base.errors import BadParameter, unknown
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Piece, Store, cache_root, digest
+from counterplay.base.version import code_version
 from counterplay.evaluation.pairs import can_pair, worth_against
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games.registry import load
-from counterplay.kernels.jit import cache_root
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.file import load_model
@@ -43,7 +42,8 @@ SEED = 1
 OBSERVED = 40_000  # hands with `probe`
 PARTNER, OBSERVING_SEED = "probe", 5
 ALL_CARDS = ("sparbot",)  # whose strategy is a table, so that nothing is hidden of it
-VERSION = 1  # of how things are made
+#: Code that registries find and no import names.
+FOUND = ("counterplay.solvers", "counterplay.responses", "counterplay.opponents")
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,15 @@ def portfolio(
         )
     if equilibrium is not None:
         check_same_game(game, equilibrium)
-    shelf = _Shelf(game, Path(folder) if folder is not None else cache_root() / "portfolio", tell)
+    root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
+    maker = _Maker(game, Store(root, code_version(__name__, *FOUND)), tell)
     wanted = _models(models)
-    safe = equilibrium or shelf.equilibrium(len(wanted))
+    safe = equilibrium or maker.equilibrium(len(wanted))
     members = []
     for k, (name, given) in enumerate(wanted.items()):
-        shelf.part = (k + 1) / (len(wanted) + 1), 1 / (len(wanted) + 1)
-        model = shelf.model(name, given)
-        members.append(Member(_short(name), model, shelf.response(name, model, p, iterations)))
+        maker.part = (k + 1) / (len(wanted) + 1), 1 / (len(wanted) + 1)
+        model = maker.model(name, given)
+        members.append(Member(_short(name), model, maker.response(name, model, p, iterations)))
     return Portfolio(game, safe, tuple(members))
 
 
@@ -143,16 +144,16 @@ def _models(models: Any) -> dict[str, Strategy | None]:
     return dict.fromkeys(names)
 
 
-class _Shelf:
-    """Where strategies are kept, each under a hash of what made it."""
+class _Maker:
+    """Makes strategies that are not in the store yet."""
 
-    def __init__(self, game: Game, folder: Path, tell: Tell) -> None:
-        self._game, self._folder, self._tell = game, folder, tell
+    def __init__(self, game: Game, store: Store, tell: Tell) -> None:
+        self._game, self._store, self._tell = game, store, tell
         self.part = (0.0, 1.0)  # where this piece of work begins, and its share of the whole
 
     def equilibrium(self, others: int) -> Strategy:
         self.part = (0.0, 1 / (others + 1))
-        recipe = {"what": "equilibrium", "engine": ENGINE, "iterations": EQUILIBRIUM, "seed": SEED}
+        recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM, "seed": SEED}
 
         def make() -> Strategy:
             return solve(
@@ -163,7 +164,7 @@ class _Shelf:
                 on_chunk=self._hear("equilibrium", EQUILIBRIUM),
             ).strategy
 
-        return self._kept(recipe, make)
+        return self._stored("equilibrium", recipe, make)
 
     def model(self, name: str, given: Strategy | None) -> Strategy:
         """How somebody plays."""
@@ -178,14 +179,13 @@ class _Shelf:
         if spec.strategy is not None:
             return spec.strategy(self._game)
         recipe = {
-            "what": "model",
             "of": name,
             "by": PARTNER,
             "hands": OBSERVED,
             "seed": OBSERVING_SEED,
             "all cards": name in ALL_CARDS,
         }
-        return self._kept(recipe, lambda: self._observed(name))
+        return self._stored("model", recipe, lambda: self._observed(name))
 
     def _observed(self, name: str) -> Strategy:
         self._say(0.1, f"watching {name}: {OBSERVED:,} hands")
@@ -207,10 +207,8 @@ class _Shelf:
         return learn_model(seen, self._game, name, "frequency").strategy
 
     def response(self, name: str, model: Strategy, p: float, iterations: int) -> Strategy:
-        digest = hashlib.sha256(model.probabilities.tobytes()).hexdigest()
         recipe = {
-            "what": "response",
-            "to": digest,
+            "to": digest(model.probabilities),
             "engine": ENGINE,
             "p": p,
             "iterations": iterations,
@@ -229,21 +227,15 @@ class _Shelf:
                 seed=SEED,
             ).strategy
 
-        return self._kept(recipe, make)
+        return self._stored("response", recipe, make)
 
-    def _kept(self, recipe: dict[str, Any], make: Callable[[], Strategy]) -> Strategy:
-        recipe = {**recipe, "version": VERSION, "game": self._game.fingerprint}
-        name = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:24]
-        path = self._folder / f"{recipe['what']}-{name}.npz"
-        if path.is_file():
-            try:
-                return Strategy.load(path, self._game)
-            except CounterplayError:  # damaged: made again
-                pass
-        found = make()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        found.save(path)
-        return found
+    def _stored(self, kind: str, recipe: dict[str, Any], make: Callable[[], Strategy]) -> Strategy:
+        def piece() -> Piece:
+            return Piece(None, {"probabilities": make().probabilities})
+
+        recipe = {**recipe, "game": self._game.fingerprint}
+        stored = self._store.piece(kind, recipe, piece, "the portfolio stays")
+        return Strategy(self._game, stored.arrays["probabilities"])
 
     def _say(self, share: float, what: str) -> None:
         begin, size = self.part

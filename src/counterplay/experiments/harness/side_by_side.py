@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from counterplay.base.cluster import current
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Slot
 from counterplay.experiments.harness.base import Experiment
 from counterplay.experiments.harness.far_jobs import run_far
 from counterplay.experiments.harness.jobs import Job, can_fork, one_each, run_jobs
-from counterplay.experiments.harness.store import Slot, Store
+from counterplay.experiments.harness.store import Store
 
 #: With no more processors than one training uses, experiments do as well on their own.
 FEW = 2

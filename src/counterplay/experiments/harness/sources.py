@@ -9,17 +9,15 @@ command line are in no version: they show numbers and make none.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
 from collections.abc import Collection, Iterable
 from functools import cache
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).resolve().parent.parent.parent
-HERE = "counterplay.experiments"
+from counterplay.base.version import LENGTH, PACKAGE, hash_files, imported_files
+
 ABOVE = {
     "experiments",
     "cli",
@@ -30,8 +28,6 @@ PICTURES = {"plotting.py"}  # of `base`: draws, and changes no piece
 SHARED = ("harness.store", "harness.training", "paper.cells", "paper.models")
 #: Numbers that are part of every recipe they matter to.
 RECIPES = {"sizes.py"}
-LIBRARIES = ("numba", "numpy", "scipy")
-LENGTH = 16  # hex digits of a version
 
 
 @cache
@@ -68,31 +64,12 @@ def _below() -> list[Path]:
 
 
 def _version(sources: Iterable[Path], modules: Iterable[str], without: Collection[str] = ()) -> str:
-    digest = hashlib.sha256(" ".join(installed(name) for name in LIBRARIES).encode())
     own = [path for path in imported(modules) if path.name not in without]
-    for path in [*sources, *own]:
-        digest.update(f"\n{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
-    return digest.hexdigest()[:LENGTH]
+    return hash_files([*sources, *own], PACKAGE)
 
 
 def imported(modules: Iterable[str]) -> list[Path]:
     """Files of these modules of `experiments` and of those among them that they import."""
-    waiting, found = list(modules), set()
-    while waiting:
-        path = PACKAGE.joinpath("experiments", *waiting.pop().split(".")).with_suffix(".py")
-        if path not in found and path.is_file():
-            found.add(path)
-            waiting += _names(path.read_bytes())
-    return sorted(found)
-
-
-@cache
-def _names(source: bytes) -> list[str]:
-    """Modules of `experiments` named in the imports of a file."""
-    names = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name.removeprefix(f"{HERE}.") for name in names if name.startswith(f"{HERE}.")]
+    here = PACKAGE / "experiments"
+    roots = [here.joinpath(*name.split(".")).with_suffix(".py") for name in modules]
+    return [path for path in imported_files(PACKAGE, roots) if here in path.parents]

@@ -12,7 +12,8 @@ import numpy as np
 
 from counterplay.base.errors import BadFile
 from counterplay.base.progress import Tell, untold
-from counterplay.experiments.harness.store import Piece, Recipe, Slot, Store
+from counterplay.base.store import Piece, Recipe, Slot
+from counterplay.experiments.harness.store import Store
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.base import Solver
 from counterplay.solvers.folder import config_of

@@ -19,11 +19,12 @@ import numpy as np
 from counterplay.arena.match import play_match
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.base.store import digest
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve
 from counterplay.experiments.paper.cells import Wanted, seconds_of, training_jobs
 from counterplay.experiments.paper.players import MATCH_SEED, RECREATED, Company

@@ -19,12 +19,13 @@ import numpy as np
 
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import digest
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
     EPSILON,
     GAMES,

@@ -26,11 +26,12 @@ from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.base.store import digest
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Z, around
 from counterplay.experiments.harness.sources import file_version
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs, training_jobs
 from counterplay.experiments.paper.players import (
     MATCH_SEED,

@@ -19,7 +19,8 @@ import numpy as np
 from counterplay.arena.match import play_match
 from counterplay.arena.result import MatchResult
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.base.store import digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import Halves, trained_twice
 from counterplay.experiments.paper.sizes import ENGINES, SIZES
 from counterplay.forms.game import Game

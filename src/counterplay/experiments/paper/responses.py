@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from counterplay.base.progress import Tell
+from counterplay.base.store import digest
 from counterplay.experiments.harness.sources import file_version
-from counterplay.experiments.harness.store import Store, digest
+from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import EPSILON, FixedProfile
 from counterplay.experiments.paper.players import staged
 from counterplay.forms.game import Game

@@ -12,16 +12,13 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import BadFile
-from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, TellShare, untold
+from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
@@ -29,7 +26,7 @@ from counterplay.holdem.strength import RIVER_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
 from counterplay.holdem.views.ehs import river_deals
 from counterplay.holdem.views.view import Buckets
-from counterplay.kernels.jit import cache_root, jit
+from counterplay.kernels.jit import jit
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
@@ -48,10 +45,6 @@ STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
 LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
 
 
-#: Changes when the method does; a change of parameters is noticed without it.
-VERSION = 1
-KIND = "sparbot buckets"
-BOT_KIND = "sparbot"  # the bot's file, which has the buckets too
 SAVED = ("preflop", "flop", "turn", "river")
 
 
@@ -86,8 +79,8 @@ class SparbotView:
         return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
 
     def buckets(self, tell: TellShare = untold) -> Buckets:
-        """From memory, from this view's file or the bot's, or built now and kept."""
-        return _kept.at(sparbot_folder() / "buckets.npz", lambda share, what: tell(share))
+        """From memory, from disk, or built now."""
+        return BUCKETS.get(lambda share, what: tell(share))
 
 
 def parameters() -> dict[str, Any]:
@@ -101,44 +94,26 @@ def parameters() -> dict[str, Any]:
     }
 
 
-def sparbot_folder() -> Path:
-    return cache_root() / "holdem" / f"sparbot-{VERSION}"
+def _make(tell: Tell) -> Buckets:
+    return sparbot_buckets(strengths(), lambda share: tell(share, "Sparbot's buckets"))
 
 
-def read_buckets(path: Path, kind: str) -> Buckets | None:
-    """The buckets in a file if it is whole and of these parameters, otherwise None."""
-    try:
-        arrays, header = files.read_arrays(path, kind)
-        kept = header.get("parameters", {})
-        if any(kept.get(name) != value for name, value in parameters().items()):
-            return None
-        return loaded_buckets(arrays)
-    except (BadFile, KeyError, AttributeError):
+def _unpack(piece: Piece) -> Buckets | None:
+    if set(piece.arrays) != set(SAVED):
         return None
+    arrays = {name: piece.arrays[name].astype(np.uint16) for name in SAVED}
+    return Buckets(**arrays, river_entry=strengths().river)
 
 
-def loaded_buckets(arrays: dict[str, np.ndarray]) -> Buckets:
-    """Buckets from the arrays of a file."""
-    found = {name: arrays[name].astype(np.uint16) for name in SAVED}
-    return Buckets(**found, river_entry=strengths().river)
-
-
-def saved_arrays(buckets: Buckets) -> dict[str, np.ndarray]:
-    """What files keep of the buckets."""
-    return {name: getattr(buckets, name).astype(np.uint8) for name in SAVED}
-
-
-def _read(path: Path) -> Buckets | None:
-    return read_buckets(path, KIND) or read_buckets(path.with_name("table.npz"), BOT_KIND)
-
-
-def _make(tell: Tell) -> tuple[Buckets, Write]:
-    found = sparbot_buckets(strengths(), lambda share: tell(share, "Sparbot's buckets"))
-    header = {"version": VERSION, "parameters": parameters()}
-    return found, lambda path: files.write_arrays(path, KIND, saved_arrays(found), header)
-
-
-_kept = Kept("Sparbot's buckets stay", _read, _make)
+BUCKETS = Cached(
+    "Sparbot's buckets stay",
+    "sparbot-buckets",
+    (__name__,),
+    make=_make,
+    pack=lambda made: Piece(None, {name: getattr(made, name).astype(np.uint8) for name in SAVED}),
+    unpack=_unpack,
+    recipe=parameters,
+)
 
 
 Outs = tuple[np.ndarray, np.ndarray]  # uint8[boards, 1326]: on the flop and on the turn

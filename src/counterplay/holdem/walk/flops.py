@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.holdem.betting import BettingTree
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from counterplay.base import memory
+from counterplay.base import machine
 from counterplay.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.base.files import FORMAT, warn_unchecked, write_bytes
 from counterplay.opponents.hands.acpc import read_acpc
@@ -234,7 +234,7 @@ def _check_sizes(path: Path, metadata: Any, size: int) -> None:
             f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no "
             f"match is like that"
         )
-    memory.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
+    machine.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
 
 
 def _check_texts(path: Path, table: Any) -> Any:

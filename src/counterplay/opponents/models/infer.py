@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.forms.game import Game
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal

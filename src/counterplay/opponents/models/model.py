@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import html
+from counterplay.base import display
+from counterplay.base.display import Columns, Framed
 from counterplay.base.errors import BadParameter
-from counterplay.base.frames import Columns, Framed
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import ACTIONS, STREETS, BettingTree
@@ -75,7 +75,7 @@ class OpponentModel(Framed):
 
     def _repr_html_(self) -> str:
         note = f"{self.kind} model from {self.hands:,} hands, {self.decisions:,} decisions"
-        return html.heading(self.player, note) + self.strategy._repr_html_()
+        return display.heading(self.player, note) + self.strategy._repr_html_()
 
     def text(self) -> str:
         """Readable trees."""

@@ -1,30 +1,20 @@
-"""The tables of `potential.py` on disk: built once (about 15 s on two cores), kept in the cache
-folder with checksums.
-
-96 MB. A damaged table is built again, never used; where the folder cannot be written the tables
-stay in memory.
-"""
+"""The tables of `potential.py` on disk: built once (about 15 s on two cores), 96 MB in the store
+(`base/store.py`)."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base import mapped
-from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import SIZES, boards
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
-from counterplay.kernels.jit import cache_root
 from counterplay.opponents.bots.poki.potential import new_work, rate_boards
 
-#: Changes when the meaning of the tables does.
-VERSION = 1
-KIND = "holdem potentials"
 N_EARLY = SIZES[3] + SIZES[4]
 
 
@@ -36,32 +26,9 @@ class Potentials(NamedTuple):
     ppot: np.ndarray  # uint16[18187, 1326]: PPot1 of SCALE
 
 
-def potential_folder() -> Path:
-    return cache_root() / "holdem" / f"potential-{VERSION}"
-
-
 def potentials(tell: Tell = untold) -> Potentials:
     """The tables: from memory, from disk, or built now."""
-    return _kept.at(potential_folder(), tell)
-
-
-def read_potentials(folder: Path) -> Potentials | None:
-    """The tables of a folder if both are whole, otherwise None."""
-    shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
-    found = mapped.read_mapped(folder, KIND, shapes)
-    return None if found is None else Potentials(**found)
-
-
-def _make(tell: Tell) -> tuple[Potentials, Write]:
-    built = count_potentials(cores(), tell)
-    return built, lambda folder: _write(folder, built)
-
-
-def _write(folder: Path, built: Potentials) -> None:
-    mapped.write_mapped(folder, KIND, built._asdict(), VERSION)
-
-
-_kept = Kept("the tables of Poki stay", read_potentials, _make)
+    return TABLES.get(tell)
 
 
 def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
@@ -81,3 +48,20 @@ def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
             job.result()
             tell((k + 1) / len(jobs), "Poki's tables")
     return built
+
+
+def _unpack(piece: Piece) -> Potentials | None:
+    kinds = {name: (array.shape, array.dtype) for name, array in piece.arrays.items()}
+    shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
+    return Potentials(**piece.arrays) if kinds == shapes else None
+
+
+TABLES = Cached(
+    "the tables of Poki stay",
+    "poki-potentials",
+    (__name__,),
+    make=lambda tell: count_potentials(cores(), tell),
+    pack=lambda built: Piece(None, built._asdict()),
+    unpack=_unpack,
+    mapped=True,
+)

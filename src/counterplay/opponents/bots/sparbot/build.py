@@ -7,37 +7,25 @@ hand stays in these probabilities (`TREMBLE`), since the real opponent need not 
 does; and the fourth bet of a round, which the models do not know, is heard as if the third had been
 called, so that the bot always calls it and never makes it.
 
-Built once and kept in the cache folder; `parameters` is all that the result depends on. A file that
-is damaged, half written or of other parameters is built again, never used (the archive has a
-checksum for every array).
+Built once, in the store (`base/store.py`) under its `parameters`.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.base.errors import BadFile
-from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
+from counterplay.base.store import Cached, Piece
 from counterplay.holdem.betting import LIMIT, Betting, betting_tree
 from counterplay.holdem.table import Table, new_table
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views import sparbot as view_rules
-from counterplay.holdem.views.sparbot import (
-    BOT_KIND,
-    N_BUCKETS,
-    loaded_buckets,
-    saved_arrays,
-    sparbot_buckets,
-    sparbot_folder,
-)
+from counterplay.holdem.views.sparbot import BUCKETS, N_BUCKETS
 from counterplay.holdem.views.view import Buckets
 from counterplay.opponents.bots.sparbot import chance as chance_rules
 from counterplay.opponents.bots.sparbot import model as model_rules
@@ -104,48 +92,40 @@ def parameters() -> dict[str, Any]:
     }
 
 
-def sparbot_path() -> Path:
-    return sparbot_folder() / "table.npz"
-
-
 def sparbot_table(tell: Tell = untold) -> Table:
     """The bot: from memory, from disk, or built now (about a minute on two cores)."""
-    return _kept.at(sparbot_path(), tell)
+    return TABLE.get(tell)
 
 
-def read_sparbot(path: Path) -> Table | None:
-    """The table of a file if it is whole and of these parameters, otherwise None."""
-    try:
-        arrays, header = files.read_arrays(path, BOT_KIND)
-        if header.get("parameters") != parameters():
-            return None
-        buckets = loaded_buckets(arrays)
-        return new_table(buckets, arrays["first_row"], np.array(CARRY), arrays["policy"])
-    except (BadFile, KeyError):
+def _make(tell: Tell) -> Table:
+    (first_row, policy), buckets, _ = build_sparbot(tell)
+    return new_table(buckets, first_row, np.array(CARRY), policy)
+
+
+def _unpack(piece: Piece) -> Table | None:
+    if set(piece.arrays) != {"first_row", "policy"}:
         return None
+    arrays = piece.arrays
+    return new_table(BUCKETS.get(), arrays["first_row"], np.array(CARRY), arrays["policy"])
 
 
-def _make(tell: Tell) -> tuple[Table, Write]:
-    (first_row, policy), buckets, records = build_sparbot(tell)
-    header = {
-        "version": view_rules.VERSION,
-        "parameters": parameters(),
-        "models": [record._asdict() for record in records],
-    }
-    arrays = saved_arrays(buckets) | {"first_row": first_row, "policy": policy}
-    table = new_table(buckets, first_row, np.array(CARRY), policy)
-    return table, lambda path: files.write_arrays(path, BOT_KIND, arrays, header)
-
-
-_kept = Kept("sparbot stays", read_sparbot, _make)
+TABLE = Cached(
+    "sparbot stays",
+    "sparbot",
+    (__name__,),
+    make=_make,
+    pack=lambda made: Piece(None, {"first_row": made.first_row, "policy": made.policy}),
+    unpack=_unpack,
+    recipe=parameters,
+)
 
 
 def build_sparbot(
     tell: Tell = untold,
 ) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelRecord]]:
     """(first_row, policy), the buckets and how well each model is solved."""
-    tables = strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
-    buckets = sparbot_buckets(tables, lambda share: tell(0.15 * share, "buckets"))
+    strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
+    buckets = BUCKETS.get(lambda share, what: tell(0.15 * share, "buckets"))
     chance = sparbot_chance(buckets, lambda share: tell(0.15 + 0.15 * share, "chance"))
     policies, records = solve_models(chance, lambda share, what: tell(0.3 + 0.69 * share, what))
     return real_rows(policies, N_BUCKETS), buckets, records

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.processors import cores
+from counterplay.base.machine import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.deal import Deal, bucket_of, compare, draw, find_board, new_deal
 from counterplay.holdem.views.sparbot import N_BUCKETS

@@ -1,4 +1,5 @@
-"""How much memory there is, asked before something large is built."""
+"""What this process may use: memory, asked for before something large is built, and
+processors."""
 
 from __future__ import annotations
 
@@ -101,3 +102,8 @@ def require(needed: float, what: str) -> None:
             f"free; "
             f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
         )
+
+
+def cores() -> int:
+    """Processors this process is bound to where the system says so, else those of the machine."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
