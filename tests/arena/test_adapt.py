@@ -202,7 +202,7 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
     game, safe = holdem(3), company().equilibrium
     asked: dict[str, Any] = {"equilibrium": safe, "iterations": 50, "folder": tmp_path}
     first = cp.portfolio(game, ("always-call", "probe"), **asked)
-    files = sorted(tmp_path.iterdir())
+    files = sorted(tmp_path.rglob("*.piece"))
     assert len(files) == 2
     before = [path.stat().st_mtime_ns for path in files]
     files[0].write_bytes(b"damaged")

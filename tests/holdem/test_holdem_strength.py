@@ -137,24 +137,25 @@ def _toy(monkeypatch: pytest.MonkeyPatch) -> Strengths:
 
 def test_tables_are_whole_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     toy = _toy(monkeypatch)
-    assert tables.read_tables(tmp_path) is None
-    tables._write(tmp_path, toy)
-    read = tables.read_tables(tmp_path)
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
+    assert tables.TABLES.read() is None
+    tables.TABLES.write(toy)
+    read = tables.TABLES.read()
     assert read is not None
     assert all(np.array_equal(a, b) for a, b in zip(read, toy, strict=True))
-    for path in sorted(tmp_path.iterdir()):
-        good = path.read_bytes()
-        for place in range(0, len(good), 7):
-            path.write_bytes(good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :])
-            found = tables.read_tables(tmp_path)
-            assert found is None or all(
-                np.array_equal(a, b) for a, b in zip(found, toy, strict=True)
-            )
-        path.write_bytes(good[: len(good) // 2])
-        assert tables.read_tables(tmp_path) is None
-        path.unlink()
-        assert tables.read_tables(tmp_path) is None
-        path.write_bytes(good)
+    path = tables.TABLES.slot().path
+    good = path.read_bytes()
+    assert tables.TABLES.size_on_disk() == len(good)
+    for place in range(0, len(good), 7):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :])
+        assert tables.TABLES.read() is None
+    path.write_bytes(good[: len(good) // 2])
+    assert tables.TABLES.read() is None
+    path.unlink()
+    assert tables.TABLES.read() is None
+    tables.TABLES.write(toy._replace(flop=toy.flop[:2]))
+    assert tables.TABLES.read() is None  # whole, but of another shape
+    assert tables.TABLES.slot().path == path
 
 
 def test_a_folder_that_cannot_be_written_leaves_them_in_memory(
@@ -162,11 +163,13 @@ def test_a_folder_that_cannot_be_written_leaves_them_in_memory(
 ) -> None:
     toy = _toy(monkeypatch)
     (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(tables.TABLES, "_held", {})
     for name, value in (("count_rivers", toy.river), ("count_preflop", toy.preflop)):
         monkeypatch.setattr(tables, name, lambda *_, value=value: value)
     monkeypatch.setattr(
         tables, "count_earlier", lambda size, *_: toy.turn if size == 4 else toy.flop
     )
     with pytest.warns(UserWarning, match="stay in memory"):
-        built = tables._kept.at(tmp_path / "file" / "ehs")
+        built = tables.strengths()
     assert np.array_equal(built.river, toy.river)

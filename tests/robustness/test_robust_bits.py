@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from counterplay.base.mapped import read_mapped, write_mapped
 from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.base import files
 from counterplay.base.errors import BadFile
+from counterplay.base.store import Slot, Store
 from counterplay.forms import strategy
 from counterplay.opponents.c45.file import from_json, to_json
 from counterplay.opponents.hands.acpc import write_acpc
@@ -64,12 +64,15 @@ def _small_strategy(path: Path) -> None:
         cp.Strategy.random(KUHN, 3).save(path)
 
 
-def _read_tables(path: Path) -> Any:
-    shapes = {name: (array.shape, array.dtype) for name, array in TABLES.items()}
-    found = read_mapped(path.parent, "toy", shapes)
-    if found is None:
+def _slot(path: Path) -> Slot:
+    return Store(path.parent, "x").slot("toy", {"seed": 1})._replace(path=path)
+
+
+def _read_piece(path: Path) -> Any:
+    piece = _slot(path).read(mapped=True)
+    if piece is None:
         raise BadFile("not whole")
-    return {name: array.tolist() for name, array in found.items()}
+    return piece.value, {name: array.tolist() for name, array in piece.arrays.items()}
 
 
 def _read_checkpoint(path: Path) -> Any:
@@ -111,8 +114,7 @@ KINDS = [
     Kind("tree.json", lambda path: save_model(_model("tree"), path), _read_model),
     Kind("frequency.json", lambda path: save_model(_model("frequency"), path), _read_model),
     Kind("c45.json", _tree, lambda path: to_json(from_json(files.read_json(path)))),
-    Kind("manifest.json", lambda path: write_mapped(path.parent, "toy", TABLES, 1), _read_tables),
-    Kind("a.npy", lambda path: write_mapped(path.parent, "toy", TABLES, 1), _read_tables),
+    Kind("x.piece", lambda path: _slot(path).write([1, "two"], TABLES), _read_piece),
     Kind("h.parquet", lambda path: write_hands(path, HANDS, {"seed": 4, "hands": 40}), _hands),
     Kind("h.phhs", lambda path: write_phh(path, HANDS), _hands),
     Kind("h.phh", lambda path: write_phh(path, HANDS[:1]), _hands),

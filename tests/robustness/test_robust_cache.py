@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import textwrap
 import threading
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from counterplay.base.mapped import read_mapped, write_mapped
 from support.command import COMMAND, one_sentence, typed
 
 import counterplay as cp
 from counterplay.base import files
+from counterplay.base.store import Store
 from counterplay.holdem import tables
 from counterplay.opponents.bots.poki import store
 
@@ -49,47 +47,6 @@ def test_two_processes_compile_into_one_cold_cache(tmp_path: Path) -> None:
             )
 
 
-WRITER = """
-    import sys
-    from pathlib import Path
-    import numpy as np
-    from counterplay.base.mapped import read_mapped, write_mapped
-    shapes = {"one": ((300, 500), np.uint32), "two": ((100, 500), np.uint16)}
-    whole = 0
-    for k in range(60):
-        number = 2 * k + int(sys.argv[1])
-        write_mapped(Path("kept"), "toy", {name: np.full(kind[0], number, kind[1])
-                                           for name, kind in shapes.items()}, 1)
-        found = read_mapped(Path("kept"), "toy", shapes)
-        if found is not None:
-            values = {int(v) for array in found.values() for v in (array.min(), array.max())}
-            assert len(values) == 1, values
-            whole += 1
-    print(whole)
-"""
-
-
-def test_two_processes_write_the_same_tables(tmp_path: Path) -> None:
-    """Of other content, which real ones are not: a mixture of both is never read. The last
-    writing is."""
-    script = textwrap.dedent(WRITER)
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(k)],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for k in range(2)
-    ]
-    said = [process.communicate(timeout=120) for process in running]
-    assert [process.returncode for process in running] == [0, 0], said
-    assert sum(int(out) for out, _ in said) > 0
-    assert not list((tmp_path / "kept").glob(".*.tmp"))
-    write_mapped(tmp_path / "kept", "toy", {"one": np.ones(3)}, 1)
-    assert read_mapped(tmp_path / "kept", "toy", {"one": ((3,), np.float64)}) is not None
-
-
 def test_two_threads_write_one_file(tmp_path: Path) -> None:
     """Each has a temporary file of its own."""
     path, problems = tmp_path / "x", list[Exception]()
@@ -117,10 +74,10 @@ def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path) -> None:
         past = (tmp_path / name).stat().st_mtime - age
         os.utime(tmp_path / name, (past, past))
     (tmp_path / "mine.tmp").write_text("not ours")
-    write_mapped(tmp_path, "toy", {"one": np.ones(3)}, 1)
+    slot = Store(tmp_path.parent, tmp_path.name).slot("toy", {})
+    slot.write(None, {"one": np.ones(3)})
     assert {path.name for path in tmp_path.iterdir()} == {
-        "one.npy",
-        "manifest.json",
+        slot.path.name,
         ".one.npy.78.tmp",
         "mine.tmp",
     }
@@ -158,7 +115,7 @@ def test_prepare_without_a_cache_folder_says_so(
     )
     monkeypatch.setattr(tables, "count_preflop", lambda _: made["preflop"])
     monkeypatch.setattr(tables, "make_links", lambda: (made["flops"], made["next_boards"]))
-    monkeypatch.setattr(tables._kept, "_held", {})
+    monkeypatch.setattr(tables.TABLES, "_held", {})
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         done = typed(nowhere, "holdem", "prepare")
@@ -175,7 +132,7 @@ def test_pokis_tables_without_a_cache_folder(
     made = store.Potentials(*(np.zeros((2, store.N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     calls = []
     monkeypatch.setattr(store, "count_potentials", lambda *_: calls.append(1) or made)
-    monkeypatch.setattr(store._kept, "_held", {})
+    monkeypatch.setattr(store.TABLES, "_held", {})
     with pytest.warns(
         UserWarning, match=r"the tables of Poki stay in memory: cannot write .*Not a directory"
     ):

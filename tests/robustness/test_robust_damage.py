@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counterplay.base.mapped import read_mapped, write_mapped
 from support.command import Done, one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.base import files
+from counterplay.base.store import Store
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
 from counterplay.opponents.bots.poki import store
@@ -186,14 +186,16 @@ def test_tables_on_disk(tmp_path: Path) -> None:
         "b": rng.integers(0, 9, 30).astype(np.uint16),
         "c": rng.random((3, 4, 2)),
     }
-    write_mapped(tmp_path, "toy", good, 1)
-    shapes = {name: (array.shape, array.dtype) for name, array in good.items()}
-    assert _flip_all(tmp_path, 150, lambda: read_mapped(tmp_path, "toy", shapes), good) > 300
-    assert read_mapped(tmp_path, "another kind", shapes) is None
-    write_mapped(tmp_path, "toy", {"a": good["a"], "b": good["b"], "c": good["c"][:2]}, 1)
-    assert read_mapped(tmp_path, "toy", shapes) is None
-    shutil.copy(tmp_path / "a.npy", tmp_path / "b.npy")
-    assert read_mapped(tmp_path, "toy", {"b": shapes["a"]}) is None  # whole, but another table
+    slot = Store(tmp_path, "x").slot("toy", {})
+    slot.write([1, 2], good)
+
+    def read() -> dict[str, np.ndarray] | None:
+        piece = slot.read(mapped=True)
+        assert piece is None or piece.value == [1, 2]
+        return None if piece is None else piece.arrays
+
+    assert _flip_all(tmp_path / "x", 450, read, good) > 300
+    assert Store(tmp_path, "x").slot("another kind", {}).read() is None
 
 
 def test_pokis_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,13 +204,16 @@ def test_pokis_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = store.Potentials(
         *(rng.integers(0, 60_000, (2, store.N_HOLDINGS)).astype(np.uint16) for _ in range(2))
     )
-    store._write(tmp_path, made)
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
+    store.TABLES.write(made)
 
     def read() -> dict[str, np.ndarray] | None:
-        found = store.read_potentials(tmp_path)
+        found = store.TABLES.read()
         return None if found is None else found._asdict()
 
-    assert _flip_all(tmp_path, 60, read, made._asdict()) > 100
+    assert _flip_all(store.TABLES.slot().path.parent, 120, read, made._asdict()) > 100
+    store.TABLES.slot().write(None, {"hs": made.hs, "ppot": made.ppot[:1]})
+    assert store.TABLES.read() is None  # whole, but of other shapes
 
 
 def test_an_archive_of_arrays(tmp_path: Path) -> None:

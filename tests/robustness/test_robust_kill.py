@@ -13,17 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from counterplay.base.mapped import read_mapped
 from support.command import one_sentence, typed
 
 import counterplay as cp
 from counterplay.holdem import tables
-
-KINDS = {
-    "one": ((700, 1000), np.uint32),
-    "two": ((300, 1000), np.uint16),
-    "three": ((5,), np.int64),
-}
 
 
 def killed(
@@ -99,42 +92,6 @@ def test_the_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert float(done.stdout) == cp.solve("kuhn", "cfr+", iterations=50).exploitability
 
 
-MAPPED = """
-    import itertools
-    from pathlib import Path
-    import numpy as np
-    from counterplay.base.mapped import write_mapped
-    for k in itertools.count():
-        arrays = {"one": np.full((700, 1000), k, "u4"), "two": np.full((300, 1000), k, "u2"), "three": np.full(5, k, "i8")}
-        write_mapped(Path("kept"), "toy", arrays, 1)
-"""
-
-
-@pytest.mark.slow
-def test_tables_on_disk(tmp_path: Path) -> None:
-    """A writer that never stops: readers meanwhile and afterwards get three tables of one
-    writing, or None."""
-    rng = random.Random(3)
-    found = []
-
-    def whole() -> bool:
-        kept = read_mapped(tmp_path / "kept", "toy", KINDS)
-        if kept is not None:
-            values = {int(value) for array in kept.values() for value in (array.min(), array.max())}
-            assert len(values) == 1, values
-            found.append(values.pop())
-        return False
-
-    def read_for(seconds: float) -> Callable[[], bool]:
-        until = time.monotonic() + seconds
-        return lambda: whole() or time.monotonic() > until
-
-    for _ in range(5):
-        killed(MAPPED, tmp_path, rng.uniform(0.0, 0.1), read_for(rng.uniform(0.3, 1.5)))
-        whole()
-    assert found, "the writer never finished a table"
-
-
 PREPARE = """
     import sys
     import numpy as np
@@ -158,10 +115,10 @@ def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         tables, "SHAPES", {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
     )
-    folder, rng = tables.table_folder(), random.Random(4)
+    folder, rng = tables.TABLES.slot().path.parent, random.Random(4)
 
     def right() -> bool:
-        found = tables.read_tables(folder)
+        found = tables.TABLES.read()
         if found is None:
             return False
         return all(
@@ -174,10 +131,10 @@ def test_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             PREPARE,
             tmp_path,
             rng.uniform(0.0, 0.02),
-            lambda: any(folder.glob("*.npy")) or any(folder.glob(".*.tmp")),
+            lambda: any(folder.glob("*.piece")) or any(folder.glob(".*.tmp")),
         )
-        assert right() or tables.read_tables(folder) is None
-        for path in folder.glob("*.npy"):
+        assert right() or tables.TABLES.read() is None
+        for path in folder.glob("*.piece"):
             path.unlink()
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(PREPARE)],

@@ -12,11 +12,10 @@ import textwrap
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from counterplay.base.mapped import read_mapped, write_mapped
 
 from counterplay.base import disk, files
+from counterplay.base.store import Cached, Piece
 from counterplay.kernels import jit
 from counterplay.kernels.cache import KernelFile
 from counterplay.kernels.private import make_private, who_else_writes
@@ -144,15 +143,21 @@ def _names(folder: Path) -> set[str]:
 
 
 @posix
-def test_what_a_killed_writer_left(tmp_path: Path) -> None:
+def test_what_a_killed_writer_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is gone after the next write into the folder, and when tables are read; a living
     writer's file stays."""
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
+    toy = Cached(
+        "toys stay", "toy", (), make=dict, pack=lambda x: Piece(x, {}), unpack=lambda x: x.value
+    )
+    tmp_path = toy.slot().path.parent
+    tmp_path.mkdir(parents=True)
     alive = _writer(tmp_path / "alive.npz", "wait")
     try:
         for use in (
             lambda: files.write_json(tmp_path / "x.json", {}),
-            lambda: read_mapped(tmp_path, "toy", {}),
-            lambda: write_mapped(tmp_path, "toy", {"one": np.ones(3)}, 1),
+            toy.read,
+            lambda: toy.write({}),
         ):
             _writer(tmp_path / "dead.npy", "die").wait()
             assert any(name.startswith(".dead") for name in _names(tmp_path))
@@ -163,7 +168,7 @@ def test_what_a_killed_writer_left(tmp_path: Path) -> None:
         alive.send_signal(signal.SIGKILL)
         alive.wait()
     disk.remove_abandoned(tmp_path)
-    assert _names(tmp_path) == {"x.json", "one.npy", "manifest.json"}
+    assert _names(tmp_path) == {"x.json", toy.slot().path.name}
 
 
 def test_temporary_files_of_other_machines_are_left_for_an_hour(tmp_path: Path) -> None:

@@ -163,18 +163,18 @@ def test_tables_are_kept_and_damaged_ones_built_again(
     monkeypatch.setattr(
         store, "count_potentials", lambda threads, tell: calls.append(threads) or built
     )
-    folder = store.potential_folder()
-    assert store.read_potentials(folder) is None
+    assert store.TABLES.read() is None
     assert np.array_equal(store.potentials().ppot, built.ppot)
     assert store.potentials() is store.potentials()
-    monkeypatch.setattr(store._kept, "_held", {})
+    monkeypatch.setattr(store.TABLES, "_held", {})
     store.potentials()
     assert len(calls) == 1  # read from disk
-    damaged = bytearray((folder / "hs.npy").read_bytes())
+    path = store.TABLES.slot().path
+    damaged = bytearray(path.read_bytes())
     damaged[-1] ^= 1
-    (folder / "hs.npy").write_bytes(damaged)
-    assert store.read_potentials(folder) is None
-    monkeypatch.setattr(store._kept, "_held", {})
+    path.write_bytes(damaged)
+    assert store.TABLES.read() is None
+    monkeypatch.setattr(store.TABLES, "_held", {})
     assert np.array_equal(store.potentials().hs, built.hs)
     assert len(calls) == 2
 
@@ -185,7 +185,7 @@ def test_tables_stay_in_memory_where_nothing_can_be_written(
     built = Potentials(*(np.zeros((2, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(store._kept, "_held", {})
+    monkeypatch.setattr(store.TABLES, "_held", {})
     monkeypatch.setattr(store, "count_potentials", lambda threads, tell: built)
     with pytest.warns(UserWarning, match="stay in memory"):
         assert store.potentials() is built

@@ -332,7 +332,6 @@ def test_prior_follows_the_preflop_policies():
 def fake_build(monkeypatch, tmp_path):
     """A bot that is quick to build, and a count of how often it was."""
     calls = []
-    path = tmp_path / "sparbot" / "table.npz"
 
     def quick(tell):
         calls.append(1)
@@ -340,16 +339,17 @@ def fake_build(monkeypatch, tmp_path):
         return (np.zeros(len(TREE.nodes.player), dtype=np.int64), policy), two_buckets(), []
 
     monkeypatch.setattr(build, "build_sparbot", quick)
-    monkeypatch.setattr(build, "sparbot_path", lambda: path)
-    monkeypatch.setattr(build._kept, "_held", {})
-    return calls, path
+    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(build.BUCKETS, "get", lambda *_: two_buckets())
+    monkeypatch.setattr(build.TABLE, "_held", {})
+    return calls
 
 
 def test_saved_once_and_read_again(fake_build, monkeypatch):
-    calls, _ = fake_build
+    calls = fake_build
     told = []
     built = build.sparbot_table(lambda share, what: told.append(share))
-    monkeypatch.setattr(build._kept, "_held", {})
+    monkeypatch.setattr(build.TABLE, "_held", {})
     read = build.sparbot_table()
     assert len(calls) == 1
     assert told[-1] == 1.0
@@ -363,24 +363,25 @@ def test_saved_once_and_read_again(fake_build, monkeypatch):
     [pytest.param(name, marks=pytest.mark.slow) for name in ("flip", "cut", "parameters")],
 )
 def test_damaged_file_is_built_again(fake_build, monkeypatch, damage):
-    calls, path = fake_build
+    calls = fake_build
     build.sparbot_table()
+    path = build.TABLE.slot().path
     data = bytearray(path.read_bytes())
     if damage == "flip":
         data[len(data) // 2] ^= 1
     if damage == "parameters":
         monkeypatch.setattr(build, "TREMBLE", 0.5)
     path.write_bytes(data[: len(data) // 2] if damage == "cut" else data)
-    assert build.read_sparbot(path) is None
-    monkeypatch.setattr(build._kept, "_held", {})
+    assert build.TABLE.read() is None
+    monkeypatch.setattr(build.TABLE, "_held", {})
     build.sparbot_table()
     assert len(calls) == 2
-    assert build.read_sparbot(path) is not None
+    assert build.TABLE.read() is not None
 
 
-def test_unwritable_folder_keeps_it_in_memory(fake_build):
-    calls, path = fake_build
-    path.parent.parent.joinpath("sparbot").write_text("a file in the way")
+def test_unwritable_folder_keeps_it_in_memory(fake_build, tmp_path):
+    calls = fake_build
+    (tmp_path / "cache").write_text("a file in the way")
     with pytest.warns(UserWarning, match="stays in memory"):
         build.sparbot_table()
     assert build.sparbot_table().policy.shape == (216, 3)
