@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -208,5 +208,4 @@ def check_block(every: int) -> None:
 
 
 def check_iterations(iterations: int) -> None:
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
-        raise BadParameter(f"iterations must be a whole number from 0, not {iterations!r}")
+    whole_number(iterations, 0, None, "iterations")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.deal import N_DEALT
 
@@ -13,8 +13,7 @@ USUAL_HANDS = 100_000
 
 
 def check_hands(hands: int) -> None:
-    if isinstance(hands, bool) or not isinstance(hands, int) or not 2 <= hands <= MOST_HANDS:
-        raise BadParameter(f"hands must be a whole number from 2 to {MOST_HANDS:,}, not {hands!r}")
+    whole_number(hands, 2, MOST_HANDS, "hands")
 
 
 def check_blocks(hands: int, every: int) -> None:

@@ -46,7 +46,7 @@ from counterplay.arena.result import Adjusted, MatchResult, estimate
 from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
 from counterplay.base.cluster import Cluster, current
-from counterplay.base.errors import BadParameter, Interrupted
+from counterplay.base.errors import BadParameter, Interrupted, whole_number
 from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import Stop, stop_signals
@@ -141,10 +141,8 @@ def play_match(
     less noise. By default in matches of 1,000 to 1,000,000 hands where both seats are played.
     """
     hands = check_deals(cards, hands, duplicate)
-    if processes is not None and (
-        isinstance(processes, bool) or not isinstance(processes, int) or processes < 1
-    ):
-        raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
+    if processes is not None:
+        whole_number(processes, 1, None, "processes")
     check_seed(seed)
     target = new_log(log, observer)
     check_adjusted(luck_adjusted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class CounterplayError(ValueError):
@@ -54,6 +55,22 @@ def shown(value: object) -> str:
     except ValueError:  # Python does not write whole numbers of over 4,300 digits
         return f"a {type(value).__name__} that is too long to write"
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text):,} characters)"
+
+
+def whole_number(value: Any, low: int | None, high: int | None, what: str) -> int:
+    """`value` if it is an integer from `low` to `high`, where there are such, else
+    `BadParameter`."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and (low is None or low <= value) and (high is None or value <= high):
+        return int(value)
+    bounds = ""
+    if low is not None:
+        bounds = f" of at least {low}" if high is None else f" from {low} to {_written(high)}"
+    raise BadParameter(f"{what} must be a whole number{bounds}, not {shown(value)}")
+
+
+def _written(number: int) -> str:
+    return f"{number:,}" if number >= 100_000 else str(number)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:

@@ -45,6 +45,7 @@ FORMAT = 1  # of the files
 KEPT_VERSIONS, CACHED_VERSIONS = 4, 2  # of the code
 ALIGNED = 64  # bytes: where arrays begin
 CHECKSUM_LINE = 65  # bytes
+DTYPE = re.compile(r"[<>|][biufcSU]\d{1,9}")  # of what is stored: numbers and texts
 MOST_LINE = 1 << 26  # bytes of the value, and of the list of arrays
 Recipe = Mapping[str, Any]
 T = TypeVar("T")
@@ -65,6 +66,10 @@ class Piece(NamedTuple):
 
     value: Any
     arrays: dict[str, np.ndarray]
+
+    def fits(self, shapes: Mapping[str, tuple[tuple[int, ...], Any]]) -> bool:
+        """Whether the arrays have these names, shapes and dtypes."""
+        return {k: (array.shape, array.dtype) for k, array in self.arrays.items()} == dict(shapes)
 
 
 class Store:
@@ -130,7 +135,8 @@ class Store:
     def wrote(self, path: Path) -> None:
         """A file is there now."""
         if not self.written:
-            _remove_old_code(self.work, self._versions)
+            with suppress(OSError):  # which another process has removed meanwhile
+                _remove_old_code(self.work, self._versions)
         self.written.add(path)
 
 
@@ -156,7 +162,7 @@ class Slot(NamedTuple):
         flat = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         index = []
         for name, array in arrays.items():
-            if array.dtype.kind not in "biufcSU":
+            if not DTYPE.fullmatch(array.dtype.str):
                 raise TypeError(f"arrays of {array.dtype} are not stored")
             data = _bytes(flat[name])
             checksum = zlib.crc32(_padding(len(data)), zlib.crc32(data))
@@ -287,12 +293,12 @@ def _read(path: Path, head: bytes, mapped: bool, most: int | None) -> Piece | No
             data = np.memmap(file, np.uint8, "r", start)
     arrays, at = {}, 0
     for name, kind, shape, crc in parse_json(index):
+        if not DTYPE.fullmatch(kind) or min(shape, default=0) < 0:
+            return None
         dtype = np.dtype(kind)
         length = math.prod(shape) * dtype.itemsize
         stop = at + length + len(_padding(length))
-        if dtype.hasobject or min(shape, default=0) < 0 or stop > len(data):
-            return None
-        if zlib.crc32(data[at:stop]) != crc:
+        if stop > len(data) or zlib.crc32(data[at:stop].data) != crc:
             return None
         array = data[at : at + length].view(dtype).reshape(shape)
         arrays[name] = array if mapped else np.array(array)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.cluster import Cluster, current
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.base.machine import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.base.store import Piece, Slot, cached_store, digest, write_or_warn
@@ -104,8 +104,8 @@ def check_walk(
     if backend not in BACKENDS:
         raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     for name, number in (("flops", flops), ("seed", seed)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            raise BadParameter(f"{name} must be a whole number, not {number!r}")
+        if number is not None:
+            whole_number(number, None, None, name)
     if flops is not None and flops < LEAST_FLOPS:
         raise BadParameter(f"an estimate needs at least {LEAST_FLOPS} flops, not {flops}")
     if seed < 0:

@@ -12,10 +12,10 @@ from itertools import product
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
 from counterplay.games.bluff_compiled import CompiledBluff
-from counterplay.games.spec import GameSpec, whole_number
+from counterplay.games.spec import GameSpec
 
 MAX_LADDER = 40  # of a tree: bids fit into the bits of an int64
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 
+from counterplay.base.errors import whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL
-from counterplay.games.spec import GameSpec, whole_number
+from counterplay.games.spec import GameSpec
 
 RANKS = "3456789TJQK"
 PASS, BET = "pass", "bet"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL
 from counterplay.games.leduc_compiled import CompiledLeduc
-from counterplay.games.spec import GameSpec, whole_number
+from counterplay.games.spec import GameSpec
 
 RANKS = "JQKA23456789T"  # the first ones are used, the first of them the lowest
 SUITS = "shdc"

@@ -52,13 +52,6 @@ class GameSpec:
         return canonical, rules
 
 
-def whole_number(value: Any, low: int, high: int, what: str) -> int:
-    """`value` if it is an integer in low..high, else `BadParameter`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadParameter(f"{what} must be a whole number from {low} to {high}, not {value!r}")
-    return value
-
-
 def yes_or_no(value: Any, what: str) -> bool:
     """`value` if it is a bool, else `BadParameter`."""
     if not isinstance(value, bool):

@@ -61,8 +61,7 @@ def _make(tell: Tell) -> Strengths:
 
 
 def _unpack(piece: Piece) -> Strengths | None:
-    kinds = {name: (array.shape, array.dtype) for name, array in piece.arrays.items()}
-    return Strengths(**piece.arrays) if kinds == SHAPES else None
+    return Strengths(**piece.arrays) if piece.fits(SHAPES) else None
 
 
 TABLES = Cached(

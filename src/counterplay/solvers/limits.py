@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.base import Solver, real
@@ -46,10 +46,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("iterations", "measure_every"):
             value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, int) or value < 1
-            ):
-                raise BadParameter(f"{name} must be a whole number of at least 1, not {value!r}")
+            if value is not None:
+                whole_number(value, 1, None, name)
         for name in ("seconds", "target"):
             limit = getattr(self, name)
             if limit is not None and real(limit, name) <= 0:

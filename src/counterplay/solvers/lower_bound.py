@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter, OutOfRoom
+from counterplay.base.errors import BadParameter, OutOfRoom, whole_number
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
@@ -123,8 +123,7 @@ def _check(
     if iterations is not None:
         least["iterations"] = (iterations, 1)
     for name, (value, low) in least.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise BadParameter(f"{name} must be a whole number of at least {low:,}, not {value!r}")
+        whole_number(value, low, None, name)
     if seconds is not None and (not isinstance(seconds, int | float) or not seconds > 0):
         raise BadParameter(f"seconds must be above 0, not {seconds!r}")
 

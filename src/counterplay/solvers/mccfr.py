@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadFile, BadParameter
+from counterplay.base.errors import BadFile, BadParameter, whole_number
 from counterplay.forms.access import full, lane_buffer
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
@@ -168,17 +168,10 @@ class OutcomeSampling(SamplingSolver):
 
 def check_together(together: Any, form: Any) -> int:
     """How many histories are played in step, or `BadParameter`."""
-    if (
-        isinstance(together, bool)
-        or not isinstance(together, int)
-        or not 1 <= together <= MOST_TOGETHER
-    ):
-        raise BadParameter(
-            f"together must be a whole number from 1 to {MOST_TOGETHER}, not {together!r}"
-        )
-    if together > 1 and form is not None:
+    number = whole_number(together, 1, MOST_TOGETHER, "together")
+    if number > 1 and form is not None:
         raise BadParameter("histories of responses are played one by one; leave out together")
-    return together
+    return number
 
 
 SOLVER = OutcomeSampling

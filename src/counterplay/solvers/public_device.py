@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import whole_number
 from counterplay.holdem.walk.classes import ROOM
 from counterplay.holdem.walk.columns import columns_of
 from counterplay.holdem.walk.device import SOURCE, Products, padded, products, room_of
@@ -31,9 +31,7 @@ MOST_BOARDS = 4_096
 
 
 def check_batch(batch: Any) -> int:
-    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MOST_BOARDS:
-        raise BadParameter(f"batch must be a whole number from 1 to {MOST_BOARDS}, not {batch!r}")
-    return batch
+    return whole_number(batch, 1, MOST_BOARDS, "batch")
 
 
 class _Plane:

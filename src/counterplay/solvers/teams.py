@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index, jit
 from counterplay.solvers.gate import Gate
@@ -333,22 +333,15 @@ def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
 
 def check_threads(threads: Any, game: Game) -> int:
     """`threads` if so many can share `game`, else `BadParameter`."""
-    if (
-        isinstance(threads, bool)
-        or not isinstance(threads, int)
-        or not 1 <= threads <= MOST_THREADS
-    ):
-        raise BadParameter(
-            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
-        )
+    number = whole_number(threads, 1, MOST_THREADS, "threads")
     most = most_threads(game)
-    if threads > most:
+    if number > most:
         use = "leave out threads" if most == 1 else f"use at most {most}"
         raise BadParameter(
             f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} "
             f"threads; {use}"
         )
-    return threads
+    return number
 
 
 def most_threads(game: Game) -> int:

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.errors import BadParameter, CounterplayError, whole_number
 from counterplay.web.guard import TooMuch
 from counterplay.web.library import NotThere
 
@@ -85,6 +85,4 @@ def number_in(data: Any, name: str, low: int, high: int, default: int | None = N
     value = data.get(name, default)
     if isinstance(value, str) and value.isdecimal() and len(value) < 10:
         value = int(value)
-    if type(value) is not int or not low <= value <= high:
-        raise BadParameter(f"{name} must be a whole number from {low} to {high}")
-    return value
+    return whole_number(value, low, high, name)

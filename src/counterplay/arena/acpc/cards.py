@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.deal import N_DEALT
 
@@ -25,8 +25,7 @@ _OUR_PLACES = [2, 3, 0, 1, 4, 5, 6, 7, 8]  # the dealer's cards before the big b
 def acpc_cards(seed: int, hands: int) -> np.ndarray:
     """uint8[hands, 9]: the dealer's two cards, the big blind's two, the board, as the competition's
     dealer gives them with that seed; for `cards` of `play_match`."""
-    if isinstance(hands, bool) or not isinstance(hands, int) or hands < 1:
-        raise BadParameter(f"hands must be a whole number above 0, not {hands!r}")
+    whole_number(hands, 1, None, "hands")
     return np.concatenate(list(_chunks(seed, hands)))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from counterplay.arena.acpc.lines import LineReader, quick
 from counterplay.arena.acpc.player import AcpcPlayer
 from counterplay.arena.acpc.protocol import VERSION
-from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.errors import CounterplayError, Interrupted, whole_number
 from counterplay.base.progress import Tell, untold
 
 PATIENCE = 10.0  # seconds
@@ -83,8 +83,7 @@ def reply(table: AcpcPlayer, line: bytes) -> bytes:
 
 
 def check_port(port: int) -> None:
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 2**16:
-        raise BadParameter(f"a port is a whole number from 1 to {2**16 - 1}, not {port!r}")
+    whole_number(port, 1, 2**16 - 1, "a port")
 
 
 def connect(host: str, port: int, patience: float = PATIENCE) -> socket.socket:

@@ -31,7 +31,7 @@ from counterplay.arena.acpc.seats import DealerEnd
 from counterplay.arena.referee import settle_deal
 from counterplay.arena.result import MatchResult, estimate
 from counterplay.arena.tally import tally
-from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
+from counterplay.base.errors import CounterplayError, Interrupted, whole_number
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import LIMIT, betting_tree
 from counterplay.holdem.deal import compare, new_deal
@@ -62,8 +62,7 @@ class MatchPlan:
     transcript: Path | None = None  # of all messages
 
     def __post_init__(self) -> None:
-        if isinstance(self.hands, bool) or not 1 <= self.hands <= MOST_HANDS:
-            raise BadParameter(f"hands must be a whole number from 1 to {MOST_HANDS:,}")
+        whole_number(self.hands, 1, MOST_HANDS, "hands")
         check_names(self.names)
         check_names((self.name, self.name))
         check_acpc_seed(self.seed)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from counterplay.base.disk import reason
-from counterplay.base.errors import BadParameter, CounterplayError, unknown
+from counterplay.base.errors import BadParameter, CounterplayError, unknown, whole_number
 from counterplay.base.own import is_own, split_own
 from counterplay.opponents.bots.registry import BOTS
 
@@ -58,8 +58,7 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
 
 def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
     """Plays one of ours when host and port are added."""
-    if seed < 0:
-        raise BadParameter(f"seed must be a whole number from 0, not {seed!r}")
+    whole_number(seed, 0, None, "seed")
     if player not in BOTS:
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.cli", "acpc", "play")

@@ -21,7 +21,7 @@ from counterplay.arena.adapt.mind import FOE, PROBING, Mind, MindOptions
 from counterplay.arena.adapt.notes import finding_words
 from counterplay.arena.adapt.portfolio import GAME, KNOWN, Portfolio, portfolio
 from counterplay.arena.adaptive import check_iterations, note_of
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
@@ -90,8 +90,7 @@ class Adaptive(Bot):
         probability(p_max, "p_max")
         if not 0.0 <= real(probing, "probing") < 1.0:
             raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise BadParameter(f"every must be a whole number above 0, not {every!r}")
+        whole_number(every, 1, None, "every")
         check_iterations(iterations)
         if seconds is not None and not real(seconds, "seconds") > 0:
             raise BadParameter(f"seconds of thinking are above 0, not {seconds!r}")

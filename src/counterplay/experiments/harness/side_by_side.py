@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from counterplay.base.cluster import current
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Slot
@@ -46,10 +46,8 @@ class Makers:
     def of(cls, seconds: float | None, processes: int | None) -> Makers:
         if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
             raise BadParameter(f"seconds must be a number above 0, not {seconds!r}")
-        if processes is not None and (
-            isinstance(processes, bool) or not isinstance(processes, int) or processes < 1
-        ):
-            raise BadParameter(f"processes must be a whole number above 0, not {processes!r}")
+        if processes is not None:
+            whole_number(processes, 1, None, "processes")
         until = None if seconds is None else time.monotonic() + seconds
         return cls(processes or cores(), until)
 

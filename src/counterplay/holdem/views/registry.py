@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from counterplay.base.errors import BadParameter, unknown
-from counterplay.games.spec import whole_number
+from counterplay.base.errors import BadParameter, unknown, whole_number
 from counterplay.holdem.betting import STREETS
 from counterplay.holdem.views.ehs import KINDS, EhsView
 from counterplay.holdem.views.sparbot import N_BUCKETS, SparbotView

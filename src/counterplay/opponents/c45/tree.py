@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 
 SMALL = 1e-6  # J48 compares weights, gains and errors up to this much, values exactly
 LEAF = -1  # in `Tree.attribute`
@@ -69,14 +69,7 @@ class Settings:
             isinstance(c, bool) or not isinstance(c, int | float) or not 0 < c <= 0.5
         ):
             raise BadParameter(f"confidence must be above 0 and at most 0.5, not {c!r}")
-        if (
-            isinstance(self.min_leaf, bool)
-            or not isinstance(self.min_leaf, int)
-            or not 1 <= self.min_leaf <= 2**53
-        ):
-            raise BadParameter(
-                f"min_leaf must be a whole number of at least 1, not {self.min_leaf!r}"
-            )
+        whole_number(self.min_leaf, 1, 2**53, "min_leaf")
         for name in ("laplace", "subtree_raising", "collapse", "mdl"):
             if not isinstance(getattr(self, name), bool):
                 raise BadParameter(f"{name} must be true or false, not {getattr(self, name)!r}")

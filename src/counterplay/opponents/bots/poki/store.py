@@ -51,9 +51,8 @@ def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
 
 
 def _unpack(piece: Piece) -> Potentials | None:
-    kinds = {name: (array.shape, array.dtype) for name, array in piece.arrays.items()}
     shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
-    return Potentials(**piece.arrays) if kinds == shapes else None
+    return Potentials(**piece.arrays) if piece.fits(shapes) else None
 
 
 TABLES = Cached(
