@@ -8,6 +8,7 @@ import pytest
 from support.holdem import TREE
 from support.sparbot import random_chance
 
+from counterplay.base.store import Store
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.sequence import SequenceForm, plan_from_policy, side_from_entries
 from counterplay.forms.width import payoff_gradient
@@ -339,7 +340,8 @@ def fake_build(monkeypatch, tmp_path):
         return (np.zeros(len(TREE.nodes.player), dtype=np.int64), policy), two_buckets(), []
 
     monkeypatch.setattr(build, "build_sparbot", quick)
-    monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "cache"))
+    place = Store(tmp_path / "cache", "code")
+    monkeypatch.setattr(build.TABLE, "slot", lambda: place.slot("sparbot", build.parameters()))
     monkeypatch.setattr(build.BUCKETS, "get", lambda *_: two_buckets())
     monkeypatch.setattr(build.TABLE, "_held", {})
     return calls
