@@ -16,7 +16,7 @@ from counterplay.arena.match import play_match
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
-from counterplay.holdem.tables import size_on_disk, strengths, table_folder
+from counterplay.holdem.tables import TABLES, strengths
 from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.algorithms import new_solver
 
@@ -72,7 +72,7 @@ def _tables() -> Iterator[Row]:
         "< 1 s",
         statistics.median(loads) < 1,
     )
-    yield "size of the tables on disk", f"{size_on_disk(table_folder()) / 1e6:.0f} MB", "", ""
+    yield "size of the tables on disk", f"{TABLES.size_on_disk() / 1e6:.0f} MB", "", ""
 
 
 def _contenders() -> dict[str, Any]:
