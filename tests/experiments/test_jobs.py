@@ -20,9 +20,9 @@ from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness import registry
 from counterplay.experiments.harness.base import Experiment, Outcome
 from counterplay.experiments.harness.campaign import reproduce_all
-from counterplay.experiments.harness.jobs import Job, one_each, run_jobs
 from counterplay.experiments.harness.side_by_side import Makers, spent
 from counterplay.experiments.harness.store import Store
+from counterplay.parallel.jobs import Job, run_jobs, without_duplicates
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -45,7 +45,7 @@ def _jobs(folder: Path, names: str, after: dict[str, str] | None = None) -> list
 
 def test_all_are_done_once_and_after_what_they_need(tmp_path: Path) -> None:
     told: list[float] = []
-    jobs = one_each(_jobs(tmp_path, "abcdea", {"a": "e", "c": "d"}))
+    jobs = without_duplicates(_jobs(tmp_path, "abcdea", {"a": "e", "c": "d"}))
     assert len(jobs) == 5
     assert run_jobs(jobs, 3, lambda share, what: told.append(share)) == {}
     order = (tmp_path / "order").read_text().split()

@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter
-from counterplay.base.processors import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.evaluation.flop_store import FlopStore
@@ -37,6 +35,8 @@ from counterplay.holdem.walk.flops import (
     on_processors,
 )
 from counterplay.holdem.walk.suits import check_suits
+from counterplay.parallel.processes import cores
+from counterplay.parallel.ray_cluster import Cluster, current
 
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced

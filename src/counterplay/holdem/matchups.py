@@ -17,12 +17,12 @@ import numpy as np
 
 from counterplay.base.errors import CounterplayError
 from counterplay.base.files import read_arrays, write_arrays
-from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import Deal, bucket_of, find_board, new_deal, pair_of
 from counterplay.holdem.views.view import CardView
 from counterplay.kernels.jit import ZERO, cache_root, index, jit
+from counterplay.parallel.processes import cores
 
 N_FLOPS = 17_296  # that four known cards leave
 N_MATCHUPS = 93_769

@@ -14,12 +14,12 @@ import numpy as np
 
 from counterplay.base import mapped
 from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.kernels.jit import cache_root
+from counterplay.parallel.processes import cores
 
 #: Changes when the meaning of the tables does.
 VERSION = 2

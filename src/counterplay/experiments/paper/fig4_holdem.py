@@ -22,8 +22,6 @@ from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
@@ -34,6 +32,7 @@ from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.opponents.bots.table import strategy_bot
+from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver
 
 GAME = "holdem(buckets=10)"

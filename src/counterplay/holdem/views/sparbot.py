@@ -20,7 +20,6 @@ import numpy as np
 from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
@@ -30,6 +29,7 @@ from counterplay.holdem.tables import Strengths, strengths
 from counterplay.holdem.views.ehs import river_deals
 from counterplay.holdem.views.view import Buckets
 from counterplay.kernels.jit import cache_root, jit
+from counterplay.parallel.processes import cores
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn

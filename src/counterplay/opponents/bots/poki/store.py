@@ -15,12 +15,12 @@ import numpy as np
 
 from counterplay.base import mapped
 from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.boards import SIZES, boards
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.kernels.jit import cache_root
 from counterplay.opponents.bots.poki.potential import new_work, rate_boards
+from counterplay.parallel.processes import cores
 
 #: Changes when the meaning of the tables does.
 VERSION = 1

@@ -24,7 +24,6 @@ import numpy as np
 from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.base.kept import Kept, Write
-from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import LIMIT, Betting, betting_tree
 from counterplay.holdem.table import Table, new_table
@@ -51,6 +50,7 @@ from counterplay.opponents.bots.sparbot.model import (
 )
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
 from counterplay.opponents.bots.sparbot.split import split_buckets, split_rows
+from counterplay.parallel.processes import cores
 
 TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
 CARRY = (
