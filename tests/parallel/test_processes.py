@@ -7,15 +7,24 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import jobs
-from support.jobs import setup
+from support.jobs import do
 
 from counterplay.base.errors import CounterplayError
-from counterplay.parallel.processes import FORK, SPAWN, in_order, in_processes, in_threads
-from counterplay.parallel.processes import ProcessPool as Pool
+from counterplay.parallel.processes import (
+    FORK,
+    SPAWN,
+    ProcessPool,
+    in_order,
+    in_processes,
+    in_threads,
+    never,
+)
 
 
 @pytest.fixture(params=[FORK, SPAWN], autouse=True)
@@ -26,19 +35,23 @@ def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     return str(request.param)
 
 
+def _by_two(work: list[Any], stop: Callable[[], bool] = never) -> list[Any]:
+    return list(in_processes(do, work, 2, stop, lambda: jobs.setup))
+
+
 def test_results_come_in_order_from_two_processes(tmp_path: Path) -> None:
     work = [("square", k) for k in range(20)]
-    assert list(in_processes(setup, work, 2)) == [k * k for k in range(20)]
-    here = list(in_processes(setup, [("other", tmp_path)] * 2, 2))
+    assert _by_two(work) == [k * k for k in range(20)]
+    here = _by_two([("other", tmp_path)] * 2)
     assert len({os.getpid(), *here}) == 3
 
 
 def test_errors_and_deaths_are_said() -> None:
     for job, message in (("fail", "unhappy"), ("die", r"ended early \(exit code -9\)")):
         with pytest.raises(CounterplayError, match=message):
-            list(in_processes(setup, [("square", 1), (job, 0), ("square", 2)], 2))
+            _by_two([("square", 1), (job, 0), ("square", 2)])
     with pytest.raises(ValueError, match="cannot begin"):
-        list(in_processes(jobs.broken_setup, [("square", 1)] * 2, 2))
+        list(in_order(ProcessPool(jobs.broken_setup, 2), [("square", 1)] * 2))
 
 
 def test_stopping_gives_what_there_is(tmp_path: Path) -> None:
@@ -49,11 +62,11 @@ def test_stopping_gives_what_there_is(tmp_path: Path) -> None:
     def stop() -> bool:
         return len(list(tmp_path.glob("*.waiting"))) == 2
 
-    assert list(in_processes(setup, work, 2, stop)) == ["so far", 9, "so far"]
+    assert _by_two(work, stop) == ["so far", 9, "so far"]
 
 
 def test_leaving_ends_all_processes(tmp_path: Path) -> None:
-    pool = Pool(setup, 2)
+    pool = ProcessPool(jobs.setup, 2)
     coming = in_order(pool, [("square", 3), ("wait", tmp_path), ("wait", tmp_path)])
     assert next(coming) == 9
     processes = [worker.process for worker in pool._workers]
@@ -62,22 +75,27 @@ def test_leaving_ends_all_processes(tmp_path: Path) -> None:
     assert pool.busy == 0
 
 
-def test_work_that_cannot_be_sent(start: str) -> None:
-    work = [("square", 1)] * 2
+def test_work_that_cannot_be_sent_is_done_here(start: str) -> None:
+    """Unless somebody insists."""
+    work = [("here", None)] * 2
+
+    def here(job: Any, context: Any) -> int:
+        return os.getpid()
+
+    alone = list(in_processes(here, work, 2)) == [os.getpid()] * 2
+    assert alone == (start == SPAWN)
     if start == SPAWN:
         with pytest.raises(CounterplayError, match="cannot be sent to another process"):
-            list(in_processes(lambda: jobs.do, work, 2))
-    else:
-        assert list(in_processes(lambda: jobs.do, work, 2)) == [1, 1]
+            list(in_order(ProcessPool(lambda: here, 2), work))
 
 
 SCRIPT = """
 from pathlib import Path
 from support.jobs import setup
-from counterplay.parallel.processes import in_processes
+from counterplay.parallel.processes import ProcessPool, in_order
 print("started", flush=True)
 try:
-    print(list(in_processes(setup, [("wait", Path("."))] * 2, 2)))
+    print(list(in_order(ProcessPool(setup, 2), [("wait", Path("."))] * 2)))
 except KeyboardInterrupt:
     print("stopped")
 """

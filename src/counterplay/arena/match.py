@@ -50,13 +50,12 @@ from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
 from counterplay.parallel.processes import (
-    SPAWN,
     JobContext,
+    Setup,
     Work,
     cores,
     in_processes,
     in_threads,
-    start_method,
 )
 from counterplay.parallel.ray_cluster import Cluster, current
 from counterplay.parallel.stopping import Stop, stop_signals
@@ -217,25 +216,18 @@ def _by_threads(play: PlayRun, plan: Plan, threads: int, stop: Stop) -> Generato
 def _by_processes(
     players: tuple[Any, Any], plan: Plan, processes: int, stop: Stop
 ) -> Generator[Part, None, None]:
-    """By this process alone, where others start from nothing and a player cannot be made there."""
-    play: Work = partial(_play_bots, _apart(players), plan)
-    setup, work = partial(_same, play), plan.work
-    if min(processes, len(work)) > 1:
-        if start_method() == SPAWN:
-            known = recipes(players)
-            processes = 1 if known is None else processes
-            setup = setup if known is None else partial(_bots_anew, known, plan)
-        else:  # before the fork: everything is compiled and loaded once
-            play((work[0][0], min(work[0][1], 2)), JobContext(stopped=stop))
-    yield from in_processes(setup, work, processes, stop)
+    play, (number, n) = partial(_play_bots, _apart(players), plan), plan.work[0]
+    anew = partial(_bots_anew, players, plan)
+    return in_processes(play, plan.work, processes, stop, anew, (number, min(n, 2)))
 
 
-def _same(play: Work) -> Work:
-    return play
+def _bots_anew(players: tuple[Any, Any], plan: Plan) -> Setup | None:
+    """How a process that starts from nothing plays, where both players can be made there."""
+    known = recipes(players)
+    return None if known is None else partial(_made_and_playing, known, plan)
 
 
-def _bots_anew(known: tuple[Recipe, Recipe], plan: Plan) -> Work:
-    """In a process that started from nothing."""
+def _made_and_playing(known: tuple[Recipe, Recipe], plan: Plan) -> Work:
     return partial(_play_bots, (known[0].made(), known[1].made()), plan)
 
 

@@ -339,17 +339,29 @@ def in_order(
 
 
 def in_processes(
-    setup: Setup, jobs: Sequence[Any], processes: int, stop: Callable[[], bool] = never
+    work: Work,
+    jobs: Sequence[Any],
+    processes: int,
+    stop: Callable[[], bool] = never,
+    remake: Callable[[], Setup | None] = lambda: None,
+    warm: Any = None,
 ) -> Generator[Any, None, None]:
-    """The same by so many processes; by this one, where one is enough."""
-    if min(processes, len(jobs)) > 1:
-        yield from in_order(ProcessPool(setup, min(processes, len(jobs))), jobs, stop)
+    """The same by so many processes, or by this one where one is enough. A forked process has
+    `work` as it is, after the job `warm` was done here, so that all is compiled and loaded once. A
+    spawned one needs the answer of `remake`; where that is None, this process works alone."""
+    processes = min(processes, len(jobs))
+    setup: Setup | None = lambda: work  # noqa: E731
+    if processes > 1 and start_method() == SPAWN:
+        setup = remake()
+    elif processes > 1 and warm is not None:
+        work(warm, JobContext(stopped=stop))
+    if processes > 1 and setup is not None:
+        yield from in_order(ProcessPool(setup, processes), jobs, stop)
         return
-    work = setup()
     for job in jobs:
         if stop():
             return
-        yield work(job, JobContext(untold, stop))
+        yield work(job, JobContext(stopped=stop))
 
 
 def in_threads(

@@ -77,12 +77,14 @@ class Cluster:
                 f"--object-store-memory={2 * wanted}000000"
             )
 
-    def check_same(self, theirs: str, where: str) -> None:
+    @staticmethod
+    def check_same(theirs: str, where: str, ours: str = "") -> None:
         """`BadParameter` where a worker has another version."""
-        if theirs != identity():
+        ours = ours or identity()
+        if theirs != ours:
             raise BadParameter(
-                f"the worker on {where} has {theirs} and this is {identity()}; install the same on "
-                f"all machines"
+                f"the worker on {where} has {theirs} and this is {ours}; install the same on all "
+                f"machines"
             )
 
     def put(self, value: Any) -> Any:
@@ -192,11 +194,7 @@ _WORK: dict[str, Work] = {}  # by token, in a process of the cluster
 
 def _do(common: Common, job: Any) -> Any:
     """In a process of the cluster."""
-    if common.identity != identity():
-        raise BadParameter(
-            f"the worker on {socket.gethostname()} has {identity()} and this is {common.identity}; "
-            f"install the same on all machines"
-        )
+    Cluster.check_same(identity(), socket.gethostname(), common.identity)
     if common.token not in _WORK:
         _WORK.clear()
         _WORK[common.token] = common.setup()
