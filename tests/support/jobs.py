@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from functools import partial
 from pathlib import Path
@@ -80,7 +79,7 @@ def do(job: tuple[Any, ...], context: JobContext) -> Any:
     if kind == "fail":
         raise Unhappy(1, 2)
     if kind == "die":
-        os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(9)
     if kind == "wait":  # results so far, when it is asked to stop
         (value / f"{os.getpid()}.waiting").touch()
         while not context.stopped():
