@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.machine import cores
 from counterplay.opponents.hands.acpc import read_acpc
+from counterplay.parallel.processes import cores
 
 OUT = Path(__file__).parent / "acpc.csv"
 HEADER = ["processors", "players_in", "one", "two"]

@@ -19,8 +19,8 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.machine import cores
 from counterplay.forms import together
+from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = [

@@ -23,8 +23,8 @@ import numpy as np
 import counterplay as cp
 from benchmarks.measure import write_rows
 from counterplay.base.errors import BadParameter
-from counterplay.base.machine import cores
 from counterplay.forms.game import Game
+from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 
 GAMES = [

@@ -26,7 +26,7 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.machine import cores
+from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.teams import most_threads
 

@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 ROWS = [
     "base",
     "kernels",
+    "parallel",
     "forms",
     "games",
     "holdem",

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from counterplay.arena.match import play_match as play_match
     from counterplay.arena.online import play_online as play_online
     from counterplay.arena.result import MatchResult as MatchResult
-    from counterplay.base.cluster import on_ray as on_ray
     from counterplay.base.display import ProgressBar as ProgressBar
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from counterplay.opponents.models.model import OpponentModel as OpponentModel
     from counterplay.opponents.models.model import learn_model as learn_model
     from counterplay.opponents.models.observe import observe as observe
+    from counterplay.parallel.ray_cluster import on_ray as on_ray
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
     from counterplay.responses.frontier import frontier as frontier
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
     "AcpcPlayer": "arena.acpc.player",
-    "on_ray": "base.cluster",
+    "on_ray": "parallel.ray_cluster",
     "Adaptive": "arena.adapt.player",
     "AdaptiveBlock": "arena.adapt.online",
     "AdaptiveBot": "arena.adaptive",

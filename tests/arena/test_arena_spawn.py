@@ -12,8 +12,8 @@ import pytest
 from support.own import BOTS
 
 import counterplay as cp
-from counterplay.arena import crew
 from counterplay.arena.recipes import recipes
+from counterplay.parallel.processes import start_method
 
 SCRIPT = """
 import counterplay as cp
@@ -106,9 +106,9 @@ def test_how_processes_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COUNTERPLAY_START", raising=False)
     for system, method in (("linux", "fork"), ("darwin", "spawn"), ("win32", "spawn")):
         monkeypatch.setattr(sys, "platform", system)
-        assert crew.start_method() == method
+        assert start_method() == method
     monkeypatch.setenv("COUNTERPLAY_START", "spawn")
-    assert crew.start_method() == "spawn"
+    assert start_method() == "spawn"
     monkeypatch.setenv("COUNTERPLAY_START", "thread")
     with pytest.raises(cp.CounterplayError, match="fork or spawn, not 'thread'"):
-        crew.start_method()
+        start_method()

@@ -20,9 +20,9 @@ from counterplay.arena import match as match_module
 from counterplay.arena.deals import blocks
 from counterplay.arena.online import play_online
 from counterplay.base.errors import Interrupted
-from counterplay.base.stopping import stop_signals
 from counterplay.opponents.bots.bot import View
 from counterplay.opponents.hands.parquet import read_hands
+from counterplay.parallel.stopping import stop_signals
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 

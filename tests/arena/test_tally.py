@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.arena import crew
+from counterplay.arena import deals as deals_module
 from counterplay.arena import match as match_module
-from counterplay.arena.deals import blocks
+from counterplay.arena.deals import MOST_BLOCKS, Run, blocks, runs
 from counterplay.arena.tally import add_up, tally
+from counterplay.parallel import processes as processes_module
 
 
 def naive(won: np.ndarray) -> np.ndarray:
@@ -73,7 +74,7 @@ def test_runs_and_threads_do_not_matter(
     found = set()
     for together, shares, threads in ((1, 4, 1), (16, 1, 1), (7, 1, 2), (3, 4, 5), (16, 4, 40)):
         monkeypatch.setattr(match_module, "MOST_BLOCKS", together)
-        monkeypatch.setattr(crew, "_SHARES", shares)
+        monkeypatch.setattr(deals_module, "_SHARES", shares)
         result = cp.play_match(game, *players, 2_005, 3, duplicate=duplicate, processes=threads)
         found.add(outcome(result))
     assert len(found) == 1
@@ -85,12 +86,12 @@ def test_tables_play_on_as_many_threads_as_asked_for(
 ) -> None:
     asked = []
 
-    class Pool(crew.ThreadPoolExecutor):
+    class Pool(processes_module.ThreadPoolExecutor):
         def __init__(self, workers: int) -> None:
             asked.append(workers)
             super().__init__(workers)
 
-    monkeypatch.setattr(crew, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(processes_module, "ThreadPoolExecutor", Pool)
     cp.play_match("holdem(buckets=1)", "probe", "uniform", 100, processes=threads)
     assert asked == [threads]
 
@@ -100,14 +101,16 @@ def test_a_long_match_is_cut_into_few_runs() -> None:
     for all."""
     sizes = []
 
-    def note(run: crew.Run) -> list[int]:
+    def note(run: Run) -> list[int]:
         sizes.append(len(run))
         return [number for number, _ in run]
 
     for n, threads in ((1_000, 4), (40, 4), (3, 4)):
         sizes.clear()
-        found = list(crew.in_threads(note, blocks(n, 1), threads, crew.MOST_BLOCKS, lambda: False))
+        cut = runs(blocks(n, 1), threads, MOST_BLOCKS)
+        coming = processes_module.in_threads(note, cut, threads, 4 * threads)
+        found = [number for run in coming for number in run]
         assert found == list(range(n))
-        assert max(sizes) <= crew.MOST_BLOCKS
-        assert len(sizes) <= max(n / crew.MOST_BLOCKS, 8 * threads) + 1
+        assert max(sizes) <= MOST_BLOCKS
+        assert len(sizes) <= max(n / MOST_BLOCKS, 8 * threads) + 1
         assert len(sizes) >= min(n, threads)

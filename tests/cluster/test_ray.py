@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ import pytest
 from support.compiled import WideAuction
 
 import counterplay as cp
-from counterplay.base import cluster as clusters
-from counterplay.base.cluster import Cluster, on_ray
 from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.progress import untold
 from counterplay.evaluation import boards
-from counterplay.experiments.harness.far_jobs import run_far
-from counterplay.experiments.harness.jobs import Job
+from counterplay.experiments.harness.side_by_side import _seen_there
 from counterplay.holdem import strength
+from counterplay.parallel import ray_cluster as clusters
+from counterplay.parallel.jobs import Job, run_jobs
+from counterplay.parallel.ray_cluster import Cluster, on_ray
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.ray_players import RayPlayers
 
@@ -216,12 +218,13 @@ def test_jobs_of_experiments(here: Cluster, tmp_path: Path) -> None:
         after=("first",),
     )
     wrong = Job("wrong", lambda tell: 1 / 0)
-    lacking = run_far(here, [second, wrong, first], tmp_path, lambda share, what: None)
+    lacking = run_jobs([second, wrong, first], 1, untold, cluster=here)
     assert (tmp_path / "second").read_text() == "made twice"
     assert list(lacking) == ["wrong"]
     assert "ZeroDivisionError" in lacking["wrong"]
+    unseen = partial(_seen_there, str(tmp_path / "nowhere"), partial(list, [first]))
     with pytest.raises(BadParameter, match=r"does not see .*; put the results"):
-        run_far(here, [first], tmp_path / "nowhere", lambda share, what: None)
+        run_jobs([first], 1, untold, remake=unseen, cluster=here)
 
 
 def test_another_version_is_refused(here: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

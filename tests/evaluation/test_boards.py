@@ -117,17 +117,18 @@ def test_decisions_may_share_their_rows() -> None:
     assert codes_of(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
 
 
-def test_who_stops_waits_for_no_flop() -> None:
+def test_who_stops_waits_for_no_flop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is under way is told, and a walk that is told ends."""
-    flag = np.zeros(1, dtype=np.int64)
-    found = flops._in_order(lambda flop: flop, range(9), 1, [flag])
-    assert next(found) == (0, 0)
-    assert flag[0] == 0
-    found.close()  # as Ctrl-C does
-    assert flag[0] == 1
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 1))
     asked = Prepared(BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck))
+    desk = new_desk(asked.streets, asked.dtype)
+    monkeypatch.setattr(flops, "new_desk", lambda *_: desk)
+    found = flops.on_processors([asked], range(len(asked.flops)), 1)
+    next(found)
+    assert desk.stop[0] == 0
+    found.close()  # type: ignore[attr-defined]  # as Ctrl-C does
+    assert desk.stop[0] == 1
     desk, listing = new_desk(asked.streets, asked.dtype), new_listing()
     asked.listed(0, new_scratch(), listing)
     assert asked.value(listing, desk).any()

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from counterplay.experiments.harness.base import Tell
-from counterplay.experiments.harness.parallel import in_parallel
+from counterplay.parallel.jobs import in_parallel
 
 
 def test_results_come_in_order_and_progress_never_falls() -> None:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.base.machine import cores
 from counterplay.forms import shares, together
 from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, side_from_entries
 from counterplay.forms.shares import Shares, arrange, stages_of
 from counterplay.forms.together import Together, check_threads
+from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 
 FULL_WIDTH = ("cfr", "cfr+", "dcfr", "pcfr+", "egt")

@@ -11,7 +11,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.base.machine import cores
+from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.folder import restore
 from counterplay.solvers.mcts import bound_width, mean_of_visits

@@ -15,6 +15,10 @@ from counterplay.kernels.rng import check_seed
 
 #: Deals of one seed come in blocks, so that blocks can be played in any order.
 BLOCK = 5_000
+MOST_BLOCKS = 16  # in a run: all that Python does is done once for so many
+_SHARES = 4  # runs of each thread, at least
+Block = tuple[int, int]  # number, deals
+Run = list[Block]  # blocks that follow each other, played in one go
 _1 = np.uint64(1)
 
 
@@ -80,6 +84,12 @@ def play_state(seed: int, deal: int) -> np.ndarray:
     return state
 
 
-def blocks(deals: int, size: int = BLOCK) -> list[tuple[int, int]]:
-    """(number, deals) of every block."""
+def blocks(deals: int, size: int = BLOCK) -> list[Block]:
+    """Every block of so many deals."""
     return [(k, min(size, deals - k * size)) for k in range(-(-deals // size))]
+
+
+def runs(work: list[Block], threads: int, most: int) -> list[Run]:
+    """Blocks cut into runs of at most `most`, enough of them for all threads."""
+    size = max(1, min(most, len(work) // (_SHARES * threads)))
+    return [work[k : k + size] for k in range(0, len(work), size)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,18 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.arena.amount import USUAL_HANDS, check_deals
-from counterplay.arena.crew import (
-    MOST_BLOCKS,
-    Asked,
-    Block,
-    Play,
-    PlayRun,
-    Remake,
-    Run,
-    in_processes,
-    in_threads,
-)
-from counterplay.arena.deals import BLOCK, blocks, session
+from counterplay.arena.deals import BLOCK, MOST_BLOCKS, Block, Run, blocks, runs, session
 from counterplay.arena.kernels import (
     Blocks,
     Desk,
@@ -45,11 +34,8 @@ from counterplay.arena.referee import Played, play_session
 from counterplay.arena.result import Adjusted, MatchResult, estimate
 from counterplay.arena.seats import check_betting, check_no_memory, only_seat
 from counterplay.arena.tally import SERIES, Tally, tally
-from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter, Interrupted, whole_number
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
-from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
@@ -63,6 +49,19 @@ from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
+from counterplay.parallel.processes import (
+    JobContext,
+    Setup,
+    Work,
+    cores,
+    in_processes,
+    in_threads,
+)
+from counterplay.parallel.ray_cluster import Cluster, current
+from counterplay.parallel.stopping import Stop, stop_signals
+
+_WAITING = 4  # runs per thread
+PlayRun = Callable[[Run], list["Part"]]
 
 
 class Part(NamedTuple):
@@ -180,7 +179,7 @@ def play_match(
         tables = all(isinstance(player, TableBot) for player in players)
         bots = cards is not None or not tables
         if not bots:
-            play: PlayRun[Part] = partial(_play_tables, _setting(game.rules.tree, players), plan)
+            play: PlayRun = partial(_play_tables, _setting(game.rules.tree, players), plan)
         if target is not None:
             target.check(names)
     else:
@@ -188,19 +187,12 @@ def play_match(
     cluster = current() if processes is None and cards is None else None
     before = time.perf_counter()
     with stop_signals() as stop:
-        work, crew = plan.work, processes or cores()
         coming = (
             _by_cluster(cluster, FarMatch(game, a, b, plan, bots), stop)
             if cluster is not None
-            else in_processes(
-                partial(_play_bots, _apart(players), plan),
-                work,
-                crew,
-                stop,
-                partial(_anew, players, plan),
-            )
+            else _by_processes(players, plan, processes or cores(), stop)
             if bots
-            else in_threads(play, work, crew, 1 if plan.one_by_one else MOST_BLOCKS, stop)
+            else _by_threads(play, plan, processes or cores(), stop)
         )
         parts = _collect(coming, plan, stop, tell, adjuster)
     seconds = time.perf_counter() - before
@@ -211,6 +203,30 @@ def play_match(
         raise Interrupted(result)
     assert result is not None
     return result
+
+
+def _by_threads(play: PlayRun, plan: Plan, threads: int, stop: Stop) -> Generator[Part, None, None]:
+    cut = runs(plan.work, threads, 1 if plan.one_by_one else MOST_BLOCKS)
+    for parts in in_threads(play, cut, threads, _WAITING * threads, stop):
+        yield from parts
+
+
+def _by_processes(
+    players: tuple[Any, Any], plan: Plan, processes: int, stop: Stop
+) -> Generator[Part, None, None]:
+    play, (number, n) = partial(_play_bots, _apart(players), plan), plan.work[0]
+    anew = partial(_bots_anew, players, plan)
+    return in_processes(play, plan.work, processes, stop, anew, (number, min(n, 2)))
+
+
+def _bots_anew(players: tuple[Any, Any], plan: Plan) -> Setup | None:
+    """How a process that starts from nothing plays, where both players can be made there."""
+    known = recipes(players)
+    return None if known is None else partial(_made_and_playing, known, plan)
+
+
+def _made_and_playing(known: tuple[Recipe, Recipe], plan: Plan) -> Work:
+    return partial(_play_bots, (known[0].made(), known[1].made()), plan)
 
 
 class FarMatch(NamedTuple):
@@ -234,7 +250,7 @@ def _by_cluster(cluster: Cluster, match: FarMatch, stop: Stop) -> Generator[Part
         yield from parts
 
 
-def _sit_down(match: FarMatch) -> PlayRun[Part]:
+def _sit_down(match: FarMatch) -> PlayRun:
     """What plays, in a process of the cluster."""
     game, plan = match.game, match.plan
     if not game.abilities.bots:
@@ -243,7 +259,7 @@ def _sit_down(match: FarMatch) -> PlayRun[Part]:
     if not match.bots:
         return partial(_play_tables, _setting(game.rules.tree, players), plan)
     one, two = _apart(players)
-    return lambda run: [_play_bots((one, two), plan, block, lambda: False) for block in run]
+    return lambda run: [_play_bots((one, two), plan, block, JobContext()) for block in run]
 
 
 def _own_copy(player: Any) -> Any:
@@ -256,7 +272,7 @@ def _own_copy(player: Any) -> Any:
     return player
 
 
-def _play_far(play: PlayRun[Part], run: Run) -> list[Part]:
+def _play_far(play: PlayRun, run: Run) -> list[Part]:
     return play(run)
 
 
@@ -363,7 +379,7 @@ def _check_strategies(game: Game, players: tuple[Any, Any]) -> None:
         check_same_game(game, player)
 
 
-def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun[Part]:
+def _strategies(game: Game, a: Any, b: Any, plan: Plan) -> PlayRun:
     """Two strategies of any other game."""
     return partial(_play_policies, game, (a.played, b.played), plan)
 
@@ -439,17 +455,7 @@ def _played(cards: np.ndarray, won: np.ndarray, ends: np.ndarray) -> list[Played
     ]
 
 
-def _anew(players: tuple[Any, Any], plan: Plan) -> Remake[Part] | None:
-    """How another process plays, where both players can be made there."""
-    known = recipes(players)
-    return None if known is None else partial(_make_and_play, known, plan)
-
-
-def _make_and_play(known: tuple[Recipe, Recipe], plan: Plan) -> Play[Part]:
-    return partial(_play_bots, (known[0].made(), known[1].made()), plan)
-
-
-def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> Part:
+def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, context: JobContext) -> Part:
     """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
     number, n = block
     deals = session(plan.seed, number, n, betting=plan.betting)
@@ -460,7 +466,7 @@ def _play_bots(bots: tuple[Any, Any], plan: Plan, block: Block, stop: Asked) -> 
     for swap in (False, True) if plan.duplicate else (False,):
         hands: list[Played] = []
         keep = hands.append if plan.one_by_one else None
-        result = play_session(bots, deals, swap, keep, stop)
+        result = play_session(bots, deals, swap, keep, context.stopped)
         k = np.arange(len(result))
         column = ((deals.first + k) & 1) ^ int(swap)
         won[k, column] = result

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from counterplay.base.cluster import enter
+from counterplay.parallel.ray_cluster import enter
 
 LOCAL = "local"
 #: After `--ray`: an address, not what the command itself is about.

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from counterplay.base.cluster import leave
 from counterplay.base.errors import BadParameter
 from counterplay.cli.facts import err, go_on
+from counterplay.parallel.ray_cluster import leave
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 LIMITS = ("iterations", "seconds", "target")

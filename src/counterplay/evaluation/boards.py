@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.cluster import Cluster, current
 from counterplay.base.errors import BadParameter, whole_number
-from counterplay.base.machine import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.base.store import Piece, Slot, cached_store, digest, write_or_warn
 from counterplay.evaluation.estimate import FlopEstimate, stratified_half
@@ -39,6 +37,8 @@ from counterplay.holdem.walk.flops import (
 )
 from counterplay.holdem.walk.shape import LANES
 from counterplay.holdem.walk.suits import check_suits
+from counterplay.parallel.processes import cores
+from counterplay.parallel.ray_cluster import Cluster, current
 
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced

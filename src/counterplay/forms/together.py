@@ -19,12 +19,12 @@ import numpy as np
 from numba.core import config as _config
 
 from counterplay.base.errors import BadParameter
-from counterplay.base.machine import cores
 from counterplay.forms.order import Order
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, choose_best
 from counterplay.forms.shares import INFOSET, SLOT, Shares, alone, arrange
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.meeting import meet, new_door
+from counterplay.parallel.processes import cores
 
 MOST_THREADS = 64
 #: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import Deal, bucket_of, find_board, new_deal, pair_of
 from counterplay.holdem.views.view import CardView
 from counterplay.kernels.jit import ZERO, index, jit
+from counterplay.parallel.processes import cores
 
 N_FLOPS = 17_296  # that four known cards leave
 N_MATCHUPS = 93_769

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.cluster import current
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.boards import Boards, boards, find_class
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.evaluator import strength_of_masks
 from counterplay.kernels.jit import jit
+from counterplay.parallel.ray_cluster import current
 
 #: Largest possible entry: twice the ways to deal the rest. Opponent holdings 45 · 44 / 2 = 990
 #: after the river.

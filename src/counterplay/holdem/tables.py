@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import Links, make_links
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
+from counterplay.parallel.processes import cores
 
 #: Of their meaning, which is part of what a strategy of hold'em is for.
 VERSION = 2

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import display, files
-from counterplay.base.cluster import current
 from counterplay.base.display import Columns, Framed
 from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.progress import part, untold
@@ -26,6 +25,7 @@ from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_e
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import as_game
+from counterplay.parallel.ray_cluster import current
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response

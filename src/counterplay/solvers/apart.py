@@ -60,7 +60,7 @@ def solver_apart(
 def _players(team: str, workers: int, threads: int, solver: Any) -> tuple[Players, int]:
     if team in SEATED:
         return SEATED[team](), workers or 1
-    from counterplay.base.cluster import connect
+    from counterplay.parallel.ray_cluster import connect
     from counterplay.solvers.ray_players import RayPlayers
 
     cluster = connect()

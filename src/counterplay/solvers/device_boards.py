@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import LOOKED_UP, Deal, deal_on, draw
 from counterplay.holdem.walk.board import Board, fill_board, new_board
 from counterplay.holdem.walk.classes import ROOM
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import check_seed, seed_state
+from counterplay.parallel.processes import cores
 
 LARGEST = 45  # holdings of a class: times itself at most 2,048, see `put_twice`
 _LOW, _HIGH = (np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k in (0, 1))

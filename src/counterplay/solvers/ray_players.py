@@ -12,8 +12,8 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from counterplay.base.cluster import Cluster, identity
 from counterplay.base.errors import CounterplayError
+from counterplay.parallel.ray_cluster import Cluster, identity
 from counterplay.solvers.exchange import PackedBundle, add_packed
 from counterplay.solvers.far_team import sum_tree
 from counterplay.solvers.player import Changes, Meeting, Player, Spec

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterplay.base.errors import Interrupted
-from counterplay.web.jobs import PageJob
+from counterplay.parallel.jobs import BackgroundJob
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 HOLDEM_PS = (0.0, 0.5, 0.8, 1.0)
@@ -49,7 +49,7 @@ class Curve:
         return (1.0 - share) * first.wins + share * last.wins
 
 
-def curve_of(job: PageJob, model: Any, seconds: float, flops: int) -> Curve:
+def curve_of(job: BackgroundJob, model: Any, seconds: float, flops: int) -> Curve:
     """The frontier of a model. Hold'em: `seconds` of solving in all, `flops` 0 for play."""
     try:
         if model.game.abilities.exact:
@@ -70,7 +70,7 @@ def _taken(model: Any, found: Any) -> Curve:
     return Curve(model, BY_BOARDS if found.estimated else EXACT, points)
 
 
-def _exactly(job: PageJob, model: Any) -> Curve:
+def _exactly(job: BackgroundJob, model: Any) -> Curve:
     from counterplay.responses.frontier import frontier
     from counterplay.responses.question import default_target
 
@@ -86,7 +86,7 @@ def _exactly(job: PageJob, model: Any) -> Curve:
     return _taken(model, found)
 
 
-def _by_boards(job: PageJob, model: Any, seconds: float, flops: int) -> Curve:
+def _by_boards(job: BackgroundJob, model: Any, seconds: float, flops: int) -> Curve:
     from counterplay.responses.frontier import frontier
 
     found = frontier(
@@ -101,7 +101,9 @@ def _by_boards(job: PageJob, model: Any, seconds: float, flops: int) -> Curve:
     return _taken(model, found)
 
 
-def _by_play(job: PageJob, model: Any, seconds: float, ps: Sequence[float] = HOLDEM_PS) -> Curve:
+def _by_play(
+    job: BackgroundJob, model: Any, seconds: float, ps: Sequence[float] = HOLDEM_PS
+) -> Curve:
     """Train a response for each p, and somebody against it."""
     points: list[CurvePoint] = []
     share = seconds / (2 * len(ps))
@@ -121,7 +123,7 @@ def _by_play(job: PageJob, model: Any, seconds: float, ps: Sequence[float] = HOL
     return Curve(model, BY_PLAY, tuple(points))
 
 
-def _trained(job: PageJob, model: Any, p: float, seconds: float) -> Any:
+def _trained(job: BackgroundJob, model: Any, p: float, seconds: float) -> Any:
     from counterplay.responses.respond import respond
 
     return respond(model.game, model, p=p, seconds=seconds, on_chunk=lambda _: job.check()).strategy

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from counterplay.base.machine import cores
+from counterplay.parallel.processes import cores
 
 RECEIVED_AT_ONCE = 1 << 16  # bytes
 MOMENT = 0.001  # seconds

@@ -22,9 +22,9 @@ from counterplay.arena.seats import check_betting, only_seat
 from counterplay.arena.tally import tally
 from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
-from counterplay.base.stopping import stop_signals
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
+from counterplay.parallel.stopping import stop_signals
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any
 from counterplay.base import files
 from counterplay.base.progress import Tell
 from counterplay.base.version import version
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import UNDECIDED, Verdict, counted, word
 from counterplay.experiments.harness.machine import machine, today
 from counterplay.experiments.harness.store import Store
+from counterplay.parallel.jobs import Job
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, NO_CLAIMS = (
     "reproduced",

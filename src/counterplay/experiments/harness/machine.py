@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterplay.base.machine import cores
+from counterplay.parallel.processes import cores
 
 
 def today() -> str:

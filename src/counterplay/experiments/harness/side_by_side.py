@@ -6,16 +6,17 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-from counterplay.base.cluster import current
 from counterplay.base.errors import BadParameter, whole_number
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Slot
 from counterplay.experiments.harness.base import Experiment
-from counterplay.experiments.harness.far_jobs import run_far
-from counterplay.experiments.harness.jobs import Job, can_fork, one_each, run_jobs
 from counterplay.experiments.harness.store import Store
+from counterplay.parallel.jobs import Job, run_jobs, without_duplicates
+from counterplay.parallel.processes import cores
+from counterplay.parallel.ray_cluster import current
 
 #: With no more processors than one training uses, experiments do as well on their own.
 FEW = 2
@@ -54,9 +55,7 @@ class Makers:
     @property
     def helps(self) -> bool:
         """Whether pieces are made before."""
-        if current() is not None:
-            return True
-        return can_fork() and (self.processors > FEW or self.deadline is not None)
+        return current() is not None or self.processors > FEW or self.deadline is not None
 
     def parts(self, tell: Tell) -> tuple[Tell, Tell]:
         """Progress of making pieces, and of running experiments."""
@@ -65,7 +64,7 @@ class Makers:
         return staged(tell, 0.0, MAKING), staged(tell, MAKING, 1.0)
 
     def make(
-        self, experiments: Sequence[Experiment], scale: str, store: Store, tell: Tell
+        self, experiments: Sequence[Experiment], scale: str, store: Store, progress: Tell
     ) -> set[str]:
         """Make the pieces of these experiments; the names of those that lack some for want of time.
 
@@ -73,42 +72,54 @@ class Makers:
         """
         if not self.helps:
             return set()
-        jobs = {e.name: jobs_of(e, scale, store) for e in experiments}
-        rank = {name: k for k, name in enumerate(FIRST)}
-        order = sorted(jobs, key=lambda name: rank.get(name, len(rank)))
-        todo = [
-            job._replace(work=_timed(job, scale, store))
-            for job in one_each(job for name in order for job in jobs[name])
-        ]
+        remake = partial(jobs_of_all, experiments, scale, store)
         started = time.monotonic()
 
         def say(share: float, what: str) -> None:
             left = (time.monotonic() - started) * (1.0 - share) / max(share, 0.01)
-            tell(share, f"about {left / 60:.0f} min left, pieces: {what}")
+            progress(share, f"about {left / 60:.0f} min left, pieces: {what}")
 
-        cluster = current()
-        if cluster is None:
-            lacking = run_jobs(todo, self.processors, say, self.deadline)
-        else:
-            lacking = run_far(cluster, todo, store.folder, say, self.deadline)
+        cluster, jobs = current(), remake()
+        if cluster is not None:
+            remake = partial(_seen_there, str(store.folder.resolve()), remake)
+        lacking = run_jobs(jobs, self.processors, say, self.deadline, remake, cluster)
         late = {name for name, why in lacking.items() if not why}
-        return {name for name, mine in jobs.items() if any(job.name in late for job in mine)}
+        return {
+            one.name
+            for one in experiments
+            if any(job.name in late for job in jobs_of(one, scale, store))
+        }
 
 
-def _timed(job: Job, scale: str, store: Store) -> Callable[[Tell], None]:
-    """The work of a job, and a note of how long its processors were at it."""
+def jobs_of_all(experiments: Sequence[Experiment], scale: str, store: Store) -> list[Job]:
+    """The pieces of these experiments, each once, the most important first; they note how long
+    they take. Every process makes this list for itself."""
+    rank = {name: k for k, name in enumerate(FIRST)}
+    order = sorted(experiments, key=lambda one: rank.get(one.name, len(rank)))
+    jobs = without_duplicates(job for one in order for job in jobs_of(one, scale, store))
+    return [job._replace(work=partial(_timed, job, scale, store)) for job in jobs]
 
-    def work(tell: Tell) -> None:
-        begun = time.monotonic()
-        try:
-            job.work(tell)
-        finally:
-            note = _note(job, scale, store)
-            before = note.read()
-            took = (time.monotonic() - begun) * job.threads
-            note.write((before.value if before else 0.0) + took, {})
 
-    return work
+def _seen_there(folder: str, remake: Callable[[], list[Job]]) -> list[Job]:
+    """On a machine of a cluster."""
+    if not Path(folder).is_dir():
+        raise BadParameter(
+            f"a machine of the cluster does not see {folder}, where pieces of experiments are "
+            f"kept; put the results (--out) on a disk that all machines share"
+        )
+    return remake()
+
+
+def _timed(job: Job, scale: str, store: Store, progress: Tell) -> None:
+    """Do a job, and note how long its processors were at it."""
+    begun = time.monotonic()
+    try:
+        job.work(progress)
+    finally:
+        note = _note(job, scale, store)
+        before = note.read()
+        took = (time.monotonic() - begun) * job.threads
+        note.write((before.value if before else 0.0) + took, {})
 
 
 def _note(job: Job, scale: str, store: Store) -> Slot:
@@ -117,7 +128,10 @@ def _note(job: Job, scale: str, store: Store) -> Slot:
 
 def spent(experiment: Experiment, scale: str, store: Store) -> float:
     """Seconds that two processors would have been at the pieces that were made side by side."""
-    notes = [_note(job, scale, store).read() for job in one_each(jobs_of(experiment, scale, store))]
+    notes = [
+        _note(job, scale, store).read()
+        for job in without_duplicates(jobs_of(experiment, scale, store))
+    ]
     return float(sum(note.value for note in notes if note is not None)) / 2
 
 

@@ -7,7 +7,6 @@ import time
 
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Experiment, Outcome, Sheet, write_csv
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import around
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
@@ -20,6 +19,7 @@ from counterplay.experiments.paper.players import (
 )
 from counterplay.experiments.paper.rules import bots as rules
 from counterplay.experiments.paper.sizes import POKI_RATE
+from counterplay.parallel.jobs import Job
 
 #: player, opponent, published band in sb/h, where it comes from
 BANDS = (

@@ -21,8 +21,6 @@ from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve
@@ -31,6 +29,7 @@ from counterplay.experiments.paper.players import MATCH_SEED, RECREATED, Company
 from counterplay.experiments.paper.rules import buckets as rules
 from counterplay.experiments.paper.sizes import ENGINES, POKI_RATE
 from counterplay.forms.strategy import Strategy
+from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver
 
 BUCKETS = (10, 20, 50, 100, 200)

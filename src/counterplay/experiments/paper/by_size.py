@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Experiment, Outcome, Sheet, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import own_process
@@ -28,6 +26,7 @@ from counterplay.experiments.paper.own_process import GAP, WARM, P, Task
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import by_size as rules
 from counterplay.experiments.paper.rules.by_size import SizeRun
+from counterplay.parallel.jobs import Job, in_parallel
 
 #: Algorithm, engine, and whether there is a tree.
 METHODS = {

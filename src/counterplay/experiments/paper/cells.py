@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from counterplay.arena.result import MatchResult
 from counterplay.base.progress import Tell, untold
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import PARTNER, THREADS, Answer, Cell, Company
 from counterplay.experiments.paper.sizes import MCTS_RATE, POKI_RATE, rate
+from counterplay.parallel.jobs import Job
 
 
 class Wanted(NamedTuple):

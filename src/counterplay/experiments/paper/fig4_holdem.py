@@ -23,8 +23,6 @@ from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_fi
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve
@@ -35,6 +33,7 @@ from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.opponents.bots.table import strategy_bot
+from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver
 
 GAME = "holdem(buckets=10)"

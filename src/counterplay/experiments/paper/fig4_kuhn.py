@@ -19,7 +19,6 @@ from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import expected_value, exploitability
 from counterplay.evaluation.kuhn import DOMINATED, kuhn_errors
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import staged
@@ -27,6 +26,7 @@ from counterplay.experiments.paper.rules import kuhn as rules
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.parallel.jobs import Job
 from counterplay.solvers.run import Progress, solve
 
 EVERY = 10_000

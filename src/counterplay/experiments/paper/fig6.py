@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
     EPSILON,
@@ -40,6 +38,7 @@ from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.responses import Options, kept_curve
 from counterplay.experiments.paper.rules import frontier as rules
 from counterplay.experiments.paper.sizes import LIMITS, Limit
+from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.responses.frontier import PAPER_PS
 
 USUAL = 100_000  # rate of a game that has none

@@ -22,8 +22,6 @@ from counterplay.base.progress import Tell, untold
 from counterplay.base.store import digest
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
@@ -39,6 +37,7 @@ from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import speed as rules
 from counterplay.experiments.paper.sizes import LIMITS, Limit
 from counterplay.forms.game import Game
+from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.responses.solver import ResponseSolver
 
 P = 0.5

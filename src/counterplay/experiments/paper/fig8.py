@@ -28,7 +28,6 @@ from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Z, around
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
@@ -49,6 +48,7 @@ from counterplay.experiments.paper.sizes import POKI_RATE, rate
 from counterplay.experiments.paper.table1 import as_rows
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.parallel.jobs import Job
 
 ITERATIONS = 6_000_000  # per 1,000 games
 EVERY = 1_000

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import exploitability
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
 from counterplay.experiments.paper.sizes import Limit
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.parallel.jobs import Job
 from counterplay.solvers.algorithms import new_solver
 
 EPSILON = 0.6

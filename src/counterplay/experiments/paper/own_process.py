@@ -9,11 +9,6 @@ play.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +21,7 @@ from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHE
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.parallel.processes import DIED, DONE, SPAWN, ProcessPool, Work
 from counterplay.responses.respond import respond
 from counterplay.responses.result import Response
 
@@ -48,31 +44,23 @@ class Task(NamedTuple):
     iterations: int = 0
 
 
-def apart(tasks: Sequence[Task], tell: Tell) -> list[SizeRun]:
-    """`measure` of each in one process, which ends with this one, or when `tell` says stop."""
-    command = [sys.executable, "-m", __name__, json.dumps(tasks)]
-    pipe, limit = subprocess.PIPE, sum(task.seconds for task in tasks) + 1.0
-    begun = time.monotonic()
-    with subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe) as process:
-        try:
-            while (said := _heard(process)) is None:
-                tell(min((time.monotonic() - begun) / limit, 1.0), tasks[0].game)
-        finally:
-            process.kill()
-    if process.returncode == KILLED:
+def apart(tasks: Sequence[Task], progress: Tell) -> list[SizeRun]:
+    """`measure` of each in one process, which ends with this one, or when `progress` says stop."""
+    limit, begun = sum(task.seconds for task in tasks) + 1.0, time.monotonic()
+    with ProcessPool(_measuring, 1, method=SPAWN) as pool:
+        pool.submit(tasks[0].game, list(tasks))
+        while not (reports := pool.wait(LOOK_SECONDS)):
+            progress(min((time.monotonic() - begun) / limit, 1.0), tasks[0].game)
+    game, kind, value = reports[0]
+    if kind == DIED and value == KILLED:
         return [SizeRun(NO_ROOM) for _ in tasks]
-    if process.returncode:
-        last = (said[1].strip().splitlines() or ["no answer"])[-1]
-        raise CounterplayError(f"{tasks[0].game}: a process of its own failed: {last}")
-    return [SizeRun(*one) for one in json.loads(said[0].splitlines()[-1])]
+    if kind != DONE:
+        raise CounterplayError(f"{game}: a process of its own failed: {value}")
+    return [SizeRun(*one) for one in value]
 
 
-def _heard(process: subprocess.Popen[str]) -> tuple[str, str] | None:
-    """What it has said, once it has ended."""
-    try:
-        return process.communicate(timeout=LOOK_SECONDS)
-    except subprocess.TimeoutExpired:
-        return None
+def _measuring() -> Work:
+    return lambda tasks, context: [measure(task) for task in tasks]
 
 
 def measure(task: Task) -> SizeRun:
@@ -140,18 +128,3 @@ def peak_gb() -> float | None:
     except ImportError:
         return None
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9  # bytes, on macOS
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(LOOK_SECONDS)
-    os._exit(1)
-
-
-def main() -> None:
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    print(json.dumps([measure(Task(*one)) for one in json.loads(sys.argv[1])]))
-
-
-if __name__ == "__main__":
-    main()

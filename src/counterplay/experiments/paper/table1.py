@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Experiment, Outcome, Sheet, write_csv
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import around
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs
@@ -28,6 +27,7 @@ from counterplay.experiments.paper.players import (
 from counterplay.experiments.paper.rules import table1 as rules
 from counterplay.experiments.paper.rules.rows import LEARNING, NAMES, WHOSE, Key, Standing
 from counterplay.experiments.paper.sizes import ENGINES, SIZES
+from counterplay.parallel.jobs import Job
 
 HEADER = (
     "opponent",

@@ -19,7 +19,6 @@ from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
-from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Range, around
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.cells import Wanted, cell, cell_jobs, won, won_jobs
@@ -39,6 +38,7 @@ from counterplay.experiments.paper.rules import table2 as rules
 from counterplay.experiments.paper.rules.rows import LEARNING
 from counterplay.experiments.paper.sizes import SIZES, Sizes
 from counterplay.experiments.paper.table1 import HEADER, as_rows, line, sheet, trained
+from counterplay.parallel.jobs import Job
 
 #: What a model is learnt with; how unseen cards are treated, and whether there are any.
 MODELS: dict[str, dict[str, Any]] = {

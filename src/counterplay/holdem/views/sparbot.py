@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, TellShare, untold
 from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import Boards, boards, find_class
@@ -27,6 +26,7 @@ from counterplay.holdem.tables import Strengths, strengths
 from counterplay.holdem.views.ehs import river_deals
 from counterplay.holdem.views.view import Buckets
 from counterplay.kernels.jit import jit
+from counterplay.parallel.processes import cores
 
 N_BUCKETS = 6
 POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.base.machine import cores
 from counterplay.holdem.betting import BettingTree
 from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
@@ -40,6 +38,7 @@ from counterplay.holdem.walk.listing import (
 )
 from counterplay.holdem.walk.shape import LANES, Street, streets_of
 from counterplay.holdem.walk.symmetry import Renamings, even_out, flops_of, renamings
+from counterplay.parallel.processes import cores, in_threads
 
 BACKENDS = ("auto", "cpu", "cuda")
 #: Values at the flop's starts, of one flop: float64[groups, 1326, LANES].
@@ -227,7 +226,12 @@ def on_processors(
     )
     stops = [desk.stop for desk, _, _ in rooms]
 
-    def work(flop: int) -> list[Values]:
+    def hurry() -> None:
+        """Nobody waits for what is under way."""
+        for stop in stops:
+            stop[0] = 1
+
+    def work(flop: int) -> tuple[int, list[Values]]:
         room = rooms.pop()
         desk, scratch, listing = room
         found: list[Values] = []
@@ -236,33 +240,9 @@ def on_processors(
                 question.listed(flop, scratch, listing)
             found.append(question.value(listing, desk))
         rooms.append(room)
-        return found
+        return flop, found
 
-    yield from _in_order(work, flops, workers, stops)
-
-
-def _in_order(
-    work: Any, flops: Sequence[int], workers: int, stops: Sequence[np.ndarray] = ()
-) -> Iterator[tuple[int, Any]]:
-    """Work on so many at once, and hand them over in order. When nobody asks for more, the flags
-    `stops` are set, so that nobody waits for what is under way."""
-    with ThreadPoolExecutor(workers) as pool:
-        jobs: deque[tuple[int, Future[Any]]] = deque()
-        left = iter(flops)
-        try:
-            for flop in left:
-                jobs.append((flop, pool.submit(work, flop)))
-                if len(jobs) >= workers + 2:
-                    done, job = jobs.popleft()
-                    yield done, job.result()
-            while jobs:
-                done, job = jobs.popleft()
-                yield done, job.result()
-        finally:
-            for stop in stops:
-                stop[0] = 1
-            for _, job in jobs:
-                job.cancel()
+    yield from in_threads(work, flops, workers, workers + 1, at_end=hurry)
 
 
 def on_device(
@@ -283,12 +263,12 @@ def on_device(
     spare = deque((new_listing(), walk.room()) for _ in range(workers + 4))
     scratches = deque(new_scratch() for _ in range(workers))
 
-    def prepare(flop: int) -> tuple[Listed, Any]:
+    def prepare(flop: int) -> tuple[int, Listed, Any]:
         scratch, (listing, room) = scratches.pop(), spare.pop()
         one.listed(flop, scratch, listing)
         listed = walk.list_classes(listing, room)
         scratches.append(scratch)
-        return listed, room
+        return flop, listed, room
 
     desk = new_desk(one.streets, one.dtype)
     waiting: deque[tuple[int, Listed, Any, Any]] = deque()
@@ -302,7 +282,7 @@ def on_device(
         spare.append((listed.boards, room))
         return flop, found
 
-    for flop, (listed, room) in _in_order(prepare, flops, workers):
+    for flop, listed, room in in_threads(prepare, flops, workers, workers + 1):
         reach = [
             _reach_at_turn(q, seat.turn.real, listed.boards, desk)
             for q, seat in zip(questions, walk.seats, strict=True)

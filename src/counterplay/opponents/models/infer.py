@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.forms.game import Game
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
@@ -23,6 +22,7 @@ from counterplay.holdem.rows import row_of
 from counterplay.holdem.views.view import Cards
 from counterplay.kernels.jit import index, jit
 from counterplay.opponents.models.observe import Observations
+from counterplay.parallel.processes import cores
 
 #: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same
 #: bits everywhere.

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from counterplay.base.errors import BadParameter
+from counterplay.parallel.jobs import BackgroundJobs
 from counterplay.web.answers import (
     answer,
     body_of,
@@ -20,7 +21,6 @@ from counterplay.web.answers import (
     number_in,
     text_in,
 )
-from counterplay.web.jobs import Jobs
 from counterplay.web.library import Library
 from counterplay.web.play.hands import BadMove
 from counterplay.web.play.room import CardRoom, OpenTable
@@ -30,7 +30,7 @@ MOST = 10**9
 PATIENCE = 10  # twentieths of a second for an opponent who has to get ready
 
 
-def routes(room: CardRoom, library: Library, jobs: Jobs) -> list[Route]:
+def routes(room: CardRoom, library: Library, jobs: BackgroundJobs) -> list[Route]:
     async def games(request: Request) -> Response:
         return answer(await in_thread(_games, library))
 

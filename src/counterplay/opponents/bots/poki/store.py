@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import SIZES, boards
 from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.opponents.bots.poki.potential import new_work, rate_boards
+from counterplay.parallel.processes import cores
 
 N_EARLY = SIZES[3] + SIZES[4]
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import Tell, untold
 from counterplay.base.store import Cached, Piece
 from counterplay.holdem.betting import LIMIT, Betting, betting_tree
@@ -39,6 +38,7 @@ from counterplay.opponents.bots.sparbot.model import (
 )
 from counterplay.opponents.bots.sparbot.solve import Solved, solve, starting_pot
 from counterplay.opponents.bots.sparbot.split import split_buckets, split_rows
+from counterplay.parallel.processes import cores
 
 TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
 CARRY = (

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.base.machine import cores
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.deal import Deal, bucket_of, compare, draw, find_board, new_deal
 from counterplay.holdem.views.sparbot import N_BUCKETS
 from counterplay.holdem.views.view import Buckets, Cards, cards_of
 from counterplay.kernels.jit import ZERO, index, jit
 from counterplay.kernels.rng import new_state
+from counterplay.parallel.processes import cores
 
 N_DEALS = 8_000_000
 PIECES = (

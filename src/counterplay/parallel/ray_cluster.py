@@ -11,14 +11,23 @@ from __future__ import annotations
 import platform
 import socket
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.base.machine import cores
 from counterplay.base.version import code_hash, version
+from counterplay.parallel.processes import (
+    DONE,
+    FAILED,
+    JobContext,
+    Report,
+    Setup,
+    Work,
+    cores,
+    in_order,
+)
 
 T = TypeVar("T")
 RETRIES = 4  # of a piece that was lost
@@ -46,7 +55,6 @@ class Cluster:
 
     def __init__(self, ray: Any) -> None:
         self.ray = ray
-        self._do = ray.remote(_do)
 
     @property
     def processors(self) -> int:
@@ -69,12 +77,14 @@ class Cluster:
                 f"--object-store-memory={2 * wanted}000000"
             )
 
-    def check_same(self, theirs: str, where: str) -> None:
+    @staticmethod
+    def check_same(theirs: str, where: str, ours: str = "") -> None:
         """`BadParameter` where a worker has another version."""
-        if theirs != identity():
+        ours = ours or identity()
+        if theirs != ours:
             raise BadParameter(
-                f"the worker on {where} has {theirs} and this is {identity()}; install the same on "
-                f"all machines"
+                f"the worker on {where} has {theirs} and this is {ours}; install the same on all "
+                f"machines"
             )
 
     def put(self, value: Any) -> Any:
@@ -93,27 +103,13 @@ class Cluster:
     def spread(
         self,
         work: Callable[..., T],
-        pieces: Sequence[Any],
+        pieces: Iterable[Any],
         shared: Any = None,
         prepare: Callable[[Any], Any] | None = None,
     ) -> Iterator[T]:
         """`work(shared, piece)` for each, in order. `shared` is sent to every machine once;
         `prepare` makes of it what a process needs for all its pieces."""
-        common = self.put(Common(identity(), uuid.uuid4().hex, work, shared, prepare))
-        ahead = WAITING * self.processors
-        task = self._do.options(max_retries=RETRIES, scheduling_strategy="SPREAD")
-        running: deque[Any] = deque()
-        left = iter(pieces)
-        try:
-            for piece in left:
-                running.append(task.remote(common, piece))
-                if len(running) >= ahead:
-                    yield self.get(running.popleft())
-            while running:
-                yield self.get(running.popleft())
-        finally:
-            for waiting in running:
-                self.ray.cancel(waiting)
+        return in_order(RayPool(self, partial(_prepared, work, shared, prepare)), pieces)
 
     def get(self, reference: Any) -> Any:
         """What a piece gave, or its error in one sentence."""
@@ -141,33 +137,73 @@ class Cluster:
             ) from None
 
 
+class RayPool:
+    """Jobs by the processes of a cluster, as `ProcessPool` has them; see `processes.py`. `force`:
+    jobs that run when it is closed are killed."""
+
+    def __init__(self, cluster: Cluster, setup: Setup, force: bool = False) -> None:
+        self._cluster, self._force, self._processors = cluster, force, cluster.processors
+        self._common = cluster.put(Common(identity(), uuid.uuid4().hex, setup))
+        self._task = cluster.ray.remote(_do)
+        self._running: dict[Any, Any] = {}  # keys by Ray's references
+
+    @property
+    def busy(self) -> int:
+        return len(self._running)
+
+    def room(self, threads: int = 0) -> bool:
+        return self.busy < WAITING * self._processors
+
+    def submit(self, key: Any, job: Any, threads: int = 0) -> None:
+        task = self._task.options(
+            num_cpus=min(max(threads, 1), self._processors),
+            max_retries=RETRIES,
+            scheduling_strategy="SPREAD",
+        )
+        self._running[task.remote(self._common, job)] = key
+
+    def wait(self, timeout: float | None) -> list[Report]:
+        waited = self._cluster.ray.wait(list(self._running), num_returns=1, timeout=timeout)
+        return [self._report(reference) for reference in waited[0]]
+
+    def _report(self, reference: Any) -> Report:
+        key = self._running.pop(reference)
+        try:
+            return Report(key, DONE, self._cluster.get(reference))
+        except CounterplayError as error:
+            return Report(key, FAILED, error)
+
+    def stop(self) -> None:
+        for reference in self._running:
+            self._cluster.ray.cancel(reference, force=self._force)
+        self._running = {}
+
+    close = stop
+
+
 class Common(NamedTuple):
-    """What all pieces of a call have in common."""
+    """What all jobs of a pool have in common."""
 
     identity: str
-    token: str  # another for each call
-    work: Callable[..., Any]
-    shared: Any
-    prepare: Callable[[Any], Any] | None
+    token: str  # another for each pool
+    setup: Setup
 
 
-_PREPARED: dict[str, Any] = {}  # by token, in a process of the cluster
+_WORK: dict[str, Work] = {}  # by token, in a process of the cluster
 
 
-def _do(common: Common, piece: Any) -> Any:
+def _do(common: Common, job: Any) -> Any:
     """In a process of the cluster."""
-    if common.identity != identity():
-        raise BadParameter(
-            f"the worker on {socket.gethostname()} has {identity()} and this is {common.identity}; "
-            f"install the same on all machines"
-        )
-    shared = common.shared
-    if common.prepare is not None:
-        if common.token not in _PREPARED:
-            _PREPARED.clear()
-            _PREPARED[common.token] = common.prepare(shared)
-        shared = _PREPARED[common.token]
-    return common.work(shared, piece)
+    Cluster.check_same(identity(), socket.gethostname(), common.identity)
+    if common.token not in _WORK:
+        _WORK.clear()
+        _WORK[common.token] = common.setup()
+    return _WORK[common.token](job, JobContext())
+
+
+def _prepared(work: Callable[..., Any], shared: Any, prepare: Callable[[Any], Any] | None) -> Work:
+    made = shared if prepare is None else prepare(shared)
+    return lambda piece, context: work(made, piece)
 
 
 _CURRENT: list[Cluster] = []
