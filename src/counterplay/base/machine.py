@@ -1,5 +1,4 @@
-"""What this process may use: memory, asked for before something large is built, and
-processors."""
+"""Memory that this process may use, asked for before something large is built."""
 
 from __future__ import annotations
 
@@ -102,8 +101,3 @@ def require(needed: float, what: str) -> None:
             f"free; "
             f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
         )
-
-
-def cores() -> int:
-    """Processors this process is bound to where the system says so, else those of the machine."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
