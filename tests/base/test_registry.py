@@ -22,8 +22,8 @@ from support.command import run
 from counterplay.base import registry
 from counterplay.base.errors import UnknownName
 from counterplay.base.registry import Offer, Registry
-from counterplay.games.registry import GAMES
-from counterplay.games.spec import GameSpec
+from counterplay.forms.registry import GAMES
+from counterplay.forms.spec import GameSpec
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.solvers.algorithms import ALGORITHMS
 
@@ -31,7 +31,7 @@ TINY = """
 import numpy as np
 
 import counterplay as cp
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.solvers.base import Solver
 
@@ -205,7 +205,7 @@ BROKEN = {
 }
 LOOK = """
 import json, warnings
-from counterplay.games.registry import GAMES
+from counterplay.forms.registry import GAMES
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     names = [list(GAMES) for _ in range(2)][1]
@@ -217,7 +217,7 @@ print(json.dumps({"said": said, "names": names, "kuhn": GAMES["kuhn"].summary}))
 def test_broken_packages_give_a_warning_each_and_hide_nothing(
     packages: Path, tmp_path: Path
 ) -> None:
-    module = "from counterplay.games.spec import GameSpec\nNUMBER = 3\n"
+    module = "from counterplay.forms.spec import GameSpec\nNUMBER = 3\n"
     (tmp_path / "tiny_spec.py").write_text(
         f"{module}GAME = GameSpec('kuhn', lambda: 1, 'mine', ('kuhn',))\n"
     )

@@ -19,8 +19,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot

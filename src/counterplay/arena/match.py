@@ -53,8 +53,8 @@ from counterplay.base.stopping import Stop, stop_signals
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.holdem.table import Table

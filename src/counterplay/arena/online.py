@@ -33,8 +33,8 @@ from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 

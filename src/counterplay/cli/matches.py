@@ -244,7 +244,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     """The game and the two players: strategies, or in hold'em bots that carry the name they were
     called by."""
     from counterplay.base.own import is_own
-    from counterplay.games.registry import load
+    from counterplay.forms.registry import load
     from counterplay.opponents.bots.registry import BOTS, as_bot
     from counterplay.opponents.bots.table import strategy_bot
 

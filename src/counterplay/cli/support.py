@@ -123,8 +123,8 @@ def _read_option(text: str) -> tuple[str, Any]:
 
 
 def read_strategy(text: str, game: str | None) -> Any:
+    from counterplay.forms.registry import load
     from counterplay.forms.strategy import Strategy
-    from counterplay.games.registry import load
 
     if text == "uniform":
         if game is None:

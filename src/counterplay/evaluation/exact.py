@@ -20,6 +20,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
+from counterplay.forms.registry import as_game
 from counterplay.forms.sequence import (
     best_reply,
     plan_from_policy,
@@ -29,7 +30,6 @@ from counterplay.forms.sequence import (
 )
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.width import FullWidthForm, payoff_gradient
-from counterplay.games.registry import as_game
 
 _MEANS = tuple(field.name for field in fields(Means))
 

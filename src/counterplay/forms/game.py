@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
+from counterplay.base.registry import Registry
 from counterplay.forms.abilities import (
     FOUND,
     SAMPLED_ONLY,
@@ -31,11 +31,6 @@ from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
-
-#: Who knows algorithms that sample a game, for an error that names them; layers above add
-#: themselves.
-SAMPLERS: list[Callable[[Any], Iterable[str]]] = []
-
 
 #: Games with more are played without a tree unless somebody asks for one.
 MOST_HISTORIES = 2**27
@@ -138,7 +133,10 @@ class Game:
         return self._built[0]
 
     def _too_large(self, what: str) -> BadGame:
-        known = ", ".join(name for names in SAMPLERS for name in names(self))
+        solvers: Registry[Any] = Registry("solver")
+        responses: Registry[Any] = Registry("response")
+        names = sorted(name for name, one in solvers.items() if one.sampled and one.plays(self))
+        known = ", ".join([*names, *(name for name, one in responses.items() if one.sampled)])
         why = "is played without a tree" if self.abilities.keyed else "is too large for that"
         return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 

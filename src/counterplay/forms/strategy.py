@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,24 +18,12 @@ from counterplay.forms.display import StrategyShown
 from counterplay.forms.exchange import Exchanged
 from counterplay.forms.game import Game
 from counterplay.forms.probabilities import checked, numbers, where
+from counterplay.forms.registry import as_game, load
 from counterplay.forms.sequence import plan_from_policy
 from counterplay.kernels.policy import normalise
 
 #: Strategies with so many slots are compressed on disk.
 COMPRESSED_FROM = 100_000
-
-_find_game: Callable[[str], Game] | None = None
-
-
-def set_game_finder(finder: Callable[[str], Game]) -> None:
-    """Tell `Strategy.load` how to get a game by its name (done by the package itself)."""
-    global _find_game
-    _find_game = finder
-
-
-def as_game_of(game: Game | str) -> Game:
-    """A game as it is, or by name."""
-    return _as_game(game)
 
 
 def _by_key() -> Any:
@@ -53,12 +41,11 @@ def _listed(game: Game, what: str) -> None:
         )
 
 
-def _as_game(game: Game | str) -> Game:
-    if isinstance(game, str) and _find_game is not None:
-        return _find_game(game)
-    if not isinstance(game, Game):
+def as_game_of(game: Game | str) -> Game:
+    """A game as it is, or by name."""
+    if not isinstance(game, Game | str):
         raise BadStrategy(f"a strategy is for a game, not for {game!r}")
-    return game
+    return as_game(game)
 
 
 class Row(NamedTuple):
@@ -95,7 +82,7 @@ class Strategy(Exchanged, StrategyShown):
     @classmethod
     def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
-        game = _as_game(game)
+        game = as_game_of(game)
         if game.abilities.keyed:
             made: Strategy = _by_key().KeyedStrategy.uniform(game)
             return made
@@ -105,14 +92,14 @@ class Strategy(Exchanged, StrategyShown):
     @classmethod
     def random(cls, game: Game | str, seed: int = 0) -> Strategy:
         """Probabilities drawn uniformly from each simplex."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "a random strategy")
         return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
 
     @classmethod
     def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "an array of weights")
         values = numbers(game, weights)
         if np.any(values < 0):
@@ -127,7 +114,7 @@ class Strategy(Exchanged, StrategyShown):
     def from_table(cls, game: Game | str, table: Mapping[str, Mapping[str, float]]) -> Strategy:
         """From `{information set: {action: probability}}`, labels as in `table()`. What is not
         named is played uniformly."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "a table")
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
@@ -176,7 +163,7 @@ class Strategy(Exchanged, StrategyShown):
 
     def on(self, game: Game | str) -> Strategy:
         """The same strategy for the same game played with a tree, or without one."""
-        other = _as_game(game)
+        other = as_game_of(game)
         return self.keyed(other) if other.abilities.keyed else _same(self, other)
 
     def keyed(self, game: Game) -> Strategy:
@@ -257,11 +244,9 @@ class Strategy(Exchanged, StrategyShown):
         if not isinstance(name, str):
             raise BadFile(f"{path}: damaged (no game in it)")
         if game is None:
-            if _find_game is None:
-                raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
             check_not_own(name, path, "give the game: --game, in Python game=")
             try:
-                game = _find_game(name)
+                game = load(name)
             except CounterplayError as error:
                 raise BadFile(
                     f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? "

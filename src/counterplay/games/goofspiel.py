@@ -13,8 +13,8 @@ from math import perm
 import numpy as np
 
 from counterplay.forms.rules import TERMINAL, Level, Rows
+from counterplay.forms.spec import GameSpec, whole_number
 from counterplay.games.goofspiel_compiled import CompiledGoofspiel
-from counterplay.games.spec import GameSpec, whole_number
 
 RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2 of a key
 

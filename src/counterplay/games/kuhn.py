@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from counterplay.forms.rules import CHANCE, TERMINAL
-from counterplay.games.spec import GameSpec, whole_number
+from counterplay.forms.spec import GameSpec, whole_number
 
 RANKS = "3456789TJQK"
 PASS, BET = "pass", "bet"

@@ -13,8 +13,8 @@ from itertools import permutations
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.forms.spec import GameSpec, whole_number
 from counterplay.games.leduc_compiled import CompiledLeduc
-from counterplay.games.spec import GameSpec, whole_number
 
 RANKS = "JQKA23456789T"  # the first ones are used, the first of them the lowest
 SUITS = "shdc"

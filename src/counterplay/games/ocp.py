@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
-from counterplay.games.spec import GameSpec, whole_number
+from counterplay.forms.spec import GameSpec, whole_number
 
 # A history is written in binary behind a leading one: 1 = nothing yet, then 0 for a pass and 1 for
 # a bet.

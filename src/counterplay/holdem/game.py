@@ -17,12 +17,17 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.abilities import SAMPLED_ONLY
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 from counterplay.holdem import rows, tables
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, betting_tree
 from counterplay.holdem.form import BettingGame, betting_game
-from counterplay.holdem.views.registry import make_view
-from counterplay.holdem.views.view import Buckets, CardView, bucket_shares, cards_of
+from counterplay.holdem.views.view import (
+    Buckets,
+    CardView,
+    bucket_shares,
+    cards_of,
+    make_abstraction,
+)
 
 
 class HoldemRules:
@@ -129,7 +134,7 @@ def _make(
     river: int | None = None,
 ) -> Any:
     numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": turn, "river": river}
-    return HoldemRules(make_view(view, numbers, kind))
+    return HoldemRules(make_abstraction(view, numbers, kind))
 
 
 GAME = GameSpec(

@@ -24,8 +24,8 @@ from counterplay.base.frames import Columns, Framed
 from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response

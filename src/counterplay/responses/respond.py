@@ -28,8 +28,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response, check_measure

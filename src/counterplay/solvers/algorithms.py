@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from counterplay.base.errors import BadParameter, UnknownName
 from counterplay.base.registry import Registry
-from counterplay.forms.game import SAMPLERS, Game
+from counterplay.forms.game import Game
 from counterplay.solvers.base import Solver
 
 
@@ -20,12 +19,12 @@ def _is_solver(spec: Any) -> bool:
 #: (`benchmarks/public.csv`).
 MANY_BUCKETS = 50
 
-ALGORITHMS: Registry[type[Any]] = Registry("solver", "counterplay.solvers", _is_solver)
+ALGORITHMS: Registry[type[Any]] = Registry("solver", _is_solver)
 
 
 def solver_names(sampled: bool) -> list[str]:
     """Solvers that sample, or those of full width."""
-    return sorted(name for name, solver in ALGORITHMS.items() if solver.sampled == sampled)
+    return sorted(name for name in ALGORITHMS if ALGORITHMS.fact(name, "sampled", True) == sampled)
 
 
 def sampling_solvers(game: Game) -> list[str]:
@@ -57,18 +56,19 @@ def default_sampler(game: Game) -> str:
     return "mccfr-external"
 
 
-#: Names of algorithms that are no solvers: what to say of them. Layers above add theirs.
-ELSEWHERE: list[Callable[[str], str | None]] = []
-
-
 def find_solver(name: Any) -> type[Any]:
     """The solver called `name`, in small letters or not; where that is something else, the error
     says what."""
     try:
         return ALGORITHMS.find(name, "algorithm")
     except UnknownName as error:
-        hints = [hint(str(name).lower()) for hint in ELSEWHERE]
-        raise UnknownName(next((hint for hint in hints if hint), str(error))) from None
+        response = str(name).lower()
+        if response not in Registry("response"):
+            raise
+        raise UnknownName(
+            f"{response} responds to a model of an opponent and solves no game; "
+            f"counterplay respond MODEL -a {response}, in Python cp.respond"
+        ) from error
 
 
 #: Who plays: options of every solver that samples, and their defaults. `workers` 0: as many as the
@@ -111,6 +111,3 @@ def new_solver(
     from counterplay.solvers.apart import solver_apart  # which makes solvers itself
 
     return solver_apart(game, algorithm, seed, own, form, **{**TEAMS, **who})
-
-
-SAMPLERS.append(sampling_solvers)

@@ -15,8 +15,8 @@ from counterplay.base.errors import BadParameter, CounterplayError, Interrupted,
 from counterplay.base.stopping import Stop, stop_signals
 from counterplay.base.version import version as version
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game, recorded_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game, recorded_game
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.algorithms import default_solver, new_solver
 from counterplay.solvers.base import Solver

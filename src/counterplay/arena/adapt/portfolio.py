@@ -21,8 +21,8 @@ from counterplay.base.errors import BadParameter, CounterplayError, unknown
 from counterplay.base.progress import Tell, untold
 from counterplay.evaluation.pairs import can_pair, worth_against
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.games.registry import load
 from counterplay.kernels.jit import cache_root
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.parquet import read_hands

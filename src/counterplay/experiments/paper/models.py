@@ -18,8 +18,8 @@ from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
 from counterplay.experiments.paper.sizes import Limit
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.solvers.algorithms import new_solver
 
 EPSILON = 0.6

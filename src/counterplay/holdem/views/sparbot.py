@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.base import files
-from counterplay.base.errors import BadFile
+from counterplay.base.errors import BadFile, BadParameter
 from counterplay.base.kept import Kept, Write
 from counterplay.base.processors import cores
 from counterplay.base.progress import Tell, TellShare, untold
@@ -27,8 +27,8 @@ from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.strength import RIVER_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
-from counterplay.holdem.views.ehs import river_deals
-from counterplay.holdem.views.view import Buckets
+from counterplay.holdem.views.ehs import KINDS, river_deals
+from counterplay.holdem.views.view import AbstractionSpec, BucketNumbers, Buckets
 from counterplay.kernels.jit import cache_root, jit
 
 N_BUCKETS = 6
@@ -265,3 +265,15 @@ def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = unto
             job.result()
             tell(done / len(jobs))
     return out
+
+
+def _make(numbers: BucketNumbers, kind: str) -> SparbotView:
+    if kind != KINDS[0] or any(number is not None for number in numbers.values()):
+        raise BadParameter(
+            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
+            "leave out numbers and kind"
+        )
+    return SparbotView()
+
+
+ABSTRACTION = AbstractionSpec("sparbot", _make)

@@ -15,7 +15,7 @@ import numpy as np
 from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.forms.game import Game
-from counterplay.games.registry import recorded_game
+from counterplay.forms.registry import recorded_game
 from counterplay.holdem.betting import ACTIONS, STREETS
 from counterplay.opponents.c45.learn import Tree
 from counterplay.opponents.models.model import KINDS, OpponentModel, model_strategy
