@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -27,6 +28,7 @@ from counterplay.base.errors import shown, unknown
 T = TypeVar("T")
 GROUPS = "counterplay."
 LONGEST_REASON = 200  # characters
+_LITERAL = re.compile(r"^    (\w+)(?:: [\w\[\]. ]+)? = (\".*\"|True|False|[\d.]+)(?: *#.*)?$", re.M)
 
 #: The packages whose files offer things, by word: the one place that names them.
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -150,9 +152,7 @@ def listed(word: str) -> dict[str, Listing]:
     table: dict[str, Listing] = {}
     for package in PACKAGES[word]:
         for module, text in _texts(package):
-            if f"\n{word.upper()} = " not in text and f"\n{word.upper()}: " not in text:
-                continue
-            for name, facts in _offered(ast.parse(text), word.upper(), module):
+            for name, facts in _offered(text, word.upper(), module):
                 assert name not in table, f"{module}: {name} is in {table[name].module} too"
                 table[name] = Listing(module, facts)
     return table
@@ -168,34 +168,31 @@ def _texts(package: str) -> Iterator[tuple[str, str]]:
         yield f"{package}.{name}", loader.get_source(name) or ""
 
 
-def _offered(tree: ast.Module, word: str, module: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and facts of each thing that stands behind `word`."""
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-            continue
-        if [target.id for target in targets if isinstance(target, ast.Name)] != [word]:
-            continue
-        several = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        for one in several:
-            facts = _attributes(one.id, classes) if isinstance(one, ast.Name) else {}
-            first = one.args[0] if isinstance(one, ast.Call) and one.args else None
-            name = first.value if isinstance(first, ast.Constant) else facts.get("name")
-            assert isinstance(name, str), f"{module}: {ast.unparse(one)[:60]} has no literal name"
-            yield name, facts
+def _offered(text: str, word: str, module: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and facts of each thing that stands behind `word` at the left margin of a text."""
+    start = text.find(f"\n{word} = ")
+    if start < 0:
+        return
+    value = ast.parse(text[start:]).body[0].value  # type: ignore[attr-defined]
+    for one in value.elts if isinstance(value, ast.Tuple) else [value]:
+        facts = _attributes(one.id, text) if isinstance(one, ast.Name) else {}
+        first = one.args[0] if isinstance(one, ast.Call) and one.args else None
+        name = first.value if isinstance(first, ast.Constant) else facts.get("name")
+        assert isinstance(name, str), f"{module}: {ast.unparse(one)[:60]} has no literal name"
+        yield name, facts
 
 
-def _attributes(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, Any]:
-    """Attributes of a class that are literals, and those of its bases in the same file."""
-    if name not in classes:
+def _attributes(name: str, text: str) -> dict[str, Any]:
+    """Attributes of a class that are literals, and those of its bases in the same text."""
+    head = re.search(rf"^class {name}\b(?:\(([^)]*)\))?:\n", text, re.MULTILINE)
+    if head is None:
         return {}
     facts: dict[str, Any] = {}
-    for base in reversed(classes[name].bases):
-        facts |= _attributes(base.id, classes) if isinstance(base, ast.Name) else {}
-    for node in classes[name].body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            facts[ast.unparse(node.targets[0])] = node.value.value
+    for base in reversed((head[1] or "").split(",")):
+        facts |= _attributes(base.strip(), text) if base.strip().isidentifier() else {}
+    body = re.match(r"(?:(?: .*)?\n)*", text[head.end() :])
+    for attribute, value in _LITERAL.findall(body[0] if body else ""):
+        facts[attribute] = ast.literal_eval(value)
     return facts
 
 
