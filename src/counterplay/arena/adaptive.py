@@ -88,8 +88,8 @@ class OnlineLearner:
     def believe(self, model: Strategy, trust: np.ndarray) -> None:
         """Respond to this model from now on, believed so much at each information set."""
         for solver in self._solvers:
-            solver.believe(model, trust)
-            solver.fade(FADE)
+            solver.replace_model(model, trust)
+            solver.discount(FADE)
 
     def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
         """So many iterations, half in each seat, or until somebody says stop."""

@@ -9,6 +9,7 @@ from counterplay.base.errors import BadParameter, UnknownName
 from counterplay.base.registry import Registry
 from counterplay.forms.game import Game
 from counterplay.solvers.base import Solver
+from counterplay.solvers.problem import Problem
 
 
 def _is_solver(spec: Any) -> bool:
@@ -79,7 +80,9 @@ TEAMS: dict[str, Any] = {"team": "threads", "workers": 0, "news": 0.1}
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
     solver = find_solver(algorithm)
-    parameters = list(inspect.signature(solver).parameters.values())[3:]  # after game, seed, form
+    parameters = list(inspect.signature(solver).parameters.values())[
+        3:
+    ]  # after game, seed, problem
     own = {
         parameter.name: parameter.default
         for parameter in parameters
@@ -89,10 +92,13 @@ def options_of(algorithm: str) -> dict[str, Any]:
 
 
 def new_solver(
-    game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any = None
+    game: Game,
+    algorithm: str,
+    seed: int,
+    options: dict[str, Any],
+    problem: Problem | None = None,
 ) -> Solver:
-    """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its
-    own."""
+    """A solver at iteration 0. `problem`: what to solve, None for an equilibrium of the game."""
     known = options_of(algorithm)
     if "team" in options and not find_solver(algorithm).sampled:
         raise BadParameter(
@@ -106,8 +112,8 @@ def new_solver(
     who = {name: options[name] for name in TEAMS if name in options}
     own = {name: options[name] for name in options if name not in TEAMS}
     if not who:
-        solver: Solver = find_solver(algorithm)(game, seed, form, **own)
+        solver: Solver = find_solver(algorithm)(game, seed, problem, **own)
         return solver
     from counterplay.solvers.apart import solver_apart  # which makes solvers itself
 
-    return solver_apart(game, algorithm, seed, own, form, **{**TEAMS, **who})
+    return solver_apart(game, algorithm, seed, own, problem, **{**TEAMS, **who})
