@@ -58,7 +58,7 @@ class OnlineLearner:
         threads: int = 1,
         seed: int = 0,
     ) -> None:
-        if not (game.abilities.bots and game.abilities.hands):
+        if not (game.can("bots") and game.can("hands")):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
         check_limit(game)
         if engine not in engines():

@@ -35,6 +35,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "game": ("counterplay.games", "counterplay.holdem"),
     "source": ("counterplay.games",),  # of games that are written elsewhere, such as files
     "exchange": ("counterplay.games",),  # of strategies with other libraries
+    "evaluator": ("counterplay.evaluation",),
     "solver": ("counterplay.solvers",),
     "response": ("counterplay.responses",),
     "abstraction": ("counterplay.holdem.views",),

@@ -130,7 +130,7 @@ def read_strategy(text: str, game: str | None) -> Any:
         if game is None:
             raise BadParameter("uniform needs to know the game: add --game kuhn")
         return Strategy.uniform(load(game))
-    if game is not None and not os.path.exists(text) and load(game).abilities.bots:
+    if game is not None and not os.path.exists(text) and load(game).can("bots"):
         from counterplay.opponents.bots.registry import BOTS
 
         spec = BOTS.get(text)

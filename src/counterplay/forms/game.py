@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +26,7 @@ from counterplay.forms.build import Labels
 from counterplay.forms.compiled import CompiledRules, shape_of
 from counterplay.forms.compiled_states import StatesOfRules
 from counterplay.forms.digest import rules_digest
+from counterplay.forms.evaluator import Evaluator
 from counterplay.forms.found_form import RulesForm, rules_form
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
@@ -103,6 +105,16 @@ class Game:
         """What can be done with the game: whether it can be listed, measured exactly, played by
         bots, ..."""
         return self._abilities
+
+    def can(self, word: str) -> bool:
+        """Whether the rules offer what a package above calls so, such as `bots`."""
+        return word in self.abilities.also
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Who measures strategies of the game."""
+        evaluators: Registry[Callable[[Game], Evaluator]] = Registry("evaluator")
+        return evaluators.find(getattr(self.rules, "evaluator", "exact"))(self)
 
     @property
     def unit(self) -> Unit:
@@ -288,7 +300,7 @@ class Game:
     @property
     def measurable(self) -> bool:
         """Whether exploitability can be computed."""
-        return self.abilities.exact and self.perfect_recall
+        return self.evaluator.immediate and self.perfect_recall
 
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""

@@ -202,10 +202,11 @@ class Strategy(Exchanged, StrategyShown):
         to, it is this strategy. Needs perfect recall; `Mixture` does not.
         """
         check_same_game(self.game, other)
-        if self.game.abilities.boards:
+        forgotten = getattr(self.game.rules, "forgotten", None)
+        if forgotten is not None:
             raise BadParameter(
                 f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
-                "forget their earlier buckets; cp.Mixture(one, other, weight) can be measured"
+                f"forget {forgotten}; cp.Mixture(one, other, weight) can be measured"
             )
         if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
             raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")

@@ -29,6 +29,10 @@ from counterplay.holdem.views.view import (
     make_abstraction,
 )
 
+#: Buckets after the flop from which public chance sampling is ahead of external sampling
+#: (`benchmarks/public.csv`).
+MANY_BUCKETS = 50
+
 
 class HoldemRules:
     """Rules with a form of their own; the tables are loaded, or built, on first use.
@@ -38,7 +42,11 @@ class HoldemRules:
 
     n_players = 2
     zero_sum = True
-    abilities = replace(SAMPLED_ONLY, boards=True, bots=True, hands=True, grid=True)
+    #: `boards`: vector-form traversal of the public tree; `bots`: matches on dealt cards; `hands`:
+    #: logs of hands, and models that learn from them; `grid`: pictures of starting hands
+    abilities = replace(SAMPLED_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
+    evaluator = "boards"
+    forgotten = "their earlier buckets"
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
 
@@ -53,6 +61,12 @@ class HoldemRules:
     @property
     def tree(self) -> BettingTree:
         return betting_tree(self.betting)
+
+    @property
+    def sampler(self) -> str:
+        """Which solver samples it where nobody names one."""
+        many = max(self.view.counts[1:]) >= MANY_BUCKETS
+        return "mccfr-public" if many else "mccfr-external"
 
     @property
     def depth(self) -> int:

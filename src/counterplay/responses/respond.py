@@ -94,6 +94,6 @@ def respond(
         raise BadParameter(f"{many}; callback and measure_every are for one")
     if place is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
-    if game.abilities.boards:
+    if game.evaluator.on_request:
         return safest_by_board(question, max_exploitability, limits, dict(measure or {}))
     return safest_best(question, max_exploitability, limits)

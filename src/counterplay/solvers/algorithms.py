@@ -16,10 +16,6 @@ def _is_solver(spec: Any) -> bool:
     return isinstance(spec, type) and issubclass(spec, Solver) and not inspect.isabstract(spec)
 
 
-#: Buckets after the flop from which public chance sampling is ahead of external sampling
-#: (`benchmarks/public.csv`).
-MANY_BUCKETS = 50
-
 ALGORITHMS: Registry[type[Any]] = Registry("solver", _is_solver)
 
 
@@ -39,22 +35,17 @@ def samplers_of(game: Game) -> str:
 
 
 def default_solver(game: Game) -> str:
-    """What is used where nobody names a solver: full width where the game has it; in hold'em the
-    walk by the board, or with few buckets external sampling."""
+    """What is used where nobody names a solver: full width where the game has it, else the
+    default sampler."""
     if game.abilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample. Without a tree a game may be deep, and walks of external
-    sampling long."""
-    if game.abilities.keyed:
-        return "mccfr"
-    public = ALGORITHMS["mccfr-public"]
-    if public.plays(game) and max(game.rules.view.counts[1:]) >= MANY_BUCKETS:
-        return "mccfr-public"
-    return "mccfr-external"
+    """The same among those that sample: the one that the rules name (`sampler`), or external
+    sampling."""
+    return str(getattr(game.rules, "sampler", "mccfr-external"))
 
 
 def find_solver(name: Any) -> type[Any]:

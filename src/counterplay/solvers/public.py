@@ -79,7 +79,7 @@ class PublicSampling(SamplingSolver):
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        return game.abilities.boards
+        return game.can("boards")
 
     def __init__(
         self,

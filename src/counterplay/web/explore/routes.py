@@ -90,8 +90,8 @@ def _asked(library: Library, query: dict[str, str]) -> tuple[Any, Any]:
     if not key:
         return one, None
     two = find_strategy(library, key)
-    holdem = one.game.abilities.grid
-    if holdem != two.game.abilities.grid or (not holdem and one.game.name != two.game.name):
+    holdem = one.game.can("grid")
+    if holdem != two.game.can("grid") or (not holdem and one.game.name != two.game.name):
         raise BadParameter(f"{two.game.name} cannot be compared with {one.game.name}")
     return one, two
 
@@ -102,7 +102,7 @@ def _player(query: dict[str, str]) -> int | None:
 
 def _look(library: Library, query: dict[str, str]) -> dict[str, Any]:
     one, two = _asked(library, query)
-    if one.game.abilities.grid:
+    if one.game.can("grid"):
         from counterplay.web.explore.grid import look_grid
 
         return look_grid(one, two, text_in(query, "betting", ""), text_in(query, "board", ""))
@@ -114,7 +114,7 @@ def _look(library: Library, query: dict[str, str]) -> dict[str, Any]:
 
 def _csv(library: Library, query: dict[str, str]) -> str:
     one, two = _asked(library, query)
-    if one.game.abilities.grid:
+    if one.game.can("grid"):
         from counterplay.web.explore.grid import grid_csv
 
         return grid_csv(one, two, text_in(query, "betting", ""), text_in(query, "board", ""))
