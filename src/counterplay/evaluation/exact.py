@@ -78,8 +78,8 @@ def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Stra
     """The game, by name or not, and the strategy as it is, where it belongs to it."""
     one = strategy.one if isinstance(strategy, Mixture) else strategy
     game = as_game(game, one)
-    if isinstance(strategy, KeyedStrategy) and game.has_tree:
-        strategy = one = strategy.on(game)  # carried over to the tree
+    if isinstance(strategy, KeyedStrategy):
+        strategy = one = strategy.on(game)  # carried over to the tree, where there is one
     check_same_game(game, one)
     return game, strategy
 

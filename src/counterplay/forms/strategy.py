@@ -26,15 +26,15 @@ from counterplay.kernels.policy import normalise
 COMPRESSED_FROM = 100_000
 
 
-def _by_key() -> Any:
-    """What `keyed.py` does, which is built on this."""
-    from counterplay.forms import keyed
+def _kind(game: Game) -> type[Strategy]:
+    """The class of a game's strategies; that of `keyed.py` is built on this one."""
+    from counterplay.forms.keyed import KeyedStrategy
 
-    return keyed
+    return KeyedStrategy if game.abilities.keyed else Strategy
 
 
 def _listed(game: Game, what: str) -> None:
-    if game.abilities.keyed:
+    if _kind(game) is not Strategy:
         raise BadStrategy(
             f"{game.name} is played without a tree, so its information sets are not listed, which "
             f"{what} needs; strategies of it come from solve"
@@ -82,10 +82,10 @@ class Strategy(Exchanged, StrategyShown):
     @classmethod
     def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
-        game = as_game_of(game)
-        if game.abilities.keyed:
-            made: Strategy = _by_key().KeyedStrategy.uniform(game)
-            return made
+        return _kind(as_game_of(game))._uniform(as_game_of(game))
+
+    @classmethod
+    def _uniform(cls, game: Game) -> Strategy:
         counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
 
@@ -164,12 +164,13 @@ class Strategy(Exchanged, StrategyShown):
     def on(self, game: Game | str) -> Strategy:
         """The same strategy for the same game played with a tree, or without one."""
         other = as_game_of(game)
-        return self.keyed(other) if other.abilities.keyed else _same(self, other)
+        return _kind(other)._carried(self, other)
 
-    def keyed(self, game: Game) -> Strategy:
-        """The same strategy for the same game played without a tree."""
-        made: Strategy = _by_key().keyed_from_tree(self, game).for_player(self.player)
-        return made
+    @classmethod
+    def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
+        """A strategy of a tree for a game of this class."""
+        check_same_game(game, strategy)
+        return strategy
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -255,25 +256,21 @@ class Strategy(Exchanged, StrategyShown):
                 ) from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
-        if game.abilities.keyed:
-            read: Strategy = _by_key().load_keyed(path, game)
-            return read
+        return _kind(game)._read(path, game)
+
+    @classmethod
+    def _read(cls, path: Path, game: Game) -> Strategy:
         arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
         if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
             raise BadFile(f"{path}: damaged (no probabilities in it)")
         if header.get("fingerprint") != game.fingerprint:
             raise BadFile(
-                f"{path}: the rules or the numbering of {name} changed since it was written"
+                f"{path}: the rules or the numbering of {game.name} changed since it was written"
             )
         try:
             return cls(game, arrays["probabilities"]).for_player(header.get("player"))
         except (BadStrategy, BadParameter) as error:
             raise BadFile(f"{path}: {error}") from None
-
-
-def _same(strategy: Strategy, game: Game) -> Strategy:
-    check_same_game(game, strategy)
-    return strategy
 
 
 def check_same_game(game: Game, strategy: Strategy) -> None:

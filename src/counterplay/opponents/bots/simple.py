@@ -48,7 +48,6 @@ def _blind_game() -> Game:
 
 def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
-    assert game.can("bots")
     tree, slots = game.rules.tree, game.rules.slots()
     node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
     return Strategy(game, _by_node(name, tree)[node_of][slots >= 0])
