@@ -164,7 +164,7 @@ def _texts(package: str) -> Iterator[tuple[str, str]]:
     spec = find_spec(package)
     assert spec is not None, f"no package {package}"
     for finder, name, _ in pkgutil.iter_modules(spec.submodule_search_locations):
-        module = finder.find_spec(name, None)  # type: ignore[call-arg]
+        module = finder.find_spec(name, None)
         loader: Any = None if module is None else module.loader
         yield f"{package}.{name}", loader.get_source(name) or ""
 

@@ -49,7 +49,7 @@ class CardRoom:
         facts = {
             "game": game.name,
             "title": title_of(word),
-            "kind": "holdem" if game.can("bots") else "small",
+            "kind": shared.kind,
             "opponent": opponent,
             "opponent_name": names[opponent],
             "unit": str(game.unit),
