@@ -82,7 +82,8 @@ class Strategy(Exchanged, StrategyShown):
     @classmethod
     def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
-        return _kind(as_game_of(game))._uniform(as_game_of(game))
+        game = as_game_of(game)
+        return _kind(game)._uniform(game)
 
     @classmethod
     def _uniform(cls, game: Game) -> Strategy:
