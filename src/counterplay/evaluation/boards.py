@@ -352,9 +352,15 @@ class BoardEvaluator(Evaluator):
         return sum(best_values(self.game, strategy, **options))
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        tables = {id(one): strategy_table(one) for ask in asked for one in ask[1:] if one}
+        tables = {
+            id(one): strategy_table(one) for ask in asked for one in ask[1:] if one is not None
+        }
         questions = [
-            ValueAsked(one.player, tables[id(one.against)], one.by and tables[id(one.by)])
+            ValueAsked(
+                one.player,
+                tables[id(one.against)],
+                None if one.by is None else tables[id(one.by)],
+            )
             for one in asked
         ]
         return values_by_board(self.game, questions, **options)

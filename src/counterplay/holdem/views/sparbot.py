@@ -267,7 +267,7 @@ def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = unto
     return out
 
 
-def _make(numbers: BucketNumbers, kind: str) -> SparbotView:
+def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotView:
     if kind != KINDS[0] or any(number is not None for number in numbers.values()):
         raise BadParameter(
             f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
@@ -276,4 +276,4 @@ def _make(numbers: BucketNumbers, kind: str) -> SparbotView:
     return SparbotView()
 
 
-ABSTRACTION = AbstractionSpec("sparbot", _make)
+ABSTRACTION = AbstractionSpec("sparbot", _without_numbers)
