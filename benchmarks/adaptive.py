@@ -28,8 +28,8 @@ from counterplay.arena.luck import RunningLuck
 from counterplay.arena.match import play_match
 from counterplay.arena.referee import Played, play_hands, start_bots
 from counterplay.evaluation.exact import best_response, expected_value
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.responses.safe import SafePlayer

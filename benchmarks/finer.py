@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from counterplay.arena.match import play_match
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.run import solve
 

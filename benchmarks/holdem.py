@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.measure import REPEATS, rate
 from counterplay.arena.match import play_match
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.holdem.tables import TABLES, strengths
 from counterplay.opponents.bots.registry import bot

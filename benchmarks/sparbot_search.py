@@ -29,8 +29,8 @@ import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.base import files
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
 from counterplay.opponents.bots.registry import bot

@@ -129,6 +129,6 @@ PICTURES: dict[str, Callable[[Any, Server, str], None]] = {
 }
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not cp.Strategy.load(sys.argv[1]).game.abilities.bots:
+    if len(sys.argv) != 2 or not cp.Strategy.load(sys.argv[1]).game.can("bots"):
         raise SystemExit(__doc__)
     main(Path(sys.argv[1]))

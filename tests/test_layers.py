@@ -61,6 +61,37 @@ def test_imports_only_from_its_own_row_and_the_rows_above(path: Path) -> None:
         )
 
 
+CORE = ("base", "kernels", "forms", "games", "evaluation", "solvers", "responses")
+POKER = {"holdem", "opponents", "arena"}
+#: What is of poker though it stands in a package of the core.
+TRAVERSAL = (
+    "solvers/public",
+    "solvers/device_",
+    "evaluation/boards",
+    "evaluation/pairs",
+    "evaluation/flop_store",
+)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_the_core_knows_nothing_of_poker(path: Path) -> None:
+    """It imports none, lazily or not, and names no module of it but in the table of packages."""
+    name = path.relative_to(SOURCE).as_posix()
+    if not name.startswith(CORE) or name.startswith(TRAVERSAL):
+        return
+    assert not _imported_rows(path) & POKER
+    traversal = [name.replace("/", ".") for name in TRAVERSAL]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            module = (node.module or "").removeprefix("counterplay.")
+            assert not module.startswith(tuple(traversal)), module
+        if isinstance(node, ast.Constant) and name != "base/registry.py":
+            text = str(node.value)
+            assert not text.startswith(tuple(f"counterplay.{room}" for room in POKER)), text
+        asks = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "can"
+        assert not asks, f"{name}: line {getattr(node, 'lineno', 0)} asks for something of poker"
+
+
 def test_the_table_in_the_docs_is_this_one() -> None:
     text = (SOURCE.parent.parent / "docs" / "explanation" / "design.md").read_text()
     listed = [

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from counterplay.forms.compiled import CompiledRules as CompiledRules
     from counterplay.forms.game import Game as Game
     from counterplay.forms.mixture import Mixture as Mixture
+    from counterplay.forms.registry import load as load
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.gambit_write import save_game as save_game
-    from counterplay.games.registry import load as load
     from counterplay.opponents.bots.bot import Bot as Bot
     from counterplay.opponents.bots.bot import Ending as Ending
     from counterplay.opponents.bots.bot import View as View
@@ -128,7 +128,7 @@ _WHERE = {
     "Strategy": "forms.strategy",
     "CHANCE": "forms.tree",
     "TERMINAL": "forms.tree",
-    "load": "games.registry",
+    "load": "forms.registry",
     "save_game": "games.gambit_write",
     "Frontier": "responses.frontier",
     "Response": "responses.result",
@@ -152,8 +152,6 @@ def __getattr__(name: str) -> Any:
     module, _, other = _WHERE[name].partition(":")
     value = getattr(import_module(f"counterplay.{module}"), other or name)
     globals()[name] = value
-    if name in ("Strategy", "check"):
-        import_module("counterplay.games.registry")  # so that Strategy.load finds games by name
     return value
 
 

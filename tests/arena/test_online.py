@@ -37,7 +37,7 @@ def test_what_fades_is_what_was_learnt(engine: str, threads: int) -> None:
     """The weights count for half, the policy stays what it was, and learning goes on from there."""
     solver, straight = trained(engine, threads), trained(engine, threads)
     weights, policy = solver.weights().copy(), solver.policy()
-    solver.fade(FADE)
+    solver.discount(FADE)
     assert weights.sum() > 0
     assert solver.weights() == pytest.approx(FADE * weights, rel=1e-9, abs=1e-9)
     assert solver.policy() == pytest.approx(policy, abs=1e-9)
@@ -50,12 +50,12 @@ def test_what_fades_is_what_was_learnt(engine: str, threads: int) -> None:
 @pytest.mark.parametrize(("engine", "threads"), THREADED)
 def test_fading_by_one_changes_nothing_and_by_zero_forgets(engine: str, threads: int) -> None:
     solver, straight = trained(engine, threads), trained(engine, threads)
-    solver.fade(1.0)
+    solver.discount(1.0)
     for one in (solver, straight):
         one.step(500)
     if engine != "mcts":  # there the bound is renewed, which it otherwise is only now and then
         assert np.array_equal(solver.policy(), straight.policy())
-    solver.fade(0.0)
+    solver.discount(0.0)
     assert solver.policy() == pytest.approx(cp.Strategy.uniform(solver.game).probabilities)
     solver.step(500)
     assert np.all(np.isfinite(solver.policy()))
@@ -64,14 +64,14 @@ def test_fading_by_one_changes_nothing_and_by_zero_forgets(engine: str, threads:
 @pytest.mark.parametrize("factor", [-0.1, 1.5, float("nan"), "half", None, True])
 def test_a_factor_is_a_share(factor: Any) -> None:
     with pytest.raises(BadParameter, match="factor"):
-        trained("mccfr", 1, 10).fade(factor)
+        trained("mccfr", 1, 10).discount(factor)
 
 
 def test_bounds_of_tree_search_follow_the_visits() -> None:
     """Eq 2 after fading: √(1/n_a), C·√(ln n_p), and averages as they were."""
     solver = trained("mcts", 1)
     before = solver.tables()["stats"].copy()
-    solver.fade(0.25)
+    solver.discount(0.25)
     stats, spread = solver.tables()["stats"], solver.tables()["spread"]
     first = solver.game.form.first
     tried = stats[:, VISITS] > 0
@@ -89,9 +89,9 @@ def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
     """And what it learnt fades: its weights are less than twice those of the last thinking."""
     learner = OnlineLearner(holdem(), engine=engine, kind="frequency")
     faded = []
-    original = [solver.fade for solver in learner._solvers]
+    original = [solver.discount for solver in learner._solvers]
     for solver, fade in zip(learner._solvers, original, strict=True):
-        solver.fade = lambda factor, fade=fade: (faded.append(factor), fade(factor))
+        solver.discount = lambda factor, fade=fade: (faded.append(factor), fade(factor))
     found = list(
         play_online(
             "always-call", 400, 1, game=holdem(), every=200, iterations=10_000, learner=learner

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
 import json
 import os
 import subprocess
@@ -13,7 +14,6 @@ import warnings
 import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,8 +22,8 @@ from support.command import run
 from counterplay.base import registry
 from counterplay.base.errors import UnknownName
 from counterplay.base.registry import Offer, Registry
-from counterplay.games.registry import GAMES
-from counterplay.games.spec import GameSpec
+from counterplay.forms.registry import GAMES
+from counterplay.forms.spec import GameSpec
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.solvers.algorithms import ALGORITHMS
 
@@ -31,7 +31,7 @@ TINY = """
 import numpy as np
 
 import counterplay as cp
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.solvers.base import Solver
 
@@ -161,8 +161,13 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def beside(*folders: Path) -> str:
+    """These folders before those in which Python looks here."""
+    return os.pathsep.join([*map(str, folders), os.environ.get("PYTHONPATH", "")])
+
+
 def typed(packages: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run(folder, *arguments, PYTHONPATH=str(packages))
+    return run(folder, *arguments, PYTHONPATH=beside(packages))
 
 
 def test_a_package_adds_a_game_a_solver_and_a_bot(packages: Path, tmp_path: Path) -> None:
@@ -205,7 +210,7 @@ BROKEN = {
 }
 LOOK = """
 import json, warnings
-from counterplay.games.registry import GAMES
+from counterplay.forms.registry import GAMES
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     names = [list(GAMES) for _ in range(2)][1]
@@ -217,7 +222,7 @@ print(json.dumps({"said": said, "names": names, "kuhn": GAMES["kuhn"].summary}))
 def test_broken_packages_give_a_warning_each_and_hide_nothing(
     packages: Path, tmp_path: Path
 ) -> None:
-    module = "from counterplay.games.spec import GameSpec\nNUMBER = 3\n"
+    module = "from counterplay.forms.spec import GameSpec\nNUMBER = 3\n"
     (tmp_path / "tiny_spec.py").write_text(
         f"{module}GAME = GameSpec('kuhn', lambda: 1, 'mine', ('kuhn',))\n"
     )
@@ -231,7 +236,7 @@ def test_broken_packages_give_a_warning_each_and_hide_nothing(
         capture_output=True,
         text=True,
         timeout=100,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(packages), str(tmp_path)])},
+        env={**os.environ, "PYTHONPATH": beside(packages, tmp_path)},
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -258,7 +263,7 @@ def small(monkeypatch: pytest.MonkeyPatch, *offered: Offer) -> tuple[Registry[Ga
 
     monkeypatch.setattr(EntryPoint, "load", load)
     monkeypatch.setattr(registry, "offers", lambda: {"counterplay.games": list(offered)})
-    return Registry("game", "counterplay.games", lambda spec: isinstance(spec, GameSpec)), loaded
+    return Registry("game", lambda spec: isinstance(spec, GameSpec)), loaded
 
 
 def test_packages_are_asked_only_for_names_that_are_not_built_in(
@@ -298,13 +303,136 @@ def test_specs_say_who_they_are(known: Registry[Any]) -> None:
         assert known.find(name) is spec
 
 
-def test_a_name_in_two_files_is_a_mistake_of_ours() -> None:
-    games = Registry("game", "counterplay.games", lambda spec: isinstance(spec, GameSpec))
-    twice = SimpleNamespace(GAME=GameSpec("kuhn", lambda: None, "", ()))
-    sys.modules["tiny_twice"] = twice  # type: ignore[assignment]
-    try:
-        games = Registry("game", "counterplay.games", lambda spec: True, ["tiny_twice"])
-        with pytest.raises(AssertionError, match="kuhn"):
-            games.built_in()
-    finally:
-        del sys.modules["tiny_twice"]
+def shown_to_the_registry(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, files: dict[str, str]
+) -> None:
+    """A package with these files is the one in which games are looked for."""
+    package = f"tiny_{folder.name.replace('-', '_')}"
+    (folder / package).mkdir()
+    for name, text in {"__init__": "", **files}.items():
+        (folder / package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setitem(registry.PACKAGES, "game", (package,))
+    monkeypatch.setattr(registry, "listed", registry.listed.__wrapped__)
+
+
+NAMED = "from counterplay.forms.spec import GameSpec\n"
+ONE = f"{NAMED}GAME = GameSpec('one', int, 'a', ('one',))\n"
+
+
+def test_a_name_in_two_files_is_a_mistake_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shown_to_the_registry(monkeypatch, tmp_path, {"first": ONE, "second": ONE})
+    with pytest.raises(AssertionError, match=r"second: one is in .*first too"):
+        Registry("game").listing()
+
+
+def test_a_new_file_is_found_and_no_other_is_imported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = f"raise RuntimeError('imported')\n{NAMED}GAME = (\n    GameSpec('two', int),\n)\n"
+    shown_to_the_registry(monkeypatch, tmp_path, {"first": ONE, "second": other})
+    games: Registry[GameSpec] = Registry("game")
+    assert list(games.listing()) == ["one", "two"]
+    assert "two" in games
+    assert games["one"].summary == "a"
+    with pytest.raises(RuntimeError, match="imported"):
+        games["two"]
+
+
+def test_a_name_that_is_no_literal_is_a_mistake_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hidden = ONE.replace("'one', int", "str('one'), int")
+    shown_to_the_registry(monkeypatch, tmp_path, {"first": hidden})
+    with pytest.raises(AssertionError, match="no literal name"):
+        Registry("game").listing()
+
+
+def test_what_the_texts_say_is_so() -> None:
+    for word in registry.PACKAGES:
+        known: Registry[Any] = Registry(word)
+        assert known.listing(), word
+        for name, spec in known.built_in().items():
+            assert spec.name == name
+            for fact, value in known.listing()[name].facts.items():
+                assert getattr(spec, fact) == value
+            assert known.fact(name, "sampled", True) == getattr(spec, "sampled", True) or (
+                word == "response"
+            )
+
+
+SOLVES = """
+import sys
+sys.argv = ["counterplay", "solve", "kuhn", "-n", "5", "--json"]
+from counterplay.cli.commands import app
+try:
+    app()
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+UNUSED = ("pyarrow", "ray", "matplotlib", "pandas", "fastapi", "jinja2", "pyspiel")
+
+
+def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SOLVES], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["iterations"] == 5
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert not loaded & set(UNUSED)
+    rooms = {module.split(".")[1] for module in loaded if module.startswith("counterplay.")}
+    assert not rooms & {"holdem", "opponents", "arena", "experiments", "web", "responses"}
+    assert {m for m in loaded if m.startswith("counterplay.games.")} == {"counterplay.games.kuhn"}
+    others = {listing.module for listing in ALGORITHMS.listing().values()}
+    assert loaded & others == {"counterplay.solvers.cfr"}
+    assert not {m for m in loaded if "ray" in m.split(".")[-1] and m.startswith("counterplay.")}
+
+
+GONE = {
+    "counterplay.forms.game": "SAMPLERS",
+    "counterplay.solvers.algorithms": "ELSEWHERE",
+    "counterplay.forms.registry": "ELSEWHERE",
+    "counterplay.forms.strategy": "set_game_finder",
+    "counterplay.forms.exchange": "set_openspiel",
+}
+
+
+@pytest.mark.parametrize(("module", "hook"), GONE.items(), ids=GONE.values())
+def test_no_module_is_told_by_another_what_to_do(module: str, hook: str) -> None:
+    assert not hasattr(importlib.import_module(module), hook)
+
+
+ALONE = {
+    "a strategy knows games": "Strategy.uniform('kuhn'); print('all is well')",
+    "errors name who samples": (
+        "from counterplay.forms.registry import load\n"
+        "from counterplay.base.errors import BadGame\n"
+        "try: load('goofspiel(4,tree=False)').tree\n"
+        "except BadGame as e: assert 'mccfr-external, mcts, mcrnr, mcdbr' in str(e), e\n"
+        "print('all is well')"
+    ),
+    "a solver's error knows responses": (
+        "from counterplay.solvers.algorithms import find_solver\n"
+        "from counterplay.base.errors import UnknownName\n"
+        "try: find_solver('RNR')\n"
+        "except UnknownName as error: assert 'respond MODEL -a rnr' in str(error), error\n"
+        "print('all is well')"
+    ),
+    "strategies go to other libraries": (
+        "from counterplay.forms.exchange import EXCHANGES\n"
+        "assert callable(EXCHANGES['openspiel'].write); print('all is well')"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
+def test_no_import_is_needed_for_its_side_effect(body: str, tmp_path: Path) -> None:
+    start = "from counterplay.forms.strategy import Strategy\n"
+    done = subprocess.run(
+        [sys.executable, "-c", start + body], capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "all is well\n", done.stderr

@@ -11,9 +11,9 @@ import pytest
 from support.command import typed
 
 import counterplay as cp
+from counterplay.forms import registry
 from counterplay.forms.abilities import Abilities
 from counterplay.forms.game import Game
-from counterplay.games import registry
 from counterplay.games.kuhn import Kuhn
 
 

@@ -201,7 +201,7 @@ def test_a_target_is_looked_at_first(
     def too_soon(*_given: Any) -> None:
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr("counterplay.games.registry.load", too_soon)
+    monkeypatch.setattr("counterplay.forms.registry.load", too_soon)
     refused(
         folder,
         [*STARTS[command], "--out", TARGETS[where]],

@@ -245,7 +245,7 @@ def test_the_search_command(
 
 
 QUIET = {
-    "games": (["games", "kuhn"], "counterplay.games.registry.load"),
+    "games": (["games", "kuhn"], "counterplay.forms.registry.load"),
     "evaluate": (
         ["evaluate", "uniform", "--game", "kuhn"],
         "counterplay.evaluation.exact.expected_value",
@@ -255,9 +255,9 @@ QUIET = {
         ["model", "x.parquet", "--player", "y"],
         "counterplay.opponents.hands.parquet.read_any",
     ),
-    "solve": (["solve", "kuhn"], "counterplay.games.registry.load"),
-    "respond": (["respond", "uniform", "--game", "kuhn"], "counterplay.games.registry.load"),
-    "frontier": (["frontier", "uniform", "--game", "kuhn"], "counterplay.games.registry.load"),
+    "solve": (["solve", "kuhn"], "counterplay.forms.registry.load"),
+    "respond": (["respond", "uniform", "--game", "kuhn"], "counterplay.forms.registry.load"),
+    "frontier": (["frontier", "uniform", "--game", "kuhn"], "counterplay.forms.registry.load"),
     "prepare": (["holdem", "prepare"], "counterplay.holdem.tables.strengths"),
 }
 

@@ -15,7 +15,7 @@ from support.holdem import NAME as GAME
 from support.models import NAME, timid_shares, weak_hands, weak_strategy
 
 import counterplay as cp
-from counterplay.games import registry
+from counterplay.forms import registry
 from counterplay.opponents.hands.parquet import write_hands
 from counterplay.opponents.hands.records import HandRecord
 from counterplay.opponents.models.file import load_model, save_model

@@ -12,7 +12,7 @@ import pytest
 
 from counterplay.base.errors import BadGame
 from counterplay.forms.game import Game
-from counterplay.games.registry import GAMES
+from counterplay.forms.registry import GAMES
 from counterplay.holdem.game import HoldemRules
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.responses.algorithms import RESPONSES

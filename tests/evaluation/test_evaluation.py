@@ -18,8 +18,8 @@ from counterplay.evaluation.exact import (
     policy_exploitability,
 )
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 
 SMALL = ["kuhn", "ocp(4)", "bluff(1,1,1)", "bluff(1,1,2)", "goofspiel(2)", "pam(1,2,3)", "battle"]
 seeds = st.integers(0, 2**32 - 1)

@@ -44,7 +44,10 @@ def test_what_holdem_says() -> None:
     holdem = cp.load("holdem(buckets=10)")
     assert not holdem.has_tree
     assert not holdem.measurable
-    assert holdem.abilities == Abilities(False, False, False, True, True, True, True)
+    words = frozenset({"boards", "bots", "hands", "grid"})
+    assert holdem.abilities == Abilities(False, False, False, also=words)
+    assert [holdem.can(word) for word in ("bots", "pictures")] == [True, False]
+    assert not cp.load("kuhn").can("bots")
     assert (str(holdem.unit), holdem.unit.in_full) == ("sb/h", "small bets per hand")
     assert holdem.seat(0) == "player 1 (dealer)"
 
@@ -188,7 +191,7 @@ def test_holdem_could_lack_any_of_its_abilities() -> None:
     from counterplay.holdem.views.ehs import EhsView
 
     rules: Any = HoldemRules(EhsView((1, 1, 1, 1), "width"))
-    rules.abilities = replace(rules.abilities, grid=False)
+    rules.abilities = replace(rules.abilities, also=frozenset({"bots"}))
     blind: Any = SimpleNamespace(game=Game("holdem(buckets=1)", rules))  # needs no tables
     with pytest.raises(BadParameter, match="the grid of starting hands"):
         preflop_grid(blind)

@@ -12,11 +12,11 @@ from support.lp import lp_value
 from counterplay.base.errors import BadGame, BadParameter, TooLarge
 from counterplay.evaluation.exact import best_response, expected_value, exploitability
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.rules import CHANCE, TERMINAL, Level
 from counterplay.forms.strategy import Strategy
 from counterplay.games.bluff import Bluff
 from counterplay.games.goofspiel import Goofspiel
-from counterplay.games.registry import load
 
 
 @dataclass(frozen=True, eq=False)

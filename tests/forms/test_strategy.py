@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from counterplay.base.errors import BadStrategy, CounterplayError
 from counterplay.evaluation.exact import expected_value
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 
 KUHN = load("kuhn")
 PROFILE = Strategy.random(KUHN, 1)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.games import BATTLE
 
 from counterplay.base.errors import BadFile, BadStrategy, CounterplayError
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 
 KUHN = load("kuhn")
 PROFILE = Strategy.random(KUHN, 1)

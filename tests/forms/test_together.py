@@ -226,7 +226,7 @@ def test_a_share_of_what_was_learnt_is_forgotten_with_any_number_of_threads(eage
     one, many = (new_solver(cp.load("leduc"), "cfr+", 0, {"threads": t}) for t in (1, 2))
     for solver in (one, many):
         solver.step(3)
-        solver.fade(0.5)
+        solver.discount(0.5)
         solver.step(3)
     for key, array in one.arrays().items():
         assert np.array_equal(array, many.arrays()[key]), key

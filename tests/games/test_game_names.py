@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from counterplay.base.errors import BadParameter, CounterplayError, UnknownName
-from counterplay.games.registry import GAMES, load
+from counterplay.forms.registry import GAMES, load
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from counterplay.forms.game import Game
+from counterplay.forms.registry import GAMES as REGISTRY
+from counterplay.forms.registry import load
 from counterplay.forms.rules import LevelRules
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import CHANCE, NO_ACTION, TERMINAL, level_bounds, parents
-from counterplay.games.registry import GAMES as REGISTRY
-from counterplay.games.registry import load
 
 MORE = [
     *[

@@ -15,9 +15,9 @@ from support.lp import lp_value
 
 from counterplay.evaluation.exact import best_response, expected_value, exploitability
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import TERMINAL
-from counterplay.games.registry import load
 
 #: Histories and information sets. A deal is one joint chance move, so a game with one has a single
 #: node above all deals.
@@ -214,7 +214,7 @@ def test_goofspiel_7_fits() -> None:
     process of its own."""
     program = """
 import json, resource
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 game = load("goofspiel(7)")
 size = game.n_nodes, game.n_infosets
 tree = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

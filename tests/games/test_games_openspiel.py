@@ -14,9 +14,9 @@ from support.lp import lp_value
 from counterplay.base.errors import BadParameter, CounterplayError, UnknownName
 from counterplay.evaluation.exact import best_response, expected_value, exploitability
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import CHANCE, TERMINAL
-from counterplay.games.registry import load
 
 pyspiel = pytest.importorskip("pyspiel")
 

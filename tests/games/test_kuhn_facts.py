@@ -13,8 +13,8 @@ from support.lp import payoff_matrix
 from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import expected_value, exploitability
 from counterplay.evaluation.kuhn import DOMINATED, kuhn_errors
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 
 KUHN = load("kuhn")
 TO_OCP = str.maketrans("JQK", "123")

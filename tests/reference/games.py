@@ -6,7 +6,7 @@ from functools import cache
 
 from counterplay.forms.compiled_states import StatesOfRules
 from counterplay.forms.game import Game
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 
 from .common import Node
 from .toy import toy

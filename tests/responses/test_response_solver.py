@@ -19,6 +19,7 @@ from counterplay.responses.solver import ResponseSolver, engines_of
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.folder import config_of
 from counterplay.solvers.limits import Limits, take_limits
+from counterplay.solvers.problem import Problem
 
 SOURCE = Path(__file__).parents[2] / "src" / "counterplay"
 KUHN = cp.load("kuhn")
@@ -49,7 +50,7 @@ def test_who_believes_another_model_responds_to_that_one(algorithm: str, engine:
     solver."""
     p = 0.3 if RESPONSES[algorithm].once else TRUST
     changed, fresh = response(algorithm, engine, OLD), response(algorithm, engine, NEW, p)
-    changed.believe(NEW, p)
+    changed.replace_model(NEW, p)
     for one in (changed, fresh):
         one.engine.step(1 if engine == "lp" else 50)
     for name, array in fresh.engine.arrays().items():
@@ -68,7 +69,7 @@ def test_what_was_learnt_by_sampling_stays(algorithm: str, engine: str) -> None:
     solver = response(algorithm, engine, OLD)
     solver.engine.step(200)
     before = {name: array.copy() for name, array in solver.engine.arrays().items()}
-    solver.believe(NEW, 0.9)
+    solver.replace_model(NEW, 0.9)
     assert solver.engine.iterations == 200
     for name, array in solver.engine.arrays().items():
         assert np.array_equal(array, before[name]), name
@@ -80,14 +81,15 @@ def test_believing_is_changing_the_model_in_the_middle_of_a_form(engine: str) ->
     fixed, trust = OLD.probabilities.copy(), TRUST[::-1].copy()
     shown = fixed.view()
     shown.setflags(write=False)  # as a strategy's are: the same kernel
-    plain = new_solver(KUHN, engine, 7, {}, data_biased_form(KUHN.form, shown, 1, trust))
+    form = data_biased_form(KUHN.form, shown, 1, trust)
+    plain = new_solver(KUHN, engine, 7, {}, Problem(KUHN, form))
     solver = response("mcdbr", engine, OLD, TRUST[::-1])
     for one in (plain, solver.engine):
         one.step(200)
     fixed[:], trust[:] = NEW.probabilities, TRUST
-    plain.fade(0.5)
-    solver.believe(NEW, TRUST)
-    solver.fade(0.5)
+    plain.discount(0.5)
+    solver.replace_model(NEW, TRUST)
+    solver.discount(0.5)
     for one in (plain, solver.engine):
         one.step(200)
     assert np.array_equal(plain.policy(), solver.engine.policy())
@@ -96,9 +98,9 @@ def test_believing_is_changing_the_model_in_the_middle_of_a_form(engine: str) ->
 def test_a_model_of_another_game_is_not_believed() -> None:
     solver = response("rnr", "cfr+", OLD)
     with pytest.raises(cp.CounterplayError, match="cannot play kuhn"):
-        solver.believe(cp.Strategy.uniform(cp.load("leduc")), 0.5)
+        solver.replace_model(cp.Strategy.uniform(cp.load("leduc")), 0.5)
     with pytest.raises(BadParameter, match="p must be from 0 to 1"):
-        solver.believe(NEW, 1.5)
+        solver.replace_model(NEW, 1.5)
 
 
 @pytest.mark.parametrize("name", [name for name, kind in ALGORITHMS.items() if not kind.sampled])
@@ -107,10 +109,10 @@ def test_full_width_solvers_fade_or_say_that_they_cannot(name: str) -> None:
     solver.step(1 if name == "lp" else 30)
     if name in ("lp", "egt"):
         with pytest.raises(BadParameter, match=f"{name} cannot forget"):
-            solver.fade(0.5)
+            solver.discount(0.5)
         return
     weights, policy = solver.weights().copy(), solver.policy()
-    solver.fade(0.25)
+    solver.discount(0.25)
     assert solver.weights() == pytest.approx(0.25 * weights)
     assert solver.policy() == pytest.approx(policy)
     straight = new_solver(KUHN, name, 0, {})
@@ -130,7 +132,7 @@ def test_a_name_means_what_its_row_says(monkeypatch: pytest.MonkeyPatch, tmp_pat
         ResponseAlgorithm("mcwhole", False, True, "cfr", "full width"),
         ResponseAlgorithm("plainrnr", True, False, "mccfr-external", "sampled"),
     ):
-        monkeypatch.setitem(RESPONSES, spec.name, spec)
+        monkeypatch.setitem(RESPONSES._installed, spec.name, spec)
     pairs = (("mcwhole", "rnr", "cfr", 0.6), ("plainrnr", "mcdbr", "mccfr-external", TRUST))
     for new, known, engine, p in pairs:
         mine = cp.respond(KUHN, OLD, 0, p, new, iterations=40)

@@ -247,8 +247,8 @@ def test_other_games_are_measured_anyway() -> None:
 @pytest.fixture
 def small(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """The short deck as a game that commands can name."""
-    monkeypatch.setattr("counterplay.games.registry.load", lambda name: model.game)
-    monkeypatch.setattr(strategies, "_find_game", lambda name: model.game)
+    monkeypatch.setattr("counterplay.forms.registry.load", lambda name: model.game)
+    monkeypatch.setattr(strategies, "load", lambda name: model.game)
 
 
 RESPOND = ["respond", "uniform", "--game", "small", "-a", "mcrnr", "-n", "500"]

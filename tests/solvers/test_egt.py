@@ -24,6 +24,7 @@ from counterplay.forms.rules import TERMINAL
 from counterplay.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
 from counterplay.forms.together import Together
 from counterplay.solvers.egt import ExcessiveGap
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.prox import Half, smoothed_reply
 
 
@@ -251,7 +252,10 @@ def test_one_over_t(name: str, value: float, kind: str) -> None:
 
 def test_a_players_own_form_gives_the_same_bits() -> None:
     game = cp.load("kuhn")
-    own, given_form = ExcessiveGap(game, 0), ExcessiveGap(game, 0, game.sequence_form)
+    own, given_form = (
+        ExcessiveGap(game, 0),
+        ExcessiveGap(game, 0, Problem(game, game.sequence_form)),
+    )
     for solver in (own, given_form):
         solver.step(50)
     assert np.array_equal(own.weights(), given_form.weights())
@@ -268,8 +272,8 @@ def test_refusals() -> None:
     with pytest.raises(BadParameter, match="zero"):
         ExcessiveGap(BATTLE, 0)
     with pytest.raises(BadParameter, match="zero"):
-        ExcessiveGap(game, 0, SequenceForm(one, two._replace(value=2.0 * two.value)))
+        ExcessiveGap(game, 0, Problem(game, SequenceForm(one, two._replace(value=2.0 * two.value))))
     with pytest.raises(BadParameter, match="least probabilities"):
-        ExcessiveGap(game, 0, SequenceForm(one._replace(floor=floor), two))
+        ExcessiveGap(game, 0, Problem(game, SequenceForm(one._replace(floor=floor), two)))
     with pytest.raises(BadParameter, match="perfect recall"):
         ExcessiveGap(FORGETFUL, 0)

@@ -150,7 +150,7 @@ def test_what_was_learnt_fades_everywhere() -> None:
     solver = new_solver(cp.load("leduc"), "mccfr-external", 1, NEAR)
     solver.step(4_000)
     before = solver.weights().copy()
-    solver.fade(0.5)
+    solver.discount(0.5)
     np.testing.assert_allclose(solver.weights(), 0.5 * before)
     solver.step(1_000)
     assert solver.weights().sum() > 0.5 * before.sum()

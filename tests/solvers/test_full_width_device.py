@@ -126,7 +126,7 @@ def test_a_device_forgets_a_share(emulated: None) -> None:
     solver = new_solver(cp.load("kuhn"), "cfr", 0, {"backend": "cuda"})
     solver.step(3)
     before = solver.tables()["regret1"].copy()
-    solver.fade(0.5)
+    solver.discount(0.5)
     solver._regrets._fetched = False  # what the device has now
     np.testing.assert_allclose(solver.tables()["regret1"], 0.5 * before)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 from counterplay.solvers.base import Solver
 from counterplay.solvers.cfr import CFR, CFRPlus
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from counterplay.forms.game import Game
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 from counterplay.kernels.jit import index
 from counterplay.kernels.policy import regret_matching
 from counterplay.kernels.rng import new_state

@@ -26,6 +26,7 @@ from counterplay.holdem.walk.shape import streets_of
 from counterplay.solvers import public
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.device_boards import deal_boards, new_boards, new_dealer
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.public import DTYPE, Tables, ties_of
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import Rows, new_work
@@ -72,7 +73,8 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Table
 
 
 def _check(game: Game, form: Any, batch: int, n: int, near: float) -> None:
-    solver = new_solver(game, "mccfr-public", 5, {"backend": "cuda", "batch": batch}, form)
+    problem = Problem(game, form)
+    solver = new_solver(game, "mccfr-public", 5, {"backend": "cuda", "batch": batch}, problem)
     solver.step(n)
     wanted = _on_processor(game, form, 5, batch, n)
     for name, array in wanted._asdict().items():
@@ -139,7 +141,7 @@ def test_a_device_forgets_a_share(emulated: None) -> None:
     )
     solver.step(2)
     before = {name: solver.tables()[name].copy() for name in ("regret", "strategy_sum")}
-    solver.fade(0.5)
+    solver.discount(0.5)
     solver._team._fetched = False  # what the device has now
     for name, array in before.items():
         np.testing.assert_allclose(solver.tables()[name], 0.5 * array)

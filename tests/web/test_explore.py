@@ -13,8 +13,8 @@ import pytest
 from support.web import ask
 
 import counterplay as cp
+from counterplay.forms.registry import load
 from counterplay.forms.rules import CHANCE
-from counterplay.games.registry import load
 from counterplay.holdem.cards import HOLDING_CARDS, card_text, cards
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.web.app import make_app

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from counterplay.forms.registry import GAMES, load
 from counterplay.forms.rules import CHANCE
-from counterplay.games.registry import GAMES, load
 from counterplay.web.boards.board import PlainBoard, board_of
 from counterplay.web.play.walk import Walk, walk_of
 

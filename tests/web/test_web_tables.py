@@ -13,8 +13,8 @@ import pytest
 from support.web import ask
 
 from counterplay.evaluation.exact import best_response
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.holdem.cards import card_text
 from counterplay.opponents.hands.phh import read_phh
 from counterplay.web.app import make_app

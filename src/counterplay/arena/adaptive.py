@@ -19,8 +19,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
@@ -58,7 +58,7 @@ class OnlineLearner:
         threads: int = 1,
         seed: int = 0,
     ) -> None:
-        if not (game.abilities.bots and game.abilities.hands):
+        if not (game.can("bots") and game.can("hands")):
             raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
         check_limit(game)
         if engine not in engines():
@@ -88,8 +88,8 @@ class OnlineLearner:
     def believe(self, model: Strategy, trust: np.ndarray) -> None:
         """Respond to this model from now on, believed so much at each information set."""
         for solver in self._solvers:
-            solver.believe(model, trust)
-            solver.fade(FADE)
+            solver.replace_model(model, trust)
+            solver.discount(FADE)
 
     def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
         """So many iterations, half in each seat, or until somebody says stop."""

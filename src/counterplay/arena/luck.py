@@ -20,8 +20,8 @@ from counterplay.base.progress import Tell, untold
 from counterplay.evaluation.luck import adjusted_payoffs
 from counterplay.evaluation.pairs import can_pair, pair_values
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.holdem.betting import BettingTree, PublicNodes
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.deal import (

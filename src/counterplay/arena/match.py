@@ -39,8 +39,8 @@ from counterplay.base.progress import Tell, untold
 from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.holdem.table import Table
@@ -147,12 +147,12 @@ def play_match(
     check_adjusted(luck_adjusted)
     game = as_game(game, a)
     if target is not None:
-        if not game.abilities.hands:
+        if not game.can("hands"):
             raise BadParameter("only hands of hold'em can be logged")
         if game.rules.betting != LIMIT:
             raise BadParameter("only hands with the usual limit betting can be logged")
         target.check()
-    dealt = game.abilities.bots
+    dealt = game.can("bots")
     if cards is not None and not dealt:
         raise BadParameter(f"cards are dealt in hold'em, not in {game.name}")
     players = (as_bot(a, tell), as_bot(b, tell)) if dealt else (a, b)
@@ -253,7 +253,7 @@ def _by_cluster(cluster: Cluster, match: FarMatch, stop: Stop) -> Generator[Part
 def _sit_down(match: FarMatch) -> PlayRun:
     """What plays, in a process of the cluster."""
     game, plan = match.game, match.plan
-    if not game.abilities.bots:
+    if not game.can("bots"):
         return _strategies(game, _own_copy(match.a), _own_copy(match.b), plan)
     players = tuple(as_bot(_own_copy(player)) for player in (match.a, match.b))
     if not match.bots:
@@ -300,7 +300,7 @@ def _adjuster(
     tell: Tell,
 ) -> HoldemLuck | TreeLuck | None:
     """Who takes the luck out, if anybody."""
-    holdem = game.abilities.bots
+    holdem = game.can("bots")
     applies = plan.seat is None and (
         game.rules.betting == LIMIT if holdem else game.abilities.listed and game.n_players == 2
     )

@@ -32,8 +32,8 @@ from counterplay.arena.tally import tally
 from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.parallel.stopping import stop_signals

@@ -141,7 +141,7 @@ def solve(
     Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves
     before it stops.
     """
-    from counterplay.games.registry import load
+    from counterplay.forms.registry import load
     from counterplay.solvers import run as runs
     from counterplay.solvers.algorithms import ALGORITHMS, default_solver, find_solver
 
@@ -166,8 +166,6 @@ def solve(
         if game is None:
             raise BadParameter("which game? For example: counterplay solve kuhn")
         if algorithm is not None:
-            import counterplay.responses.algorithms  # noqa: F401  for what it says of its own
-
             algorithm = find_solver(algorithm).name
         if folder is not None:
             check_new_run(folder)

@@ -171,7 +171,7 @@ def print_campaign(campaign: Any) -> None:
 def report_run(result: Any, folder: Path, as_json: bool) -> None:
     from counterplay.evaluation.exact import expected_value
 
-    exact = result.game.abilities.exact
+    exact = result.game.evaluator.immediate
     values = expected_value(result.game, result.strategy).tolist() if exact else None
     rate = result.iterations / max(result.seconds, 1e-9)
     if as_json:
@@ -206,7 +206,7 @@ def report_run(result: Any, folder: Path, as_json: bool) -> None:
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
-        if result.game.abilities.bots:
+        if result.game.can("bots"):
             out.print(f"play it: counterplay match {folder} always-call")
         out.print(f"look at it: counterplay show {folder}")
     found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets

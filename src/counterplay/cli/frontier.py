@@ -117,7 +117,7 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
         print_json({"game": curve.game.name, "points": points, "recommended_p": best})
         return
     out.print(curve.table())
-    if curve.game.abilities.boards:
+    if curve.game.evaluator.on_request:
         _print_millibets(curve)
     if advice is not None:
         out.print(

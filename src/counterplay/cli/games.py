@@ -41,7 +41,7 @@ def games(
     as_json: AsJson = False,
 ) -> None:
     """List the games, or describe one: how many histories and information sets it has."""
-    from counterplay.games.registry import GAMES, load
+    from counterplay.forms.registry import GAMES, load
 
     if game is not None:
         with status(f"building {game}"):

@@ -84,7 +84,7 @@ def _player(
 ) -> Adaptive:
     from counterplay.arena.adapt.player import Adaptive
     from counterplay.arena.adapt.portfolio import KNOWN, portfolio
-    from counterplay.games.registry import load
+    from counterplay.forms.registry import load
 
     if memory is not None and memory.suffix != ".parquet":
         raise BadParameter(f"a memory is a file of hands, .parquet, not {memory}")

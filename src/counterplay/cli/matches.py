@@ -244,12 +244,12 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     """The game and the two players: strategies, or in hold'em bots that carry the name they were
     called by."""
     from counterplay.base.own import is_own
-    from counterplay.games.registry import load
+    from counterplay.forms.registry import load
     from counterplay.opponents.bots.registry import BOTS, as_bot
     from counterplay.opponents.bots.table import strategy_bot
 
     loaded = load(game) if game is not None else None
-    if loaded is not None and not loaded.abilities.bots:
+    if loaded is not None and not loaded.can("bots"):
         return loaded, read_strategy(a, game), read_strategy(b, game)
     players: list[Any] = []
     for name in (a, b):
@@ -257,7 +257,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
             players.append(as_bot(name))
             continue
         strategy = read_strategy(name, game)
-        if not strategy.game.abilities.bots:
+        if not strategy.game.can("bots"):
             return (
                 strategy.game,
                 read_strategy(a, strategy.game.name),

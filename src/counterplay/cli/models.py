@@ -76,7 +76,7 @@ def model(
     For example: counterplay match probe poki -n 20000 --log hands.parquet --observer a
     and then: counterplay model hands.parquet --player poki
     """
-    from counterplay.games.registry import load
+    from counterplay.forms.registry import load
     from counterplay.opponents.hands.parquet import read_any
     from counterplay.opponents.models.file import save_model
     from counterplay.opponents.models.model import learn_model

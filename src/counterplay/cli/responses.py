@@ -275,10 +275,11 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
         "new iterations": max(run.iterations - run.started_at for run in response.runs),
         "seconds": response.seconds,
     }
-    if response.game.abilities.exact or response.game.abilities.boards:
+    evaluator = response.game.evaluator
+    if evaluator.immediate or evaluator.on_request:
         facts |= unit_fact(response.game) | _worth(response, as_json)
     print_facts(facts | {"saved in": str(folder)}, as_json)
-    if response.game.abilities.boards and math.isnan(response.payoff) and not as_json:
+    if evaluator.on_request and math.isnan(response.payoff) and not as_json:
         out.print(
             "What it wins and risks was not measured, since that takes long. An estimate: "
             f"counterplay respond --resume {folder} --flops 40; exactly: --backend cuda instead."
@@ -298,7 +299,7 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
         (gain, response.exploitation, ""),
         (risk, response.exploitability, "high"),
     ]
-    boards = response.game.abilities.boards
+    boards = response.game.evaluator.on_request
     if boards and both:
         for name, value, too in found[2:]:
             key = key_of(name)

@@ -62,7 +62,7 @@ def show(
     For example: counterplay show mine --cards AhKd --board Qs7d2c --betting rc/
     """
     profile = read_strategy(strategy, game)
-    if not profile.game.abilities.grid:
+    if not profile.game.can("grid"):
         why = f"the strategy is for {profile.game.name}, which is no hold'em"
         refuse_given(context, OF_HOLDEM, why)
     if profile.player is not None and not as_json:
@@ -74,7 +74,7 @@ def show(
         return
     refuse_given(context, ["board"], "--board goes with --cards")
     filtered = any(given is not None for given in (player, street, infoset, table))
-    if profile.game.abilities.grid and not filtered:
+    if profile.game.can("grid") and not filtered:
         _grid(profile, Path(strategy), betting, picture, as_json)
         return
     refuse_given(context, ["betting", "picture"], "these are rows of a table")

@@ -64,7 +64,7 @@ def evaluate(
     if seconds is not None:
         raise BadParameter("--seconds goes with --method play")
     options = walk_options(backend, flops, seed)
-    if profile.game.abilities.boards:
+    if profile.game.evaluator.on_request:
         if against is not None:
             raise BadParameter(
                 f"--against is not for hold'em; counterplay match {strategy} {against}"
@@ -78,7 +78,7 @@ def evaluate(
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {profile.game.name}")
     with status(f"evaluating {strategy}"):
         loaded = profile.game
-        if not loaded.abilities.exact:
+        if not loaded.evaluator.immediate:
             raise BadParameter(
                 f"{loaded.name} is too large to evaluate exactly; "
                 f"play it: counterplay match {strategy} {_somebody(loaded)}"
@@ -156,7 +156,7 @@ def _best_of(game: Any, player: int) -> str:
 
 def _somebody(game: Any) -> str:
     """Whom to play: a bot where there are any, else another strategy."""
-    return "always-call" if game.abilities.bots else f"OTHER --game '{game.name}'"
+    return "always-call" if game.can("bots") else f"OTHER --game '{game.name}'"
 
 
 def _one_seat(response: Any) -> dict[str, Any]:

@@ -123,14 +123,14 @@ def _read_option(text: str) -> tuple[str, Any]:
 
 
 def read_strategy(text: str, game: str | None) -> Any:
+    from counterplay.forms.registry import load
     from counterplay.forms.strategy import Strategy
-    from counterplay.games.registry import load
 
     if text == "uniform":
         if game is None:
             raise BadParameter("uniform needs to know the game: add --game kuhn")
         return Strategy.uniform(load(game))
-    if game is not None and not os.path.exists(text) and load(game).abilities.bots:
+    if game is not None and not os.path.exists(text) and load(game).can("bots"):
         from counterplay.opponents.bots.registry import BOTS
 
         spec = BOTS.get(text)

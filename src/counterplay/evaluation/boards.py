@@ -11,16 +11,17 @@ on one half of the flops and paying on the other.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter, whole_number
+from counterplay.base.errors import BadParameter, unknown, whole_number
 from counterplay.base.progress import TellShare, untold
 from counterplay.base.store import Piece, Slot, cached_store, digest, write_or_warn
 from counterplay.evaluation.estimate import FlopEstimate, stratified_half
+from counterplay.forms.evaluator import Evaluator, Payoff
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.strategy import Strategy
@@ -375,3 +376,51 @@ def value_by_board(game: Game, strategy: Strategy | Mixture, **options: Any) -> 
     shares = [1.0] if instead is None else [1.0 - instead.share, instead.share]
     found = values_by_board(game, [ValueAsked(0, table, by, instead) for by in tables], **options)
     return sum(value * share for value, share in zip(found, shares, strict=True))
+
+
+class BoardEvaluator(Evaluator):
+    """By vector-form traversal of the public tree, board by board."""
+
+    name = "boards"
+    how = (
+        "is measured by walking its boards, which takes long; say how: measure={'flops': 40} for "
+        "an estimate, {'backend': 'cuda'} exactly; in a command --flops 40 or --backend cuda"
+    )
+
+    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
+        if options is None:
+            return False
+        strange = [name for name in options if name not in OPTIONS]
+        if strange:
+            raise unknown("option of measure", strange[0], OPTIONS)
+        check_walk(self.game, **options, questions=payoffs)
+        return True
+
+    def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+        value = value_by_board(self.game, strategy, **options)
+        return np.array([value, -value], dtype=object if options.get("flops") else None)
+
+    def best_response(
+        self, strategy: Strategy | Mixture, player: int, **options: Any
+    ) -> tuple[float, None]:
+        return best_values(self.game, strategy, [player], **options)[0], None
+
+    def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
+        return sum(best_values(self.game, strategy, **options))
+
+    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
+        tables = {
+            id(one): strategy_table(one) for ask in asked for one in ask[1:] if one is not None
+        }
+        questions = [
+            ValueAsked(
+                one.player,
+                tables[id(one.against)],
+                None if one.by is None else tables[id(one.by)],
+            )
+            for one in asked
+        ]
+        return values_by_board(self.game, questions, **options)
+
+
+EVALUATOR = BoardEvaluator

@@ -3,23 +3,27 @@ a tree, and for hold'em.
 
 Two players with perfect recall use a full-width form: one product and one pass, by so many
 `threads`, on a `backend`, with a `precision` (`forms/means.py`). Any number of players use the
-tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend` ("cuda", "cpu"
-or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and `tell`, which
-hears the share done. Everywhere a `Mixture` may stand for a strategy.
+tree. Rules may name another evaluator: hold'em is walked by its boards (`boards.py`), which takes
+options: `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed`
+of that sample, and `tell`, which hears the share done. Everywhere a `Mixture` may stand for a
+strategy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter
+from counterplay.forms.evaluator import Evaluator, Payoff
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
+from counterplay.forms.registry import as_game
 from counterplay.forms.sequence import (
     best_reply,
     plan_from_policy,
@@ -29,7 +33,6 @@ from counterplay.forms.sequence import (
 )
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.width import FullWidthForm, payoff_gradient
-from counterplay.games.registry import as_game
 
 _MEANS = tuple(field.name for field in fields(Means))
 
@@ -48,21 +51,7 @@ class BestResponse:
 def expected_value(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
     """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
     game, strategy = _checked(game, strategy)
-    if _by_board(game, options):
-        from counterplay.evaluation.boards import value_by_board
-
-        value = value_by_board(game, strategy, **options)
-        return np.array([value, -value], dtype=object if options.get("flops") else None)
-    strategy = _one_strategy(strategy)
-    if game.n_players == 2 and game.perfect_recall:
-        values = []
-        for player in (0, 1):
-            payoff = _gradient(game, strategy.probabilities, player)
-            values.append(float(payoff @ strategy.plan(player)))
-        return np.array(values)
-    values_by_tree = np.empty(game.n_players)
-    tree_value(game.tree, strategy.probabilities, np.empty(game.n_nodes), values_by_tree)
-    return values_by_tree
+    return game.evaluator.value(strategy, **options)
 
 
 def best_response(
@@ -72,15 +61,7 @@ def best_response(
     recall; in hold'em he sees his cards and remembers."""
     game, strategy = _checked(game, strategy)
     game.check_player(player)
-    if _by_board(game, options):
-        from counterplay.evaluation.boards import best_values
-
-        return BestResponse(game, player, best_values(game, strategy, [player], **options)[0], None)
-    strategy = _one_strategy(strategy)
-    probabilities = strategy.probabilities.copy()
-    out, replies = probabilities[game.slots(player)], _replies(game, options)
-    value = _best_reply(game, strategy.probabilities, player, out, replies)
-    return BestResponse(game, player, value, Strategy(game, probabilities))
+    return BestResponse(game, player, *game.evaluator.best_response(strategy, player, **options))
 
 
 def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
@@ -90,44 +71,82 @@ def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: An
     deviating.
     """
     game, strategy = _checked(game, strategy)
-    if game.abilities.keyed:
-        raise BadParameter(
-            f"{game.name} is played without a tree, so its exploitability is only known from "
-            f"below: method='play', on the command line --method play"
-        )
-    if _by_board(game, options):
-        from counterplay.evaluation.boards import best_values
-
-        return sum(best_values(game, strategy, **options))
-    probabilities = _one_strategy(strategy).probabilities
-    return policy_exploitability(game, probabilities, _replies(game, options))
+    return game.evaluator.exploitability(strategy, **options)
 
 
 def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Strategy | Mixture]:
     """The game, by name or not, and the strategy as it is, where it belongs to it."""
     one = strategy.one if isinstance(strategy, Mixture) else strategy
     game = as_game(game, one)
-    if isinstance(strategy, KeyedStrategy) and game.abilities.listed:
-        strategy = one = strategy.on(game)  # carried over to the tree
+    if isinstance(strategy, KeyedStrategy):
+        strategy = one = strategy.on(game)  # carried over to the tree, where there is one
     check_same_game(game, one)
     return game, strategy
 
 
-def _one_strategy(strategy: Strategy | Mixture) -> Strategy:
-    return strategy.strategy() if isinstance(strategy, Mixture) else strategy
+class FormEvaluator(Evaluator):
+    """By the game's forms, as a whole."""
 
+    name = "exact"
 
-def _by_board(game: Game, options: dict[str, Any]) -> bool:
-    """Whether a game is walked by its boards; if not, the options are those of full width."""
-    if game.abilities.boards:
-        return True
-    strange = sorted(set(options) - set(_MEANS))
-    if strange:
-        raise BadParameter(
-            f"{strange[0]} is for games that are walked by the board; {game.name} is "
-            f"evaluated as a whole, with {', '.join(_MEANS)}"
-        )
-    return False
+    @property
+    def immediate(self) -> bool:
+        return self.game.abilities.exact
+
+    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
+        if options:
+            raise BadParameter(
+                f"{next(iter(options))} is for games that are walked by the board; responses in "
+                f"{self.game.name} are measured as a whole"
+            )
+        return False
+
+    def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+        game, one = self.game, self._one(strategy, options)
+        if game.n_players == 2 and game.perfect_recall:
+            values = []
+            for player in (0, 1):
+                payoff = _gradient(game, one.probabilities, player)
+                values.append(float(payoff @ one.plan(player)))
+            return np.array(values)
+        values_by_tree = np.empty(game.n_players)
+        tree_value(game.tree, one.probabilities, np.empty(game.n_nodes), values_by_tree)
+        return values_by_tree
+
+    def best_response(
+        self, strategy: Strategy | Mixture, player: int, **options: Any
+    ) -> tuple[float, Strategy]:
+        game, one = self.game, self._one(strategy, options)
+        probabilities = one.probabilities.copy()
+        out, replies = probabilities[game.slots(player)], _replies(game, options)
+        value = _best_reply(game, one.probabilities, player, out, replies)
+        return value, Strategy(game, probabilities)
+
+    def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
+        if self.game.abilities.keyed:
+            raise BadParameter(
+                f"{self.game.name} is played without a tree, so its exploitability is only known "
+                f"from below: method='play', on the command line --method play"
+            )
+        policy = self._one(strategy, options).probabilities
+        return policy_exploitability(self.game, policy, _replies(self.game, options))
+
+    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
+        return [
+            self.best_response(one.against, one.player, **options)[0]
+            if one.by is None
+            else float(self.value(one.against.replace(one.by, one.player), **options)[one.player])
+            for one in asked
+        ]
+
+    def _one(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
+        strange = sorted(set(options) - set(_MEANS))
+        if strange:
+            raise BadParameter(
+                f"{strange[0]} is for games that are walked by the board; {self.game.name} is "
+                f"evaluated as a whole, with {', '.join(_MEANS)}"
+            )
+        return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
 
 def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
@@ -210,3 +229,6 @@ def _gradient(game: Game, policy: np.ndarray, player: int) -> np.ndarray:
     sequence = treeplex(game.tree, player)[1]
     tree_gradient(game.tree, policy, player, sequence, np.empty(game.n_nodes), payoff)
     return payoff
+
+
+EVALUATOR = FormEvaluator

@@ -106,7 +106,7 @@ class _Held:
 def can_pair(game: Game) -> bool:
     """Whether pairs of a game's buckets can be counted."""
     return (
-        game.abilities.boards
+        game.can("boards")
         and max(game.rules.view.counts) <= MOST_BUCKETS
         and game.rules.betting.n_streets == STREETS
         and game.rules.view.deck.full

@@ -20,11 +20,9 @@ class Abilities:
     listed: bool = True  # its histories: as a tree, its strategies as tables
     full_width: bool = True  # a sequence form, for solvers and responses that do not sample
     exact: bool = True  # values, best responses and exploitability
-    boards: bool = False  # exact values as well, but only by walking every board
-    bots: bool = False  # matches on dealt cards, of bots and of strategies with unlike buckets
-    hands: bool = False  # logs of hands, and models and play online that learn from them
-    grid: bool = False  # a picture of what is done with each starting hand
     keyed: bool = False  # its information sets are found while playing: strategies are by key
+    #: What packages above ask for by words of their own (`Game.can`).
+    also: frozenset[str] = frozenset()
 
 
 #: Of a game that makes its own form for sampling and says nothing else.

@@ -62,6 +62,9 @@ class CompiledRules:
     max_actions: int  # of a player at one information set
     depth: int  # decisions of all players in the longest history
     constants: Sequence[int] = ()  # parameters of the game: `c` of every function
+    #: The solver that samples it where nobody names one: it may be deep, and walks of external
+    #: sampling long.
+    sampler: ClassVar[str] = "mccfr"
 
     @staticmethod
     def start(c: Any, state: Any) -> None:

@@ -1,10 +1,11 @@
-"""Strategies to and from other libraries. The layer of the games says how (`set_openspiel`)."""
+"""Strategies to and from other libraries. A file that sets `EXCHANGE` says how."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from counterplay.base.registry import Registry
 from counterplay.forms.game import Game
 
 if TYPE_CHECKING:
@@ -14,17 +15,12 @@ if TYPE_CHECKING:
 class Exchange(NamedTuple):
     """How strategies come from a library and go there."""
 
+    name: str
     read: Callable[[Any, Any], Strategy]
     write: Callable[[Any, str], Any]
 
 
-_openspiel: Callable[[], Exchange] | None = None
-
-
-def set_openspiel(found: Callable[[], Exchange]) -> None:
-    """Tell strategies how (done by the package itself)."""
-    global _openspiel
-    _openspiel = found
+EXCHANGES: Registry[Exchange] = Registry("exchange", lambda spec: isinstance(spec, Exchange))
 
 
 class Exchanged:
@@ -36,11 +32,9 @@ class Exchanged:
         OpenSpiel game, or our twin of one of theirs, such as `leduc`. `policy`: whatever has
         `action_probabilities(state)`, in Python or C++, or a mapping from information states to
         probabilities of actions."""
-        assert _openspiel is not None
-        return _openspiel().read(game, policy)
+        return EXCHANGES["openspiel"].read(game, policy)
 
     def to_openspiel(self, kind: str = "python") -> Any:
         """The same as a `TabularPolicy` of OpenSpiel: `python`, or `cpp` for their solvers and
         measures in C++."""
-        assert _openspiel is not None
-        return _openspiel().write(self, kind)
+        return EXCHANGES["openspiel"].write(self, kind)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadGame, BadParameter
+from counterplay.base.registry import Registry
 from counterplay.forms.abilities import (
     FOUND,
     SAMPLED_ONLY,
@@ -25,17 +26,13 @@ from counterplay.forms.build import Labels
 from counterplay.forms.compiled import CompiledRules, shape_of
 from counterplay.forms.compiled_states import StatesOfRules
 from counterplay.forms.digest import rules_digest
+from counterplay.forms.evaluator import Evaluator
 from counterplay.forms.found_form import RulesForm, rules_form
 from counterplay.forms.levels import build_levels, label_levels
 from counterplay.forms.rules import FormRules, LevelRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
 from counterplay.forms.tree import HistoryTree, level_bounds
-
-#: Who knows algorithms that sample a game, for an error that names them; layers above add
-#: themselves.
-SAMPLERS: list[Callable[[Any], Iterable[str]]] = []
-
 
 #: Games with more are played without a tree unless somebody asks for one.
 MOST_HISTORIES = 2**27
@@ -109,6 +106,16 @@ class Game:
         bots, ..."""
         return self._abilities
 
+    def can(self, word: str) -> bool:
+        """Whether the rules offer what a package above calls so, such as `bots`."""
+        return word in self.abilities.also
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Who measures strategies of the game."""
+        evaluators: Registry[Callable[[Game], Evaluator]] = Registry("evaluator")
+        return evaluators.find(getattr(self.rules, "evaluator", "exact"))(self)
+
     @property
     def unit(self) -> Unit:
         """What payoffs are counted in; as text what stands behind a number, such as `per game`
@@ -138,7 +145,10 @@ class Game:
         return self._built[0]
 
     def _too_large(self, what: str) -> BadGame:
-        known = ", ".join(name for names in SAMPLERS for name in names(self))
+        solvers: Registry[Any] = Registry("solver")
+        responses: Registry[Any] = Registry("response")
+        names = sorted(name for name, one in solvers.items() if one.sampled and one.plays(self))
+        known = ", ".join([*names, *(name for name, one in responses.items() if one.sampled)])
         why = "is played without a tree" if self.abilities.keyed else "is too large for that"
         return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 
@@ -290,7 +300,7 @@ class Game:
     @property
     def measurable(self) -> bool:
         """Whether exploitability can be computed."""
-        return self.abilities.exact and self.perfect_recall
+        return self.evaluator.immediate and self.perfect_recall
 
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""

@@ -82,8 +82,7 @@ class KeyedStrategy(Strategy):
         return len(self.keys)
 
     @classmethod
-    def uniform(cls, game: Game | str) -> Strategy:
-        assert isinstance(game, Game)
+    def _uniform(cls, game: Game) -> Strategy:
         none = np.zeros((0, key_words(game.form.shape)), dtype=np.uint64)
         return cls(game, none, np.zeros(0, dtype=np.int64), np.zeros(0))
 
@@ -237,6 +236,23 @@ class KeyedStrategy(Strategy):
         shares = carried(tree_game, keys, found, self.counts, self.probabilities)
         return Strategy(tree_game, shares).for_player(self.player)
 
+    @classmethod
+    def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
+        return keyed_from_tree(strategy, game).for_player(strategy.player)
+
+    @classmethod
+    def _read(cls, path: Path, game: Game) -> Strategy:
+        arrays, header = files.read_arrays(path, "strategy")
+        for name, kind in ARRAYS.items():
+            if name not in arrays or arrays[name].dtype != kind:
+                raise BadFile(f"{path}: damaged (no {name} in it)")
+        if header.get("fingerprint") != game.fingerprint:
+            raise BadFile(f"{path}: the rules of {game.name} changed since it was written")
+        try:
+            return cls(game, **arrays).for_player(header.get("player"))
+        except (BadStrategy, BadParameter) as error:
+            raise BadFile(f"{path}: {error}") from None
+
     def save(self, path: str | Path) -> None:
         header: dict[str, Any] = {
             "game": self.game.name,
@@ -271,21 +287,6 @@ def _is_called(name: str, owner: int, wanted: str) -> bool:
     """Whether a name, with its player in front or without, is like that."""
     short = name.removeprefix(f"{numbered(owner)}: ")
     return wanted in (name, short) or fnmatchcase(name, wanted) or fnmatchcase(short, wanted)
-
-
-def load_keyed(path: Path, game: Game) -> Strategy:
-    """What `save` wrote."""
-    arrays, header = files.read_arrays(path, "strategy")
-    for name, kind in ARRAYS.items():
-        if name not in arrays or arrays[name].dtype != kind:
-            raise BadFile(f"{path}: damaged (no {name} in it)")
-    if header.get("fingerprint") != game.fingerprint:
-        raise BadFile(f"{path}: the rules of {game.name} changed since it was written")
-    try:
-        strategy = KeyedStrategy(game, **arrays)
-        return strategy.for_player(header.get("player"))
-    except (BadStrategy, BadParameter) as error:
-        raise BadFile(f"{path}: {error}") from None
 
 
 def keyed_from_tree(strategy: Strategy, game: Game) -> KeyedStrategy:

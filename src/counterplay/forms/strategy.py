@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,47 +18,34 @@ from counterplay.forms.display import StrategyShown
 from counterplay.forms.exchange import Exchanged
 from counterplay.forms.game import Game
 from counterplay.forms.probabilities import checked, numbers, where
+from counterplay.forms.registry import as_game, load
 from counterplay.forms.sequence import plan_from_policy
 from counterplay.kernels.policy import normalise
 
 #: Strategies with so many slots are compressed on disk.
 COMPRESSED_FROM = 100_000
 
-_find_game: Callable[[str], Game] | None = None
 
+def _kind(game: Game) -> type[Strategy]:
+    """The class of a game's strategies; that of `keyed.py` is built on this one."""
+    from counterplay.forms.keyed import KeyedStrategy
 
-def set_game_finder(finder: Callable[[str], Game]) -> None:
-    """Tell `Strategy.load` how to get a game by its name (done by the package itself)."""
-    global _find_game
-    _find_game = finder
-
-
-def as_game_of(game: Game | str) -> Game:
-    """A game as it is, or by name."""
-    return _as_game(game)
-
-
-def _by_key() -> Any:
-    """What `keyed.py` does, which is built on this."""
-    from counterplay.forms import keyed
-
-    return keyed
+    return KeyedStrategy if game.abilities.keyed else Strategy
 
 
 def _listed(game: Game, what: str) -> None:
-    if game.abilities.keyed:
+    if _kind(game) is not Strategy:
         raise BadStrategy(
             f"{game.name} is played without a tree, so its information sets are not listed, which "
             f"{what} needs; strategies of it come from solve"
         )
 
 
-def _as_game(game: Game | str) -> Game:
-    if isinstance(game, str) and _find_game is not None:
-        return _find_game(game)
-    if not isinstance(game, Game):
+def as_game_of(game: Game | str) -> Game:
+    """A game as it is, or by name."""
+    if not isinstance(game, Game | str):
         raise BadStrategy(f"a strategy is for a game, not for {game!r}")
-    return game
+    return as_game(game)
 
 
 class Row(NamedTuple):
@@ -95,24 +82,25 @@ class Strategy(Exchanged, StrategyShown):
     @classmethod
     def uniform(cls, game: Game | str) -> Strategy:
         """Every action with the same probability."""
-        game = _as_game(game)
-        if game.abilities.keyed:
-            made: Strategy = _by_key().KeyedStrategy.uniform(game)
-            return made
+        game = as_game_of(game)
+        return _kind(game)._uniform(game)
+
+    @classmethod
+    def _uniform(cls, game: Game) -> Strategy:
         counts = np.diff(game.form.first)
         return cls(game, np.repeat(1.0 / counts, counts))
 
     @classmethod
     def random(cls, game: Game | str, seed: int = 0) -> Strategy:
         """Probabilities drawn uniformly from each simplex."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "a random strategy")
         return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
 
     @classmethod
     def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "an array of weights")
         values = numbers(game, weights)
         if np.any(values < 0):
@@ -127,7 +115,7 @@ class Strategy(Exchanged, StrategyShown):
     def from_table(cls, game: Game | str, table: Mapping[str, Mapping[str, float]]) -> Strategy:
         """From `{information set: {action: probability}}`, labels as in `table()`. What is not
         named is played uniformly."""
-        game = _as_game(game)
+        game = as_game_of(game)
         _listed(game, "a table")
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
@@ -176,13 +164,14 @@ class Strategy(Exchanged, StrategyShown):
 
     def on(self, game: Game | str) -> Strategy:
         """The same strategy for the same game played with a tree, or without one."""
-        other = _as_game(game)
-        return self.keyed(other) if other.abilities.keyed else _same(self, other)
+        other = as_game_of(game)
+        return _kind(other)._carried(self, other)
 
-    def keyed(self, game: Game) -> Strategy:
-        """The same strategy for the same game played without a tree."""
-        made: Strategy = _by_key().keyed_from_tree(self, game).for_player(self.player)
-        return made
+    @classmethod
+    def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
+        """A strategy of a tree for a game of this class."""
+        check_same_game(game, strategy)
+        return strategy
 
     def plan(self, player: int) -> np.ndarray:
         """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
@@ -215,10 +204,11 @@ class Strategy(Exchanged, StrategyShown):
         to, it is this strategy. Needs perfect recall; `Mixture` does not.
         """
         check_same_game(self.game, other)
-        if self.game.abilities.boards:
+        forgotten = getattr(self.game.rules, "forgotten", None)
+        if forgotten is not None:
             raise BadParameter(
                 f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
-                "forget their earlier buckets; cp.Mixture(one, other, weight) can be measured"
+                f"forget {forgotten}; cp.Mixture(one, other, weight) can be measured"
             )
         if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
             raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
@@ -257,11 +247,9 @@ class Strategy(Exchanged, StrategyShown):
         if not isinstance(name, str):
             raise BadFile(f"{path}: damaged (no game in it)")
         if game is None:
-            if _find_game is None:
-                raise BadFile(f"{path}: is for {name}; pass that game as `game=`")
             check_not_own(name, path, "give the game: --game, in Python game=")
             try:
-                game = _find_game(name)
+                game = load(name)
             except CounterplayError as error:
                 raise BadFile(
                     f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? "
@@ -269,25 +257,21 @@ class Strategy(Exchanged, StrategyShown):
                 ) from None
         if game.name != name:
             raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
-        if game.abilities.keyed:
-            read: Strategy = _by_key().load_keyed(path, game)
-            return read
+        return _kind(game)._read(path, game)
+
+    @classmethod
+    def _read(cls, path: Path, game: Game) -> Strategy:
         arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
         if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
             raise BadFile(f"{path}: damaged (no probabilities in it)")
         if header.get("fingerprint") != game.fingerprint:
             raise BadFile(
-                f"{path}: the rules or the numbering of {name} changed since it was written"
+                f"{path}: the rules or the numbering of {game.name} changed since it was written"
             )
         try:
             return cls(game, arrays["probabilities"]).for_player(header.get("player"))
         except (BadStrategy, BadParameter) as error:
             raise BadFile(f"{path}: {error}") from None
-
-
-def _same(strategy: Strategy, game: Game) -> Strategy:
-    check_same_game(game, strategy)
-    return strategy
 
 
 def check_same_game(game: Game, strategy: Strategy) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.forms.spec import GameSpec
 from counterplay.games.bluff_compiled import CompiledBluff
-from counterplay.games.spec import GameSpec
 
 MAX_LADDER = 40  # of a tree: bids fit into the bits of an int64
 

@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 
 from counterplay.base.disk import read_bytes
 from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.forms.spec import GameSource
 from counterplay.games.gambit_words import Words
+
+ENDINGS = (".efg", ".nfg")
 
 MOST_BYTES = 1 << 28
 MOST_PROFILES = 10_000_000
@@ -284,3 +287,10 @@ def _apart(actions: Sequence[str]) -> tuple[str, ...]:
             name += "'"
         found.append(name)
     return tuple(found)
+
+
+def _read(path: str) -> Any:
+    return read_gambit(Path(path))
+
+
+SOURCE = (GameSource("efg", _read, "game.efg"), GameSource("nfg", _read, "game.nfg"))

@@ -17,9 +17,10 @@ import numpy as np
 from counterplay.base.errors import BadParameter, TooLarge
 from counterplay.base.files import write_text
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.sequence import plan_from_policy, tree_value
 from counterplay.forms.tree import CHANCE, TERMINAL
-from counterplay.games.registry import ENDINGS, as_game
+from counterplay.games.gambit import ENDINGS
 
 MOST_NODES = 2_000_000
 MOST_CELLS = 100_000

@@ -14,8 +14,8 @@ import numpy as np
 
 from counterplay.base.errors import whole_number
 from counterplay.forms.rules import TERMINAL, Level, Rows
+from counterplay.forms.spec import GameSpec
 from counterplay.games.goofspiel_compiled import CompiledGoofspiel
-from counterplay.games.spec import GameSpec
 
 RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2 of a key
 

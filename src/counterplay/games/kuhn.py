@@ -12,7 +12,7 @@ from itertools import permutations
 
 from counterplay.base.errors import whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 
 RANKS = "3456789TJQK"
 PASS, BET = "pass", "bet"

@@ -13,8 +13,8 @@ from itertools import permutations
 
 from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.forms.spec import GameSpec
 from counterplay.games.leduc_compiled import CompiledLeduc
-from counterplay.games.spec import GameSpec
 
 RANKS = "JQKA23456789T"  # the first ones are used, the first of them the lowest
 SUITS = "shdc"

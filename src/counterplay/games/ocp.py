@@ -6,7 +6,7 @@ import numpy as np
 
 from counterplay.base.errors import whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 
 # A history is written in binary behind a leading one: 1 = nothing yet, then 0 for a pass and 1 for
 # a bet.

@@ -8,6 +8,9 @@ from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError, unknown
 from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.forms.spec import GameSource
+
+OPEN_SPIEL = "open_spiel:"
 
 
 class OpenSpielState:
@@ -96,3 +99,6 @@ class OpenSpielRules:
 
     def root(self) -> OpenSpielState:
         return OpenSpielState(self.spiel.new_initial_state(), self._perfect)
+
+
+SOURCE = GameSource("open_spiel", OpenSpielRules, OPEN_SPIEL + "NAME")

@@ -12,8 +12,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, whole_number
 from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.forms.spec import GameSpec, yes_or_no
 from counterplay.games.pam_compiled import CompiledPam
-from counterplay.games.spec import GameSpec, yes_or_no
 
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (0, 0))
 STEP_LABELS = ("up", "down", "left", "right", "stay")

@@ -15,10 +15,10 @@ import numpy as np
 from counterplay.base.errors import BadParameter, BadStrategy, CounterplayError, shown
 from counterplay.forms.exchange import Exchange
 from counterplay.forms.game import Game
+from counterplay.forms.registry import GAMES, as_game
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.tree import CHANCE
-from counterplay.games.openspiel import OpenSpielRules
-from counterplay.games.registry import GAMES, OPEN_SPIEL, as_game
+from counterplay.games.openspiel import OPEN_SPIEL, OpenSpielRules
 
 KINDS = ("python", "cpp")
 
@@ -156,4 +156,4 @@ def _ours(game: Any) -> Game:
     raise BadParameter(f"a game is one of ours, its name, or one of OpenSpiel's, not {game!r}")
 
 
-EXCHANGE = Exchange(read_policy, write_policy)
+EXCHANGE = Exchange("openspiel", read_policy, write_policy)

@@ -18,12 +18,21 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.store import cache_root
 from counterplay.forms.abilities import SAMPLED_ONLY
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSpec
 from counterplay.holdem import rows, tables
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, betting_tree
 from counterplay.holdem.form import BettingGame, betting_game
-from counterplay.holdem.views.registry import make_view
-from counterplay.holdem.views.view import Buckets, CardView, bucket_shares, cards_of
+from counterplay.holdem.views.view import (
+    Buckets,
+    CardView,
+    bucket_shares,
+    cards_of,
+    make_abstraction,
+)
+
+#: Buckets after the flop from which public chance sampling is ahead of external sampling
+#: (`benchmarks/public.csv`).
+MANY_BUCKETS = 50
 
 
 class HoldemRules:
@@ -34,7 +43,11 @@ class HoldemRules:
 
     n_players = 2
     zero_sum = True
-    abilities = replace(SAMPLED_ONLY, boards=True, bots=True, hands=True, grid=True)
+    #: `boards`: vector-form traversal of the public tree; `bots`: matches on dealt cards; `hands`:
+    #: logs of hands, and models that learn from them; `grid`: pictures of starting hands
+    abilities = replace(SAMPLED_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
+    evaluator = "boards"
+    forgotten = "their earlier buckets"
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
 
@@ -49,6 +62,12 @@ class HoldemRules:
     @property
     def tree(self) -> BettingTree:
         return betting_tree(self.betting)
+
+    @property
+    def sampler(self) -> str:
+        """Which solver samples it where nobody names one."""
+        many = max(self.view.counts[1:]) >= MANY_BUCKETS
+        return "mccfr-public" if many else "mccfr-external"
 
     @property
     def depth(self) -> int:
@@ -130,7 +149,7 @@ def _make(
     river: int | None = None,
 ) -> Any:
     numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": turn, "river": river}
-    return HoldemRules(make_view(view, numbers, kind))
+    return HoldemRules(make_abstraction(view, numbers, kind))
 
 
 GAME = GameSpec(

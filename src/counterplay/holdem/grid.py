@@ -30,7 +30,7 @@ def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
     """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or
     cr), aces first."""
     rules, form = strategy.game.rules, strategy.game.form
-    if not strategy.game.abilities.grid:
+    if not strategy.game.can("grid"):
         raise BadParameter(
             "the grid of starting hands is for hold'em, "
             f"and this is a strategy for {strategy.game.name}"

@@ -63,6 +63,6 @@ def codes_of(table: Table, tree: BettingTree) -> tuple[int, ...]:
 
 def rules_of(strategy: Strategy) -> HoldemRules:
     rules: HoldemRules = strategy.game.rules
-    if not strategy.game.abilities.bots:
+    if not strategy.game.can("bots"):
         raise BadStrategy(f"a strategy for {strategy.game.name} cannot play hold'em")
     return rules

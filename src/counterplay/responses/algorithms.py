@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from counterplay.base.errors import unknown
-from counterplay.forms.game import SAMPLERS, Game
-from counterplay.solvers.algorithms import ELSEWHERE, default_sampler
+from counterplay.base.registry import Registry
+from counterplay.forms.game import Game
+from counterplay.solvers.algorithms import default_sampler
 
 
 @dataclass(frozen=True)
@@ -22,29 +22,30 @@ class ResponseAlgorithm:
     summary: str  # one line for people
 
 
-RESPONSES: dict[str, ResponseAlgorithm] = {
-    spec.name: spec
-    for spec in (
-        ResponseAlgorithm(
-            "rnr", False, True, "cfr+", "restricted Nash response: the model plays whole games"
-        ),
-        ResponseAlgorithm("mcrnr", True, True, "mccfr", "the same, sampled: Algorithm 2"),
-        ResponseAlgorithm(
-            "dbr",
-            False,
-            False,
-            "cfr+",
-            "data-biased response: the model is trusted at each information set by itself",
-        ),
-        ResponseAlgorithm(
-            "mcdbr",
-            True,
-            False,
-            "mccfr",
-            "the same, sampled; what the paper calls MCRNR in hold'em",
-        ),
-    )
-}
+RESPONSE = (
+    ResponseAlgorithm(
+        "rnr", False, True, "cfr+", "restricted Nash response: the model plays whole games"
+    ),
+    ResponseAlgorithm("mcrnr", True, True, "mccfr", "the same, sampled: Algorithm 2"),
+    ResponseAlgorithm(
+        "dbr",
+        False,
+        False,
+        "cfr+",
+        "data-biased response: the model is trusted at each information set by itself",
+    ),
+    ResponseAlgorithm(
+        "mcdbr",
+        True,
+        False,
+        "mccfr",
+        "the same, sampled; what the paper calls MCRNR in hold'em",
+    ),
+)
+
+RESPONSES: Registry[ResponseAlgorithm] = Registry(
+    "response", lambda spec: isinstance(spec, ResponseAlgorithm)
+)
 
 
 def default_response(game: Game) -> str:
@@ -62,20 +63,4 @@ def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:
     """The algorithm called `name`, or a sentence with those there are."""
-    found = RESPONSES.get(name.lower()) if isinstance(name, str) else None
-    if found is None:
-        raise unknown("response algorithm", name, RESPONSES)
-    return found
-
-
-def _is_a_response(name: str) -> str | None:
-    if name not in RESPONSES:
-        return None
-    return (
-        f"{name} responds to a model of an opponent and solves no game; "
-        f"counterplay respond MODEL -a {name}, in Python cp.respond"
-    )
-
-
-ELSEWHERE.append(_is_a_response)
-SAMPLERS.append(lambda game: [name for name, spec in RESPONSES.items() if spec.sampled])
+    return RESPONSES.find(name, "response algorithm")

@@ -23,8 +23,8 @@ from counterplay.base.errors import BadParameter, Interrupted
 from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game
 from counterplay.parallel.ray_cluster import current
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
@@ -242,7 +242,7 @@ def frontier(
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             tell(low, name)
             response = answer(question.at(p), limits)
-            if measure is not None and game.abilities.boards:
+            if measure is not None and game.evaluator.on_request:
                 walked = part(tell, low, high, f"{name}, walking the boards")
                 response = measured(response, {"tell": walked, **measure})
             points.append(as_point(response))
@@ -257,7 +257,9 @@ def _far_point(sent: tuple[Question, Limits, dict[str, Any]], p: float) -> Respo
     """One p, in a process of a cluster."""
     question, limits, measure = sent
     response = answer(question.at(p), limits)
-    return measured(response, measure) if measure and question.game.abilities.boards else response
+    return (
+        measured(response, measure) if measure and question.game.evaluator.on_request else response
+    )
 
 
 def _check_ps(ps: Sequence[float]) -> list[float]:

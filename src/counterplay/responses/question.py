@@ -157,7 +157,7 @@ def put_together(question: Question, runs: list[Run]) -> Response:
 def default_limits(game: Game, limits: Limits, target: float | None = None) -> Limits:
     """A minute, or an exploitability of the restricted game that is good enough when nobody says
     otherwise."""
-    if target is None and game.abilities.exact:
+    if target is None and game.evaluator.immediate:
         target = default_target(game)
     return replace(limits, seconds=DEFAULT_SECONDS, target=target)
 
@@ -170,19 +170,15 @@ def check_measurable(
     game: Game, player: int | None, measure: Mapping[str, Any] | None, so: str
 ) -> None:
     """Refuse what needs exploitability where there is none."""
-    by_board = check_measure(game, player, measure)
-    if game.abilities.exact:
+    asked, evaluator = check_measure(game, player, measure), game.evaluator
+    if evaluator.immediate:
         return
-    if not game.abilities.boards:
+    if not evaluator.on_request:
         raise BadParameter(
             f"the exploitability of {game.name} cannot be measured yet, so {so} and play a match"
         )
-    if not by_board:
-        raise BadParameter(
-            f"the exploitability of {game.name} is measured by walking its boards, which takes "
-            f"long; say how: measure={{'flops': 40}} for an estimate, {{'backend': 'cuda'}} "
-            f"exactly; in a command --flops 40 or --backend cuda"
-        )
+    if not asked:
+        raise BadParameter(f"the exploitability of {game.name} {evaluator.how}")
     if player is not None:
         raise BadParameter(
             f"the exploitability of one seat is relative to the value of the game, and that of "

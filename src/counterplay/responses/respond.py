@@ -28,8 +28,8 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response, check_measure
@@ -94,6 +94,6 @@ def respond(
         raise BadParameter(f"{many}; callback and measure_every are for one")
     if place is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
-    if game.abilities.boards:
+    if game.evaluator.on_request:
         return safest_by_board(question, max_exploitability, limits, dict(measure or {}))
     return safest_best(question, max_exploitability, limits)

@@ -11,9 +11,9 @@ import numpy as np
 
 from counterplay.base import display
 from counterplay.base.display import Columns, Framed, one_row
-from counterplay.base.errors import BadParameter, unknown
+from counterplay.base.errors import BadParameter
 from counterplay.evaluation.estimate import FlopEstimate
-from counterplay.evaluation.exact import best_response, expected_value
+from counterplay.forms.evaluator import Payoff
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.display import draw_runs
@@ -85,7 +85,7 @@ class Response(Framed):
     @property
     def _relative(self) -> bool:
         """Whether it is known what the responder gets in equilibrium."""
-        return self.player is None or self.game.abilities.exact
+        return self.player is None or self.game.evaluator.immediate
 
     @property
     def _value(self) -> float:
@@ -101,23 +101,17 @@ class Response(Framed):
         differences of them."""
         if not check_measure(self.game, self.player, options):
             return self
-        from counterplay.evaluation.boards import values_by_board  # which loads hold'em
-
-        found = values_by_board(self.game, [*_gains(self), *_risks(self)], **options)
+        found = self.game.evaluator.payoffs([*_gains(self), *_risks(self)], **options)
         half = len(found) // 2
         return replace(self, payoff=sum(found[:half]), worst_case=-sum(found[half:]))
 
     def with_payoff(self, **options: Any) -> Response:
         """`measured`, of the payoff alone: half the work."""
-        from counterplay.evaluation.boards import values_by_board
-
-        return replace(self, payoff=sum(values_by_board(self.game, _gains(self), **options)))
+        return replace(self, payoff=sum(self.game.evaluator.payoffs(_gains(self), **options)))
 
     def with_worst_case(self, **options: Any) -> Response:
         """`measured`, of the worst case alone: half the work."""
-        from counterplay.evaluation.boards import values_by_board
-
-        return replace(self, worst_case=-sum(values_by_board(self.game, _risks(self), **options)))
+        return replace(self, worst_case=-sum(self.game.evaluator.payoffs(_risks(self), **options)))
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -138,40 +132,17 @@ def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | N
     they make no sense, before any work."""
     if options is not None and not isinstance(options, Mapping):
         raise BadParameter(f"measure takes options by name, as {{'flops': 40}}, not {options!r}")
-    if not game.abilities.boards:
-        if options:
-            raise BadParameter(
-                f"{next(iter(options))} is for games that are walked by the board; responses in "
-                f"{game.name} are measured as a whole"
-            )
-        return False
-    if options is None:
-        return False
-    from counterplay.evaluation.boards import OPTIONS, check_walk
-
-    strange = [name for name in options if name not in OPTIONS]
-    if strange:
-        raise unknown("option of measure", strange[0], OPTIONS)
-    check_walk(game, **options, questions=4 if player is None else 2)
-    return True
+    return game.evaluator.check(options, 4 if player is None else 2)
 
 
-def _gains(response: Response) -> list[Any]:
-    """What the responder gets from the model, as questions to the boards; by seat."""
-    from counterplay.evaluation.boards import ValueAsked
-    from counterplay.holdem.table import strategy_table
-
-    mine, model = strategy_table(response.strategy), strategy_table(response.model)
-    return [ValueAsked(seat, model, mine) for seat in response.seats]
+def _gains(response: Response) -> list[Payoff]:
+    """What the responder gets from the model, by seat."""
+    return [Payoff(seat, response.model, response.strategy) for seat in response.seats]
 
 
-def _risks(response: Response) -> list[Any]:
+def _risks(response: Response) -> list[Payoff]:
     """What the best opponent gets from the responder."""
-    from counterplay.evaluation.boards import ValueAsked
-    from counterplay.holdem.table import strategy_table
-
-    mine = strategy_table(response.strategy)
-    return [ValueAsked(1 - seat, mine) for seat in response.seats]
+    return [Payoff(1 - seat, response.strategy) for seat in response.seats]
 
 
 def assemble(
@@ -208,7 +179,8 @@ def assemble(
 def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
     """What `player` gets against the model by playing `response`, and the least he gets against
     anybody."""
-    if not game.abilities.exact:
+    if not game.evaluator.immediate:
         return math.nan, math.nan  # until it is asked for
-    gain = float(expected_value(game, model.replace(response, player))[player])
-    return gain, -best_response(game, response, 1 - player).value
+    asked = [Payoff(player, model, response), Payoff(1 - player, response)]
+    gain, risk = game.evaluator.payoffs(asked)
+    return gain, -risk

@@ -8,7 +8,7 @@ from typing import Any
 
 from counterplay.base.errors import BadFile, BadParameter
 from counterplay.forms.game import Game
-from counterplay.games.registry import load
+from counterplay.forms.registry import load
 from counterplay.responses.folder import read_model
 from counterplay.responses.question import Question, in_seats, measured
 from counterplay.responses.result import Response, check_measure

@@ -33,11 +33,11 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, unknown
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game
 from counterplay.forms.restricted import restricted_sequence_form
 from counterplay.forms.sequence import Side, best_reply, gradient, plan_from_policy, treeplex
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.tree import CHANCE, TERMINAL
-from counterplay.games.registry import as_game
 from counterplay.solvers.base import real
 from counterplay.solvers.lp import best_plan_within, safest_plan
 

@@ -1,8 +1,8 @@
-"""`ResponseSolver`: one seat's answer to a model. A transform of the game and a solver on it, its
-engine.
+"""`ResponseSolver`: one seat's answer to a model. A transform of the game (`RestrictedGame`) and a
+solver of that problem, its engine.
 
-`believe` replaces the model, `fade` lets the engine forget. `respond`, the frontier, resuming and
-play online all use it.
+`replace_model` gives the engine another model, `discount` makes what was learnt count for less.
+`respond`, the frontier, resuming and play online all use it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from counterplay.responses.folder import save_model
 from counterplay.responses.trust import Trust, trust_array
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.solvers.base import Solver
+from counterplay.solvers.problem import Problem
 
 
 def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
@@ -52,10 +54,49 @@ def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
     return name
 
 
-class ResponseSolver:
-    """The answer of `player` in a game in which his opponent is tied to a model."""
+class RestrictedGame(Problem):
+    """The game in which the opponent of `player` is restricted to a model, as far as it is
+    trusted."""
 
-    engine: Solver
+    def __init__(
+        self, game: Game, model: Strategy, player: int, p: Trust, algorithm: ResponseAlgorithm
+    ) -> None:
+        trust = trust_array(model, p, algorithm)
+        full = _full_width(game, model, 1 - player, trust, algorithm)
+        sampled = _sampled(game, model, 1 - player, trust, algorithm)
+        super().__init__(game, sampled if algorithm.sampled else full)
+        self._model, self._trust, self._player, self._full = model, trust, player, full
+        #: Whether policies leave out the model's share of his behaviour.
+        self._only_free = algorithm.sampled and not algorithm.once
+        self.setting = {
+            "response": algorithm.name,
+            "player": player,
+            "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
+            "model": _digest(*_arrays_of(model)),
+        }
+
+    def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
+        """Exploitability of a policy in the restricted game."""
+        if self._full is None:
+            return super().measure(policy, replies)
+        if self._only_free:
+            restricted = 1 - self._player
+            side, slots = self._full[restricted], self.game.slots(restricted)
+            free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
+            policy = policy.copy()
+            policy[slots] = side.floor + np.repeat(free, np.diff(side.first)) * policy[slots]
+        return form_exploitability(self._full, policy, replies)
+
+    def complete(self, learnt: Strategy) -> Strategy:
+        """The response in its seat, the model in the other."""
+        return self._model.replace(learnt, self._player).for_player(self._player)
+
+    def save(self, folder: Path) -> None:
+        save_model(self._model, self._trust, folder)
+
+
+class ResponseSolver:
+    """The answer of `player` in a game in which his opponent is restricted to a model."""
 
     def __init__(
         self,
@@ -72,77 +113,60 @@ class ResponseSolver:
         self.game, self.player = game, player
         self.algorithm = response_algorithm(algorithm)
         name = check_engine(game, self.algorithm, engine)
-        self._new: Callable[[Any], Solver] = partial(
+        self._new: Callable[[Problem], Solver] = partial(
             new_solver, game, name, seed, dict(options or {})
         )
-        self._take(model, p, self._new)
+        self.engine = self._new(self._problem(model, p))
 
-    def believe(self, model: Strategy, trust: Trust) -> None:
+    def _problem(self, model: Strategy, p: Trust) -> RestrictedGame:
+        return RestrictedGame(self.game, model, self.player, p, self.algorithm)
+
+    def replace_model(self, model: Strategy, trust: Trust) -> None:
         """Respond to this model from now on, trusted so far.
 
         An engine that samples goes on with what it has learnt. One at full width begins anew, since
         what it has learnt belongs to the old game.
         """
         check_same_game(self.game, model)
-        self._take(model, trust, self._change if self.algorithm.sampled else self._new)
+        problem = self._problem(model, trust)
+        if self.algorithm.sampled:
+            self.engine.change_problem(problem)
+        else:
+            self.engine = self._new(problem)
 
-    def fade(self, factor: float) -> None:
+    def discount(self, factor: float) -> None:
         """From now on what was learnt counts for this share."""
-        self.engine.fade(factor)
+        self.engine.discount(factor)
 
     def strategy(self) -> Strategy:
         """The answer so far; the model in the other seat."""
         return self.engine.strategy()
 
-    def _take(self, model: Strategy, p: Trust, on: Callable[[Any], Solver]) -> None:
-        """Have an engine `on` the game restricted to `model`, and tell it what it is about."""
-        trust = trust_array(model, p, self.algorithm)
-        full = self._full_width(model, trust)
-        engine = on(self._sampled(model, trust) if self.algorithm.sampled else full)
-        if full is not None:
-            only_free = self.algorithm.sampled and not self.algorithm.once
-            engine.measure = partial(
-                _gap,
-                full,
-                self.game.slots(1 - self.player),
-                1 - self.player,
-                only_free,
-                engine.replies,
-            )
-        engine.complete = partial(_beside, model, self.player)
-        engine.keep = partial(save_model, model, trust)
-        engine.setting = {
-            "response": self.algorithm.name,
-            "player": self.player,
-            "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
-            "model": _digest(*_arrays_of(model)),
-        }
-        self.engine = engine
 
-    def _change(self, form: Any) -> Solver:
-        self.engine.change_form(form)
-        return self.engine
+def _sampled(
+    game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
+) -> Any:
+    """The restricted game as a form for sampling; None where none is needed."""
+    if not algorithm.sampled:
+        return None
+    if algorithm.once:
+        return restricted_form(game.form, model.played, restricted, float(trust[0]))
+    return data_biased_form(game.form, model.played, restricted, trust)
 
-    def _sampled(self, model: Strategy, trust: np.ndarray) -> Any:
-        """The restricted game as a form for sampling."""
-        fixed, restricted = model.played, 1 - self.player
-        if self.algorithm.once:
-            return restricted_form(self.game.form, fixed, restricted, float(trust[0]))
-        return data_biased_form(self.game.form, fixed, restricted, trust)
 
-    def _full_width(self, model: Strategy, trust: np.ndarray) -> SequenceForm | None:
-        """The restricted game as a sequence form; None where the game has none and none is
-        needed."""
-        game, restricted = self.game, 1 - self.player
-        if self.algorithm.sampled and not game.abilities.full_width:
-            return None
-        if self.algorithm.once:
-            return restricted_sequence_form(
-                game.sequence_form, model.plan(restricted), restricted, float(trust[0])
-            )
-        low, high = player_infosets(game.form, restricted)
-        fixed = model.probabilities[game.slots(restricted)]
-        return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
+def _full_width(
+    game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
+) -> SequenceForm | None:
+    """The restricted game as a sequence form; None where the game has none and none is needed."""
+    if algorithm.sampled and not game.abilities.full_width:
+        return None
+    if algorithm.once:
+        return restricted_sequence_form(
+            game.sequence_form, model.plan(restricted), restricted, float(trust[0])
+        )
+    low, high = player_infosets(game.form, restricted)
+    fixed = model.probabilities[game.slots(restricted)]
+    return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
 
 
 def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
@@ -154,26 +178,3 @@ def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
 
 def _digest(*arrays: np.ndarray) -> str:
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
-
-
-def _beside(model: Strategy, player: int, response: Strategy) -> Strategy:
-    """`response` in its seat, the model in the other."""
-    return model.replace(response, player).for_player(player)
-
-
-def _gap(
-    full: SequenceForm,
-    slots: slice,
-    restricted: int,
-    only_free: bool,
-    replies: Replies | None,
-    policy: np.ndarray,
-) -> float:
-    """Exploitability of a policy in the restricted game; `only_free`: it leaves out the model's
-    share of his behaviour."""
-    if only_free:
-        side = full[restricted]
-        free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
-        policy = policy.copy()
-        policy[slots] = side.floor + np.repeat(free, np.diff(side.first)) * policy[slots]
-    return form_exploitability(full, policy, replies)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from counterplay.base.errors import BadParameter, UnknownName
 from counterplay.base.registry import Registry
-from counterplay.forms.game import SAMPLERS, Game
+from counterplay.forms.game import Game
 from counterplay.solvers.base import Solver
+from counterplay.solvers.problem import Problem
 
 
 def _is_solver(spec: Any) -> bool:
     return isinstance(spec, type) and issubclass(spec, Solver) and not inspect.isabstract(spec)
 
 
-#: Buckets after the flop from which public chance sampling is ahead of external sampling
-#: (`benchmarks/public.csv`).
-MANY_BUCKETS = 50
-
-ALGORITHMS: Registry[type[Any]] = Registry("solver", "counterplay.solvers", _is_solver)
+ALGORITHMS: Registry[type[Any]] = Registry("solver", _is_solver)
 
 
 def solver_names(sampled: bool) -> list[str]:
     """Solvers that sample, or those of full width."""
-    return sorted(name for name, solver in ALGORITHMS.items() if solver.sampled == sampled)
+    return sorted(name for name in ALGORITHMS if ALGORITHMS.fact(name, "sampled", True) == sampled)
 
 
 def sampling_solvers(game: Game) -> list[str]:
@@ -39,26 +35,17 @@ def samplers_of(game: Game) -> str:
 
 
 def default_solver(game: Game) -> str:
-    """What is used where nobody names a solver: full width where the game has it; in hold'em the
-    walk by the board, or with few buckets external sampling."""
+    """What is used where nobody names a solver: full width where the game has it, else the
+    default sampler."""
     if game.abilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample. Without a tree a game may be deep, and walks of external
-    sampling long."""
-    if game.abilities.keyed:
-        return "mccfr"
-    public = ALGORITHMS["mccfr-public"]
-    if public.plays(game) and max(game.rules.view.counts[1:]) >= MANY_BUCKETS:
-        return "mccfr-public"
-    return "mccfr-external"
-
-
-#: Names of algorithms that are no solvers: what to say of them. Layers above add theirs.
-ELSEWHERE: list[Callable[[str], str | None]] = []
+    """The same among those that sample: the one that the rules name (`sampler`), or external
+    sampling."""
+    return str(getattr(game.rules, "sampler", "mccfr-external"))
 
 
 def find_solver(name: Any) -> type[Any]:
@@ -67,8 +54,13 @@ def find_solver(name: Any) -> type[Any]:
     try:
         return ALGORITHMS.find(name, "algorithm")
     except UnknownName as error:
-        hints = [hint(str(name).lower()) for hint in ELSEWHERE]
-        raise UnknownName(next((hint for hint in hints if hint), str(error))) from None
+        response = str(name).lower()
+        if response not in Registry("response"):
+            raise
+        raise UnknownName(
+            f"{response} responds to a model of an opponent and solves no game; "
+            f"counterplay respond MODEL -a {response}, in Python cp.respond"
+        ) from error
 
 
 #: Who plays: options of every solver that samples, and their defaults. `workers` 0: as many as the
@@ -79,7 +71,9 @@ TEAMS: dict[str, Any] = {"team": "threads", "workers": 0, "news": 0.1}
 def options_of(algorithm: str) -> dict[str, Any]:
     """The algorithm's own options with their defaults."""
     solver = find_solver(algorithm)
-    parameters = list(inspect.signature(solver).parameters.values())[3:]  # after game, seed, form
+    parameters = list(inspect.signature(solver).parameters.values())[
+        3:
+    ]  # after game, seed, problem
     own = {
         parameter.name: parameter.default
         for parameter in parameters
@@ -89,10 +83,13 @@ def options_of(algorithm: str) -> dict[str, Any]:
 
 
 def new_solver(
-    game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any = None
+    game: Game,
+    algorithm: str,
+    seed: int,
+    options: dict[str, Any],
+    problem: Problem | None = None,
 ) -> Solver:
-    """A solver at iteration 0. `form`: a transformed form of the game to solve instead of its
-    own."""
+    """A solver at iteration 0. `problem`: what to solve, None for an equilibrium of the game."""
     known = options_of(algorithm)
     if "team" in options and not find_solver(algorithm).sampled:
         raise BadParameter(
@@ -106,11 +103,8 @@ def new_solver(
     who = {name: options[name] for name in TEAMS if name in options}
     own = {name: options[name] for name in options if name not in TEAMS}
     if not who:
-        solver: Solver = find_solver(algorithm)(game, seed, form, **own)
+        solver: Solver = find_solver(algorithm)(game, seed, problem, **own)
         return solver
     from counterplay.solvers.apart import solver_apart  # which makes solvers itself
 
-    return solver_apart(game, algorithm, seed, own, form, **{**TEAMS, **who})
-
-
-SAMPLERS.append(sampling_solvers)
+    return solver_apart(game, algorithm, seed, own, problem, **{**TEAMS, **who})

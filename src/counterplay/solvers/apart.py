@@ -10,6 +10,7 @@ from counterplay.forms.game import Game
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver, real
 from counterplay.solvers.far_team import NEWS, FarTeam, NearPlayers, Players
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import check_threads
 
@@ -22,7 +23,7 @@ def solver_apart(
     algorithm: str,
     seed: int,
     options: dict[str, Any],
-    form: Any,
+    problem: Problem | None,
     *,
     team: Any,
     workers: Any,
@@ -42,11 +43,11 @@ def solver_apart(
     if team == "threads":
         if workers != 0 or news != NEWS:
             raise BadParameter("workers and news are for team=ray; threads play in this process")
-        return new_solver(game, algorithm, seed, options, form)
+        return new_solver(game, algorithm, seed, options, problem)
     if options.get("backend", "cpu") != "cpu":
         raise BadParameter("team=ray plays on processors; leave out backend")
     threads = options.pop("threads", 1)
-    solver = new_solver(game, algorithm, seed, options, form)
+    solver = new_solver(game, algorithm, seed, options, problem)
     assert isinstance(solver, SamplingSolver)
     players, workers = _players(team, workers, threads, solver)
     check_threads(threads * workers, game)

@@ -8,43 +8,37 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from counterplay.base.errors import BadFile, BadParameter, shown
-from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.means import Replies
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
+from counterplay.solvers.problem import Problem
 
 
 class Solver(ABC):
-    """An iterative solver on one game. `options` are the algorithm's own parameters, as given or
-    by default."""
+    """An iterative solver of one problem, None: an equilibrium of the game. `options` are the
+    algorithm's own parameters, as given or by default."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for people
     sampled: ClassVar[bool] = True  # whether an iteration looks at a sample or at the whole game
 
-    def __init__(self, game: Game, seed: int, **options: Any) -> None:
-        self.game = game
+    def __init__(
+        self, game: Game, seed: int, problem: Problem | None = None, **options: Any
+    ) -> None:
+        self.game, self.problem = game, problem or Problem(game)
         self.rng = new_state(seed)
         self.seed = int(seed)
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
-        # what else makes this run what it is, such as a response's model
-        self.setting: dict[str, Any] = {}
-        # a response adds its model to the strategy, and keeps it in the run folder
-        self.complete: Callable[[Strategy], Strategy] = lambda learnt: learnt
-        self.keep: Callable[[Path], None] = lambda folder: None
         self.replies: Replies | None = None  # who works out best replies, where not one thread
-        self.measure: Callable[[np.ndarray], float] = partial(policy_exploitability, game)
 
     @classmethod
     def plays(cls, game: Game) -> bool:
@@ -91,16 +85,20 @@ class Solver(ABC):
         return out
 
     def strategy(self) -> Strategy:
-        """What is to be played, and saved: the policy, `complete`."""
-        return self.complete(Strategy(self.game, self.policy()))
+        """What is to be played, and saved: the policy, as the problem completes it."""
+        return self.problem.complete(Strategy(self.game, self.policy()))
 
-    def fade(self, factor: float) -> None:
+    def measure(self, policy: np.ndarray) -> float:
+        """How far a policy is from solving the problem."""
+        return self.problem.measure(policy, self.replies)
+
+    def discount(self, factor: float) -> None:
         """From now on what was learnt counts for this share, as when the game has changed a
         little."""
         raise BadParameter(f"{self.name} cannot forget a share of what it learnt; start it anew")
 
-    def change_form(self, form: Any) -> None:
-        """Go on, with what was learnt, on another form of the same game."""
+    def change_problem(self, problem: Problem) -> None:
+        """Go on, with what was learnt, at another problem of the same game."""
         raise BadParameter(f"{self.name} cannot go on in another game; start it anew")
 
     def arrays(self) -> dict[str, np.ndarray]:

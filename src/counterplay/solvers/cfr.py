@@ -16,16 +16,13 @@ authors work out the predicted values again with the children's new strategies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter, shown
-from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.means import Means, use_device
-from counterplay.forms.sequence import SequenceForm
 from counterplay.forms.together import BothHalves, Together, check_threads, replies_together
 from counterplay.forms.width import FullWidthForm
 from counterplay.solvers.algorithms import samplers_of
@@ -41,6 +38,7 @@ from counterplay.solvers.cfr_kernels import (
     cfr_together,
     new_halves,
 )
+from counterplay.solvers.problem import Problem
 
 
 class Regrets:
@@ -89,18 +87,18 @@ class FullWidth(Solver):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None,
+        problem: Problem | None,
         variant: Variant,
         means: Means,
         **options: Any,
     ) -> None:
-        super().__init__(game, seed, **options, **means.options)
+        super().__init__(game, seed, problem, **options, **means.options)
         if game.n_players != 2:
             raise BadParameter(
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
                 f"take one of {samplers_of(game)}"
             )
-        own, form = form is None, form or game.sequence_form
+        form = self.problem.sequence_form
         means.check()
         self._regrets: Regrets | RegretsOnDevice
         if use_device(form, means.backend, means.threads):
@@ -108,8 +106,6 @@ class FullWidth(Solver):
         else:
             self._regrets = Regrets(form, variant, check_threads(means.threads))
         self.replies = self._regrets.replies
-        if own:
-            self.measure = partial(policy_exploitability, game, replies=self.replies)
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(saved, source)
@@ -125,7 +121,7 @@ class FullWidth(Solver):
     def weights(self) -> np.ndarray:
         return self._regrets.weights()
 
-    def fade(self, factor: float) -> None:
+    def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
         for name, array in self.tables().items():
             if name[:-1] in ("regret", "strategy_sum", "predicted"):
@@ -153,7 +149,7 @@ class CFR(FullWidth):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None = None,
+        problem: Problem | None = None,
         *,
         alternating: bool = False,
         threads: int | str = 1,
@@ -162,7 +158,7 @@ class CFR(FullWidth):
     ) -> None:
         means = Means(threads, backend, precision)
         variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, form, variant, means, alternating=alternating)
+        super().__init__(game, seed, problem, variant, means, alternating=alternating)
 
 
 class CFRPlus(FullWidth):
@@ -175,7 +171,7 @@ class CFRPlus(FullWidth):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None = None,
+        problem: Problem | None = None,
         *,
         alternating: bool = True,
         threads: int | str = 1,
@@ -184,7 +180,7 @@ class CFRPlus(FullWidth):
     ) -> None:
         means = Means(threads, backend, precision)
         variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, form, variant, means, alternating=alternating)
+        super().__init__(game, seed, problem, variant, means, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
@@ -198,7 +194,7 @@ class DiscountedCFR(FullWidth):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None = None,
+        problem: Problem | None = None,
         *,
         alpha: float = DISCOUNTED.alpha,
         beta: float = DISCOUNTED.beta,
@@ -211,7 +207,7 @@ class DiscountedCFR(FullWidth):
         variant = Variant(
             real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
         )
-        super().__init__(game, seed, form, variant, means, alpha=alpha, beta=beta, gamma=gamma)
+        super().__init__(game, seed, problem, variant, means, alpha=alpha, beta=beta, gamma=gamma)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -224,14 +220,14 @@ class PredictiveCFRPlus(FullWidth):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None = None,
+        problem: Problem | None = None,
         *,
         threads: int | str = 1,
         backend: str = "cpu",
         precision: str = "double",
     ) -> None:
         means = Means(threads, backend, precision)
-        super().__init__(game, seed, form, Variant(np.inf, -np.inf, 2.0, True, True), means)
+        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), means)
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

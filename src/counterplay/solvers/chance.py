@@ -18,6 +18,7 @@ from counterplay.forms.access import child, infoset_at, player_at, slots_of, sta
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -149,9 +150,9 @@ class ChanceSampling(SamplingSolver):
     name = "mccfr-chance"
     summary = "chance-sampled CFR"
 
-    def __init__(self, game: Game, seed: int, form: Any = None) -> None:
+    def __init__(self, game: Game, seed: int, problem: Problem | None = None) -> None:
         self._stack_size = (game.depth, game.max_actions, game.n_players)
-        super().__init__(game, seed, form)
+        super().__init__(game, seed, problem)
 
     def _new_tables(self, infosets: int, slots: int) -> Tables:
         regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))

@@ -25,13 +25,11 @@ probability is needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from counterplay.base.errors import BadParameter
-from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
 from counterplay.forms.shares import Shares
@@ -50,6 +48,7 @@ from counterplay.kernels.jit import ONE, jit
 from counterplay.kernels.meeting import meet
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, one_of
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.prox import (
     STATE,
     Half,
@@ -198,19 +197,19 @@ class ExcessiveGap(Solver):
         self,
         game: Game,
         seed: int,
-        form: SequenceForm | None = None,
+        problem: Problem | None = None,
         *,
         prox: str = "entropy",
         threads: int | str = 1,
     ) -> None:
-        super().__init__(game, seed, prox=prox, **({} if threads == 1 else {"threads": threads}))
+        super().__init__(
+            game, seed, problem, prox=prox, **({} if threads == 1 else {"threads": threads})
+        )
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
-        own, self._form = form is None, _checked_form(game, form)
+        self._form = _checked_form(self.problem)
         self._together = Together(self._form, check_threads(threads))
         self._alone = Together(self._form).crew
         self.replies = replies_together(self._form, check_threads(threads), self._together)
-        if own:
-            self.measure = partial(policy_exploitability, game, replies=self.replies)
         self._all = BothHalves(
             self._together, (new_half(self._form.one), new_half(self._form.two)), STATE
         )
@@ -299,7 +298,8 @@ class ExcessiveGap(Solver):
         return n * self.game.n_nodes
 
 
-def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
+def _checked_form(problem: Problem) -> SequenceForm:
+    game = problem.game
     if game.n_players != 2:
         raise BadParameter(
             f"egt is for two players and {game.name} has {game.n_players}; "
@@ -310,12 +310,11 @@ def _checked_form(game: Game, form: SequenceForm | None) -> SequenceForm:
             f"egt needs perfect recall, and {game.name} has players who forget; "
             f"take one of {samplers_of(game)}"
         )
-    zero_sum = game.zero_sum if form is None else _opposed(form)
-    if not zero_sum:
+    form = problem.sequence_form
+    if not (_opposed(form) if problem.transformed else game.zero_sum):
         raise BadParameter(
             f"egt is for zero-sum games, and the payoffs of {game.name} do not add up to zero"
         )
-    form = form or game.sequence_form
     if any(len(side.floor) for side in form):
         raise BadParameter(
             "egt cannot keep to least probabilities of actions (data-biased responses); take cfr+"

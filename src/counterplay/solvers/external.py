@@ -28,6 +28,7 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -185,9 +186,11 @@ class ExternalSampling(SamplingSolver):
     summary = "external-sampling MCCFR"
     finds = True
 
-    def __init__(self, game: Game, seed: int, form: Any = None, *, threads: int = 1) -> None:
+    def __init__(
+        self, game: Game, seed: int, problem: Problem | None = None, *, threads: int = 1
+    ) -> None:
         self._stack_size = (game.depth, game.max_actions)
-        super().__init__(game, seed, form, threads)
+        super().__init__(game, seed, problem, threads)
 
     def _new_tables(self, infosets: int, slots: int) -> Tables:
         return Tables(np.zeros(slots), np.zeros(slots))

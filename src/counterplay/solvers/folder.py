@@ -38,7 +38,7 @@ def config_of(solver: Solver) -> dict[str, Any]:
         "options": solver.options,
         "seed": solver.seed,
         "fingerprint": solver.game.fingerprint,
-        **solver.setting,
+        **solver.problem.setting,
     }
 
 
@@ -84,7 +84,7 @@ def check_free(folder: Path) -> None:
 def create(folder: Path, solver: Solver, version: str) -> None:
     """Start a run folder; refuse to write over another run."""
     check_free(folder)
-    solver.keep(folder)
+    solver.problem.save(folder)
     try:
         files.write_json(
             folder / "config.json",

@@ -25,6 +25,7 @@ from counterplay.forms.restricted import restricted_form
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.rng import check_seed, new_state
 from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.problem import Problem
 
 ALGORITHM = "mccfr"  # see docs/explanation/lower-bounds.md
 SECONDS = 10.0  # for both players and all seeds together
@@ -140,7 +141,7 @@ def _learn(
 ) -> tuple[Strategy, float, int]:
     """A response of `player` to the other's strategy: what it does, seconds and iterations."""
     form = restricted_form(game.form, strategy.played, 1 - player, 1.0)
-    solver = new_solver(game, algorithm, seed, options, form)
+    solver = new_solver(game, algorithm, seed, options, Problem(game, form))
     solver.step(0)
     chunk, used = 100, 0.0
     while (iterations is None or solver.iterations < iterations) and (

@@ -21,8 +21,9 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, CounterplayError
 from counterplay.forms.game import Game
-from counterplay.forms.sequence import SequenceForm, Side
+from counterplay.forms.sequence import Side
 from counterplay.solvers.base import Solver, one_of
+from counterplay.solvers.problem import Problem
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 TIE = 1e-5  # what a unit of distance costs beside one of payoff
@@ -194,16 +195,16 @@ class LinearProgram(Solver):
     sampled = False
 
     def __init__(
-        self, game: Game, seed: int, form: SequenceForm | None = None, *, method: str = "highs"
+        self, game: Game, seed: int, problem: Problem | None = None, *, method: str = "highs"
     ) -> None:
-        super().__init__(game, seed, method=method)
+        super().__init__(game, seed, problem, method=method)
         if game.n_players != 2 or not game.zero_sum:
             raise BadParameter(
                 f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling "
                 f"solver"
             )
         self._method = one_of(method, METHODS, "method")
-        self._form = form or game.sequence_form
+        self._form = self.problem.sequence_form
         self._weights = np.zeros(game.n_slots)
         self._values = np.zeros(2)
 

@@ -35,6 +35,7 @@ from counterplay.solvers.in_step import (
     lanes_size,
     outcome_sampling_in_step,
 )
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Worker
 
@@ -89,7 +90,7 @@ class OutcomeSampling(SamplingSolver):
         self,
         game: Game,
         seed: int,
-        form: Any = None,
+        problem: Problem | None = None,
         *,
         epsilon: float = 0.6,
         averaging: str = "optimistic",
@@ -103,11 +104,11 @@ class OutcomeSampling(SamplingSolver):
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
         self._path_size = (game.depth, game.max_actions, game.n_players)
-        self._together = check_together(together, form)
+        self._together = check_together(together, problem)
         options = {"epsilon": epsilon, "averaging": averaging}
         if together > 1:
             options["together"] = together
-        super().__init__(game, seed, form, threads, together, **options)
+        super().__init__(game, seed, problem, threads, together, **options)
 
     def _new_tables(self, infosets: int, slots: int) -> Tables:
         return Tables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
@@ -166,10 +167,10 @@ class OutcomeSampling(SamplingSolver):
         return played, touched
 
 
-def check_together(together: Any, form: Any) -> int:
+def check_together(together: Any, problem: Problem | None) -> int:
     """How many histories are played in step, or `BadParameter`."""
     number = whole_number(together, 1, MOST_TOGETHER, "together")
-    if number > 1 and form is not None:
+    if number > 1 and problem is not None:
         raise BadParameter("histories of responses are played one by one; leave out together")
     return number
 

@@ -42,6 +42,7 @@ from counterplay.solvers.base import one_of, real
 from counterplay.solvers.exchange import SLOTS, ChangedRows
 from counterplay.solvers.growing import found_of
 from counterplay.solvers.meetings import like
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
@@ -243,7 +244,7 @@ class TreeSearch(SamplingSolver):
         self,
         game: Game,
         seed: int,
-        form: Any = None,
+        problem: Problem | None = None,
         *,
         c: float = 2.0,
         simulation: str = "on-policy",
@@ -258,7 +259,7 @@ class TreeSearch(SamplingSolver):
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
         self._depth, self._players = game.depth, game.n_players
-        super().__init__(game, seed, form, threads, c=c, simulation=simulation)
+        super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> Tables:
         if self._simulation == ON_POLICY and not self.game.abilities.keyed:
@@ -361,7 +362,7 @@ class TreeSearch(SamplingSolver):
             scale,
         )
 
-    def _fade(self, worker: Worker, share: float) -> None:
+    def _discount(self, worker: Worker, share: float) -> None:
         """Averages stay; with fewer visits behind them they change faster, and actions are tried
         again sooner."""
         tables = worker.tables

@@ -8,8 +8,8 @@ from counterplay.base.errors import BadParameter
 from counterplay.evaluation import exact
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
+from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.games.registry import as_game
 from counterplay.solvers.lower_bound import lower_bound
 
 

@@ -27,6 +27,7 @@ from counterplay.solvers.exchange import (
     pack_bundle,
     unpack_bundle,
 )
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
 from counterplay.solvers.teams import Short, Worker
 
@@ -72,11 +73,12 @@ def pack_form(game: Game, form: Any) -> Any:
     return None if form is game.form else form._replace(inner=None)
 
 
-def unpack_form(game: Game, form: Any) -> Any:
+def unpack_problem(game: Game, form: Any) -> Problem | None:
+    """What was packed; None for an equilibrium of the game."""
     if form is None:
         return None
     assert isinstance(form, RestrictedForm | DataBiasedForm)
-    return _copied(form)._replace(inner=game.form)
+    return Problem(game, _copied(form)._replace(inner=game.form))
 
 
 def _copied(sent: Any) -> Any:
@@ -94,8 +96,8 @@ class Player:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        form = unpack_form(spec.game, spec.form)
-        made = new_solver(spec.game, spec.algorithm, spec.seed, spec.options, form)
+        problem = unpack_problem(spec.game, spec.form)
+        made = new_solver(spec.game, spec.algorithm, spec.seed, spec.options, problem)
         assert isinstance(made, SamplingSolver)
         self.solver = made
         own = range(spec.first, spec.first + spec.lanes)
@@ -184,7 +186,8 @@ class Player:
         return self.number
 
     def change_form(self, form: Any) -> None:
-        self.solver.change_form(unpack_form(self.spec.game, form) or self.spec.game.form)
+        game = self.spec.game
+        self.solver.change_problem(unpack_problem(game, form) or Problem(game))
 
 
 def _different(base: np.ndarray, mine: np.ndarray) -> ChangedRows:

@@ -26,6 +26,7 @@ from counterplay.kernels.device import Device
 from counterplay.kernels.jit import jit
 from counterplay.solvers.base import one_of
 from counterplay.solvers.device_boards import BoardSource
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.public_device import OnDevice, check_batch
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import BoardWork, Rows, Ties, new_work
@@ -78,13 +79,13 @@ class PublicSampling(SamplingSolver):
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        return game.abilities.boards
+        return game.can("boards")
 
     def __init__(
         self,
         game: Game,
         seed: int,
-        form: Any = None,
+        problem: Problem | None = None,
         *,
         averaging: str = "linear",
         threads: int = 1,
@@ -111,7 +112,7 @@ class PublicSampling(SamplingSolver):
             options |= {"backend": backend, "batch": batch}
             if threads != 1:
                 raise BadParameter("with backend=cuda every processor deals; leave out threads")
-        super().__init__(game, seed, form, threads, **options)
+        super().__init__(game, seed, problem, threads, **options)
 
     def _new_tables(self, infosets: int, slots: int) -> Tables:
         return Tables(np.zeros(slots), np.zeros(slots))

@@ -14,8 +14,8 @@ from typing import Any
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted, OutOfRoom
 from counterplay.base.version import version as version
 from counterplay.forms.game import Game
+from counterplay.forms.registry import as_game, recorded_game
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import as_game, recorded_game
 from counterplay.parallel.stopping import Stop, stop_signals
 from counterplay.solvers import folder as run_folder
 from counterplay.solvers.algorithms import default_solver, new_solver

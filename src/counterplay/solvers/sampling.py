@@ -22,6 +22,7 @@ from counterplay.solvers.base import probability
 from counterplay.solvers.by_key import ByKey
 from counterplay.solvers.growing import check_rules, rules_in
 from counterplay.solvers.meetings import MeetingSolver
+from counterplay.solvers.problem import Problem
 from counterplay.solvers.teams import (
     EARLY,
     TEAM_OPTIONS,
@@ -42,12 +43,18 @@ class SamplingSolver(MeetingSolver):
     finds: ClassVar[bool] = False  # whether its kernel plays games that find their information sets
 
     def __init__(
-        self, game: Game, seed: int, form: Any, threads: int = 1, at_once: int = 1, **options: Any
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None,
+        threads: int = 1,
+        at_once: int = 1,
+        **options: Any,
     ) -> None:
-        super().__init__(game, seed, **options)
+        super().__init__(game, seed, problem, **options)
         if check_threads(threads, game) > 1:
             self.options = {**options, "threads": threads}
-        self._form = form if form is not None else game.form
+        self._form = self.problem.form
         self._growing = None
         self._at_once = at_once
         if threads > 1:
@@ -236,20 +243,20 @@ class SamplingSolver(MeetingSolver):
         normalise(weights, first_slots(counts), shares)
         for array in (keys, counts, shares):
             array.setflags(write=False)  # his from now on
-        return self.complete(KeyedStrategy(self.game, keys, counts, shares))
+        return self.problem.complete(KeyedStrategy(self.game, keys, counts, shares))
 
-    def change_form(self, form: Any) -> None:
-        self._team.change_form(form)
-        self._form = form
+    def change_problem(self, problem: Problem) -> None:
+        self._team.change_form(problem.form)
+        self.problem, self._form = problem, problem.form
 
-    def fade(self, factor: float) -> None:
+    def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
         self._team.settle()
         for worker in self._team.workers:
-            self._fade(worker, share)
+            self._discount(worker, share)
         self._team.changed()
 
-    def _fade(self, worker: Worker, share: float) -> None:
+    def _discount(self, worker: Worker, share: float) -> None:
         worker.tables.regret[:] *= share
         worker.tables.strategy_sum[:] *= share
 

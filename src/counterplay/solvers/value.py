@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counterplay.evaluation.exact import best_response
 from counterplay.forms.game import Game
-from counterplay.games.registry import as_game
+from counterplay.forms.registry import as_game
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.lp import LinearProgram
 from counterplay.solvers.run import solve

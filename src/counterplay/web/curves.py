@@ -52,7 +52,7 @@ class Curve:
 def curve_of(job: BackgroundJob, model: Any, seconds: float, flops: int) -> Curve:
     """The frontier of a model. Hold'em: `seconds` of solving in all, `flops` 0 for play."""
     try:
-        if model.game.abilities.exact:
+        if model.game.evaluator.immediate:
             return _exactly(job, model)
         return _by_boards(job, model, seconds, flops) if flops else _by_play(job, model, seconds)
     except Interrupted as stop:

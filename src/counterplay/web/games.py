@@ -24,7 +24,7 @@ SAID = {  # title and a line about it
 
 def offered() -> list[dict[str, str]]:
     """The games of the registry, hold'em first, each as one plays it here."""
-    from counterplay.games.registry import GAMES
+    from counterplay.forms.registry import GAMES
 
     def rank(word: str) -> int:
         return list(SAID).index(word) if word in SAID else len(SAID)
@@ -47,7 +47,7 @@ def title_of(word: str) -> str:
 @lru_cache(maxsize=12)
 def open_game(name: str) -> Any:
     """A built-in game by name; never a file, and never one that is too large for a page."""
-    from counterplay.games.registry import GAMES, load
+    from counterplay.forms.registry import GAMES, load
 
     word = WORD.match(name.strip().lower())
     if word is None or word.group() not in GAMES or any(c in name for c in ":/\\"):

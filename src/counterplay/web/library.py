@@ -149,7 +149,7 @@ def _game_name(thing: Thing) -> str | None:
 
 
 def _built_in(name: str) -> bool:
-    from counterplay.games.registry import GAMES
+    from counterplay.forms.registry import GAMES
 
     return name.partition("(")[0] in GAMES and "players=" not in name
 

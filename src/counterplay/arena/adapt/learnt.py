@@ -37,8 +37,8 @@ class LearntResponse:
         rounds = AGAIN if self._begun else ROUNDS
         self.believed = tilted_model(seen, self.prior, evidence, self.p_max, start, rounds)
         for solver in self._solvers:
-            solver.believe(self.believed.strategy, self.believed.trust)
-            solver.fade(FADE)
+            solver.replace_model(self.believed.strategy, self.believed.trust)
+            solver.discount(FADE)
         self._begun = True
 
     def think(self, iterations: int, seconds: float | None = None) -> Strategy:

@@ -21,8 +21,8 @@ from counterplay.base.store import Piece, Store, cache_root, digest
 from counterplay.base.version import code_version
 from counterplay.evaluation.pairs import can_pair, worth_against
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy, check_same_game
-from counterplay.games.registry import load
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.file import load_model

@@ -30,8 +30,8 @@ from counterplay.experiments.paper.cells import Wanted, training_jobs
 from counterplay.experiments.paper.players import mccfr
 from counterplay.experiments.paper.rules import race as rules
 from counterplay.experiments.paper.sizes import SIZES
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver

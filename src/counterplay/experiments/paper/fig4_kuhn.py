@@ -24,8 +24,8 @@ from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import staged
 from counterplay.experiments.paper.rules import kuhn as rules
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.parallel.jobs import Job
 from counterplay.solvers.run import Progress, solve
 

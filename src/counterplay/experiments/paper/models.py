@@ -17,8 +17,8 @@ from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import trained
 from counterplay.experiments.paper.sizes import Limit
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.parallel.jobs import Job
 from counterplay.solvers.algorithms import new_solver
 

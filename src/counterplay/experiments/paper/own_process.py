@@ -19,8 +19,8 @@ from counterplay.base.progress import Tell
 from counterplay.experiments.harness.judge import Z
 from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHED, SizeRun
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.parallel.processes import DIED, DONE, SPAWN, ProcessPool, Work
 from counterplay.responses.respond import respond
 from counterplay.responses.result import Response

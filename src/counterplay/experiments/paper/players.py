@@ -24,8 +24,8 @@ from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import Halves, trained_twice
 from counterplay.experiments.paper.sizes import ENGINES, SIZES
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model

@@ -1,2 +1,2 @@
-"""Views of the cards: which bucket a holding has on a board. One file each; `registry.py` finds
-them by name."""
+"""Card abstractions: which bucket a holding has on a board. A file each, which sets
+`ABSTRACTION`."""

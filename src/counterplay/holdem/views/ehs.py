@@ -10,18 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterplay.base.errors import BadParameter
+from counterplay.base.errors import BadParameter, whole_number
 from counterplay.base.progress import TellShare, untold
 from counterplay.holdem.betting import STREETS
 from counterplay.holdem.boards import boards
 from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
-from counterplay.holdem.views.view import Buckets
+from counterplay.holdem.views.view import AbstractionSpec, BucketNumbers, Buckets
 from counterplay.kernels.jit import index, jit
 
 KINDS = ("width", "frequency")
 ROWS = 64  # of a table at once
+MOST_BUCKETS = 1000  # of a street
+DEFAULT_BUCKETS = 10
 
 
 @dataclass(frozen=True)
@@ -125,3 +127,15 @@ def river_deals(river_count: np.ndarray) -> np.ndarray:
     _count_rivers(river_count, boards(5).weight, deals)
     deals[0] = 0.0
     return deals
+
+
+def _make(numbers: BucketNumbers, kind: str) -> EhsView:
+    for name, number in numbers.items():
+        if number is not None:
+            whole_number(number, 1, MOST_BUCKETS, name)
+    all_streets = numbers["buckets"] if numbers["buckets"] is not None else DEFAULT_BUCKETS
+    of_street = (numbers[street] for street in STREETS)
+    return EhsView(tuple(all_streets if n is None else n for n in of_street), kind)
+
+
+ABSTRACTION = AbstractionSpec("ehs", _make)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from counterplay.base.errors import BadParameter
 from counterplay.base.progress import Tell, TellShare, untold
 from counterplay.base.store import Cached, Piece
 from counterplay.holdem.boards import Boards, boards, find_class
@@ -23,8 +24,8 @@ from counterplay.holdem.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.holdem.decks import FULL, Deck
 from counterplay.holdem.strength import RIVER_TOTAL
 from counterplay.holdem.tables import Strengths, strengths
-from counterplay.holdem.views.ehs import river_deals
-from counterplay.holdem.views.view import Buckets
+from counterplay.holdem.views.ehs import KINDS, river_deals
+from counterplay.holdem.views.view import AbstractionSpec, BucketNumbers, Buckets
 from counterplay.kernels.jit import jit
 from counterplay.parallel.processes import cores
 
@@ -240,3 +241,15 @@ def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = unto
             job.result()
             tell(done / len(jobs))
     return out
+
+
+def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotView:
+    if kind != KINDS[0] or any(number is not None for number in numbers.values()):
+        raise BadParameter(
+            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
+            "leave out numbers and kind"
+        )
+    return SparbotView()
+
+
+ABSTRACTION = AbstractionSpec("sparbot", _without_numbers)

@@ -8,11 +8,13 @@ board.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from counterplay.base.progress import TellShare, untold
+from counterplay.base.registry import Registry
 from counterplay.holdem.boards import boards
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.decks import FULL, Deck
@@ -60,6 +62,26 @@ class CardView(Protocol):
         """Worked out, or read from where they are kept."""
 
     def __hash__(self) -> int: ...
+
+
+BucketNumbers = dict[str, int | None]  # `buckets` for all streets, or the name of a street
+
+
+class AbstractionSpec(NamedTuple):
+    """A card abstraction by name, as in `holdem(view=sparbot)`."""
+
+    name: str
+    make: Callable[[BucketNumbers, str], CardView]  # from the numbers asked for, and `kind`
+
+
+ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
+    "abstraction", lambda spec: isinstance(spec, AbstractionSpec)
+)
+
+
+def make_abstraction(name: str, numbers: BucketNumbers, kind: str) -> CardView:
+    """A card abstraction by name, with the numbers of buckets that were asked for."""
+    return ABSTRACTIONS.find(name, "view").make(numbers, kind)
 
 
 class Cards(NamedTuple):

@@ -16,12 +16,7 @@ from counterplay.forms.strategy import Strategy
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import strategy_bot
 
-BOTS: Registry[BotSpec] = Registry(
-    "bot",
-    "counterplay.opponents.bots",
-    lambda spec: isinstance(spec, BotSpec),
-    ("counterplay.arena.adapt.bot",),
-)
+BOTS: Registry[BotSpec] = Registry("bot", lambda spec: isinstance(spec, BotSpec))
 
 
 def bot(player: Any, tell: Tell = untold) -> Any:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.forms.game import Game
+from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
-from counterplay.games.registry import load
 from counterplay.holdem.betting import ACTIONS, CALL, FOLD, RAISE, BettingTree
 from counterplay.holdem.rows import nodes_and_buckets
 from counterplay.opponents.bots.spec import BotSpec
@@ -32,17 +31,13 @@ def _without_folding(legal: list[str]) -> dict[str, float]:
     return {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0}
 
 
-class Simple(NamedTuple):
-    shares: Shares  # probabilities of the legal actions
-    summary: str
-
-
-SIMPLE = {
-    "always-call": Simple(_prefer(CALL), "checks and calls"),
-    "always-raise": Simple(_prefer(RAISE), "bets and raises while it may"),
-    "always-fold": Simple(_prefer(FOLD), "folds to any bet, the blind included"),
-    "uniform": Simple(_evenly, "every legal action with the same probability"),
-    "probe": Simple(_without_folding, "calls or raises, evenly; never folds"),
+#: Probabilities of the legal actions.
+SIMPLE: dict[str, Shares] = {
+    "always-call": _prefer(CALL),
+    "always-raise": _prefer(RAISE),
+    "always-fold": _prefer(FOLD),
+    "uniform": _evenly,
+    "probe": _without_folding,
 }
 
 
@@ -53,7 +48,6 @@ def _blind_game() -> Game:
 
 def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
-    assert game.abilities.bots
     tree, slots = game.rules.tree, game.rules.slots()
     node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
     return Strategy(game, _by_node(name, tree)[node_of][slots >= 0])
@@ -64,7 +58,7 @@ def _by_node(name: str, tree: BettingTree) -> np.ndarray:
     """float64[nodes, 3]: what one of `SIMPLE` does at every node; it looks at no card."""
     shares = np.zeros((len(tree.actions), len(ACTIONS)))
     for node in tree.nodes.node.tolist():
-        wanted = SIMPLE[name].shares(tree.actions[node])
+        wanted = SIMPLE[name](tree.actions[node])
         shares[node] = [wanted.get(action, 0.0) for action in ACTIONS]
     return shares
 
@@ -74,12 +68,15 @@ def simple_bot(name: str) -> TableBot:
     return strategy_bot(simple_strategy(name, _blind_game()), name)
 
 
-BOT = tuple(
-    BotSpec(
-        name,
-        partial(simple_bot, name),
-        simple.summary,
-        strategy=partial(simple_strategy, name),
-    )
-    for name, simple in SIMPLE.items()
+def _spec(name: str, summary: str) -> BotSpec:
+    make, strategy = partial(simple_bot, name), partial(simple_strategy, name)
+    return BotSpec(name, make, summary, strategy=strategy)
+
+
+BOT = (
+    _spec("always-call", "checks and calls"),
+    _spec("always-raise", "bets and raises while it may"),
+    _spec("always-fold", "folds to any bet, the blind included"),
+    _spec("uniform", "every legal action with the same probability"),
+    _spec("probe", "calls or raises, evenly; never folds"),
 )

@@ -15,7 +15,7 @@ import numpy as np
 from counterplay.base import files
 from counterplay.base.errors import BadFile, CounterplayError
 from counterplay.forms.game import Game
-from counterplay.games.registry import recorded_game
+from counterplay.forms.registry import recorded_game
 from counterplay.holdem.betting import ACTIONS, STREETS
 from counterplay.opponents.c45.learn import Tree
 from counterplay.opponents.models.model import KINDS, OpponentModel, model_strategy
@@ -66,7 +66,7 @@ def load_model(path: str | Path, game: Game | None = None) -> OpponentModel:
         raise BadFile(f"{path}: damaged (the field {strange!r} is missing or unknown)")
     try:
         game = game or recorded_game(content["game"], path)
-        if not game.abilities.hands or content["fingerprint"] != game.fingerprint:
+        if not game.can("hands") or content["fingerprint"] != game.fingerprint:
             raise BadFile(f"{path}: a model for {content['game']}, not for {game.name}")
         counts = _counts(content["counts"], game)
         trees = tuple(_tree(tree) for tree in content["trees"])

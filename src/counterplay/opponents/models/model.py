@@ -195,7 +195,6 @@ def _matrix(tree: BettingTree, node: np.ndarray, buckets: np.ndarray) -> np.ndar
 
 
 def rules_of(game: Game) -> HoldemRules:
-    assert game.abilities.hands
     rules: HoldemRules = game.rules
     return rules
 

@@ -116,13 +116,13 @@ def _fill_buckets(
 
 def check_limit(game: Game) -> None:
     """Refuse a game whose betting is not that of hand files."""
-    if game.abilities.hands and game.rules.betting != RULES:
+    if game.can("hands") and game.rules.betting != RULES:
         raise BadParameter(f"hands are of the usual limit betting, and {game.name} has another")
 
 
 def buckets_of(seen: Observations, game: Game) -> np.ndarray:
     """int32[n]: the player's bucket in the abstraction of a hold'em game, or UNSEEN."""
-    if not game.abilities.hands:
+    if not game.can("hands"):
         raise BadParameter(f"models of hands are for hold'em, not for {game.name}")
     check_limit(game)
     out = np.empty(len(seen.node), dtype=np.int32)

@@ -13,6 +13,7 @@ from counterplay.web.answers import answer, download, handled, in_thread, number
 from counterplay.web.library import Library
 
 MOST_PAGES = 10**6
+GRIDS = "strategies with a grid of starting hands"
 
 
 def routes(library: Library) -> list[Route]:
@@ -83,6 +84,11 @@ def find_strategy(library: Library, key: str, game: Any = None) -> Any:
     return library.strategy(key)
 
 
+def _comparable(strategy: Any) -> str:
+    """Strategies with the same word can be compared: those with grids, or of one game."""
+    return GRIDS if strategy.game.can("grid") else str(strategy.game.name)
+
+
 def _asked(library: Library, query: dict[str, str]) -> tuple[Any, Any]:
     """The strategy, and the one it is compared with."""
     one = find_strategy(library, text_in(query, "s"))
@@ -90,8 +96,7 @@ def _asked(library: Library, query: dict[str, str]) -> tuple[Any, Any]:
     if not key:
         return one, None
     two = find_strategy(library, key)
-    holdem = one.game.abilities.grid
-    if holdem != two.game.abilities.grid or (not holdem and one.game.name != two.game.name):
+    if _comparable(one) != _comparable(two):
         raise BadParameter(f"{two.game.name} cannot be compared with {one.game.name}")
     return one, two
 
@@ -102,7 +107,7 @@ def _player(query: dict[str, str]) -> int | None:
 
 def _look(library: Library, query: dict[str, str]) -> dict[str, Any]:
     one, two = _asked(library, query)
-    if one.game.abilities.grid:
+    if _comparable(one) == GRIDS:
         from counterplay.web.explore.grid import look_grid
 
         return look_grid(one, two, text_in(query, "betting", ""), text_in(query, "board", ""))
@@ -114,7 +119,7 @@ def _look(library: Library, query: dict[str, str]) -> dict[str, Any]:
 
 def _csv(library: Library, query: dict[str, str]) -> str:
     one, two = _asked(library, query)
-    if one.game.abilities.grid:
+    if _comparable(one) == GRIDS:
         from counterplay.web.explore.grid import grid_csv
 
         return grid_csv(one, two, text_in(query, "betting", ""), text_in(query, "board", ""))

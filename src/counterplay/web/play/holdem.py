@@ -30,6 +30,7 @@ _dice = random.SystemRandom()
 class HoldemGame:
     """What all hands at a table share: the bot, who may remember."""
 
+    kind = "holdem"
     rules: tuple[str, ...] = ()
 
     def __init__(self, bot: Any, luck: BotLuck) -> None:

@@ -93,8 +93,6 @@ class Bots:
 
         if key.startswith(STRATEGY):
             strategy = self._library.strategy(key.removeprefix(STRATEGY))
-            if not strategy.game.abilities.bots:
-                raise BadParameter(f"a strategy for {strategy.game.name} cannot play hold'em")
             known = self._strategies.get(key)
             if known is None or known.strategy is not strategy:
                 self._strategies[key] = strategy_bot(strategy)

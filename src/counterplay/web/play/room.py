@@ -49,7 +49,7 @@ class CardRoom:
         facts = {
             "game": game.name,
             "title": title_of(word),
-            "kind": "holdem" if game.abilities.bots else "small",
+            "kind": shared.kind,
             "opponent": opponent,
             "opponent_name": names[opponent],
             "unit": str(game.unit),
@@ -79,7 +79,7 @@ class CardRoom:
         from counterplay.web.play.holdem import HoldemGame
         from counterplay.web.play.small import SmallGame
 
-        if game.abilities.bots:
+        if game.can("bots"):
             bot = self.bots.get(opponent)
             return HoldemGame(bot, luck_of(bot))
         return SmallGame(game, small_opponent(opponent, game, self._library))

@@ -19,6 +19,8 @@ _dice = random.SystemRandom()
 class SmallGame:
     """What all hands at a table share."""
 
+    kind = "small"
+
     def __init__(self, game: Any, strategy: Any) -> None:
         self.game, self.strategy = game, strategy
         self.board: GameBoard = board_of(game)

@@ -1,4 +1,4 @@
-"""What a game file says about itself."""
+"""What a file says of a game, or of a way to get games from elsewhere."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ class GameSpec:
                 parts.append(f"{name}={value}")
         canonical = f"{self.name}({','.join(parts)})" if parts else self.name
         return canonical, rules
+
+
+@dataclass(frozen=True)
+class GameSource:
+    """Games that are written elsewhere. `name`: what stands before a colon, as in
+    `open_spiel:hex`, or the ending of a file."""
+
+    name: str
+    read: Callable[[str], Any]  # the rules, from what follows the colon or the file's path
+    example: str
 
 
 def yes_or_no(value: Any, what: str) -> bool:

@@ -1,29 +1,22 @@
-"""Games by name: `load("bluff(1,1,6)")`. A new game is a file of this folder that sets `GAME`,
-and its test."""
+"""Games by name: `load("bluff(1,1,6)")`. A new game is a file that sets `GAME`, and its test;
+`base/registry.py` says in which packages."""
 
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter
 from counterplay.base.own import call_own, check_not_own, is_own, own_thing, split_own
 from counterplay.base.registry import Registry
-from counterplay.forms.exchange import Exchange, set_openspiel
 from counterplay.forms.game import Game
-from counterplay.forms.strategy import set_game_finder
-from counterplay.games.spec import GameSpec
+from counterplay.forms.spec import GameSource, GameSpec
 
-ENDINGS = (".efg", ".nfg")  # of Gambit's files
-OPEN_SPIEL = "open_spiel:"
-ELSEWHERE = ("counterplay.holdem.game",)  # more than a file; it stands in a higher layer
-ALSO = (OPEN_SPIEL + "NAME", "game.efg", "game.nfg", "my_game.py:MyGame")  # ways to write one
+OWN = "my_game.py:MyGame"  # how to write one of the user's own
 LARGEST_NUMBER = 10**9
 
-GAMES: Registry[GameSpec] = Registry(
-    "game", "counterplay.games", lambda spec: isinstance(spec, GameSpec), ELSEWHERE
-)
+GAMES: Registry[GameSpec] = Registry("game", lambda spec: isinstance(spec, GameSpec))
+SOURCES: Registry[GameSource] = Registry("source", lambda spec: isinstance(spec, GameSource))
 
 
 def load(name: str) -> Game:
@@ -33,25 +26,30 @@ def load(name: str) -> Game:
     tree, as games too large for one always are."""
     if not isinstance(name, str):
         raise BadParameter(f"a game is named by a string such as 'kuhn', not {name!r}")
-    if name.startswith(OPEN_SPIEL):
-        from counterplay.games.openspiel import OpenSpielRules
-
-        return Game(name, OpenSpielRules(name[len(OPEN_SPIEL) :]))
+    before, colon, rest = name.partition(":")
+    if colon and before in SOURCES:
+        return Game(name, SOURCES[before].read(rest))
     if is_own(name):
         return Game(name, _own_rules(name))
-    if name.endswith(ENDINGS):
-        from counterplay.games.gambit import read_gambit
-
-        return Game(name, read_gambit(Path(name)))
+    _, dot, ending = name.rpartition(".")
+    if dot and ending in SOURCES:
+        return Game(name, SOURCES[ending].read(name))
     word, args, kwargs = _parse(name)
     tree = kwargs.pop("tree", None)
-    canonical, rules = GAMES.find(word, also=ALSO).bind(args, kwargs)
+    canonical, rules = _spec(word).bind(args, kwargs)
     game = Game(canonical, rules, tree)
     if tree is None or game.abilities.keyed == Game(canonical, rules).abilities.keyed:
         return game
     opened = canonical.removesuffix(")")  # so that a file that names it finds the same
     comma = "(" if opened == canonical else ","
     return Game(f"{opened}{comma}tree={tree})", rules, tree)
+
+
+def _spec(word: str) -> GameSpec:
+    try:
+        return GAMES[word]
+    except KeyError:
+        return GAMES.find(word, also=[*(source.example for source in SOURCES.values()), OWN])
 
 
 def _own_rules(name: str) -> Any:
@@ -108,13 +106,3 @@ def _literal(node: ast.expr) -> Any:
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         raise ValueError("no game has a parameter that large")
     return value
-
-
-def _policies() -> Exchange:
-    from counterplay.games.spiel_policies import EXCHANGE
-
-    return EXCHANGE
-
-
-set_game_finder(load)
-set_openspiel(_policies)
