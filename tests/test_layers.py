@@ -20,8 +20,12 @@ ROWS = [
     "evaluation",
     "solvers",
     "responses",
-    "opponents",
     "arena",
+    "match",
+    "opponents",
+    "holdem_match",
+    "adaptive",
+    "acpc",
     "experiments",
     "web",
     "cli",
@@ -58,6 +62,11 @@ def test_imports_only_from_its_own_row_and_the_rows_above(path: Path) -> None:
         assert RANK[imported] <= RANK[row], (
             f"{path.name} ({row}) imports {imported}, which is above it"
         )
+
+
+def test_matches_of_any_game_know_nothing_of_poker() -> None:
+    for path in (SOURCE / "match").glob("*.py"):
+        assert not _imported_rows(path) & {"holdem", "opponents", "holdem_match"}, path.name
 
 
 def test_the_table_in_the_docs_is_this_one() -> None:

@@ -1,1 +1,1 @@
-"""Matches: deals, referees, results and online play."""
+"""Who plays the blocks of a match: threads and processes."""

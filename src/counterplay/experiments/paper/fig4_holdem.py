@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
@@ -33,6 +32,7 @@ from counterplay.experiments.paper.rules import race as rules
 from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.solvers.algorithms import new_solver
 

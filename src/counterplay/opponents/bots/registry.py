@@ -20,7 +20,7 @@ BOTS: Registry[BotSpec] = Registry(
     "bot",
     "counterplay.opponents.bots",
     lambda spec: isinstance(spec, BotSpec),
-    ("counterplay.arena.adapt.bot",),
+    ("counterplay.adaptive",),
 )
 
 
