@@ -26,7 +26,7 @@ from counterplay.holdem_match.deals import deal_block
 from counterplay.holdem_match.kernels import HandWorkspace, play_tables
 from counterplay.holdem_match.luck_adjustment import HoldemLuckAdjustment, exact_first
 from counterplay.kernels.jit import index
-from counterplay.match.kernels import Deals
+from counterplay.match.kernels import NumberedDeals
 from counterplay.match.luck_adjustment import PlayedDeals
 from counterplay.opponents.bots.table import strategy_bot
 
@@ -36,7 +36,7 @@ def raw(a: Any, b: Any, deals: int, seed: int) -> PlayedDeals:
     cards = deal_block(seed, 0, deals)
     won, ends = np.empty((deals, 2)), np.zeros((deals, 2), dtype=np.int32)
     scratch = HandWorkspace(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
-    which = Deals(index(seed), index(0), True)
+    which = NumberedDeals(index(seed), index(0), True)
     play_tables(game.rules.tree.nodes, a.table, b.table, which, cards, scratch, won, ends)
     return PlayedDeals(cards, won, ends)
 

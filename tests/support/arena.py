@@ -18,7 +18,7 @@ from counterplay.holdem_match.deals import play_state
 from counterplay.holdem_match.kernels import HandWorkspace, play_tables
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import uniform
-from counterplay.match.kernels import Deals
+from counterplay.match.kernels import NumberedDeals
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
 from support.holdem import TREE, seldom_folding
@@ -112,7 +112,7 @@ def by_kernel(
     won, ends = np.empty((len(cards), 2)), np.empty((len(cards), 2), dtype=np.int32)
     workspace = HandWorkspace(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     tables = strategy_bot(a).table, strategy_bot(b).table
-    deals = Deals(index(seed), index(first), duplicate)
+    deals = NumberedDeals(index(seed), index(first), duplicate)
     play_tables(TREE.nodes, *tables, deals, cards, workspace, won, ends)
     return won
 

@@ -153,14 +153,14 @@ class Request(NamedTuple):
     cards: str  # his view of them
 
 
-class Answer(NamedTuple):
+class JudgedAnswer(NamedTuple):
     """The letter of the action, if the line is an answer, and what there is to say about it."""
 
     letter: str | None
     warning: str | None = None
 
 
-def judge(line: str, asked: Request) -> Answer:
+def judge(line: str, asked: Request) -> JudgedAnswer:
     public = public_states()[asked.node]
     if line.startswith(asked.line):  # nearly always
         rest = line[len(asked.line) :]
@@ -169,7 +169,7 @@ def judge(line: str, asked: Request) -> Answer:
     parts = _ANSWER.match(line)
     node = None if parts is None else _follow(parts[3])
     if parts is None or node is None:
-        return Answer(None, UNREADABLE)
+        return JudgedAnswer(None, UNREADABLE)
     own = parts[4 + asked.position] or ""
     mine = asked.cards.replace("|", "").replace("/", "").lower()
     said = (own + parts[6].replace("/", "")).lower()
@@ -179,16 +179,16 @@ def judge(line: str, asked: Request) -> Answer:
         asked.node,
         mine,
     ):
-        return Answer(None, NOT_ASKED)
+        return JudgedAnswer(None, NOT_ASKED)
     return _action(parts[7], public)
 
 
-def _action(rest: str, public: PublicState) -> Answer:
+def _action(rest: str, public: PublicState) -> JudgedAnswer:
     """What stands behind the state: `:` and a letter; the rest does not matter."""
     if rest[:1] != ":":
-        return Answer("c", NO_ACTION)
+        return JudgedAnswer("c", NO_ACTION)
     letter = ACTION_LETTERS.get(rest[1:2].lower())
-    return Answer(letter) if letter in public.after else Answer("c", ILLEGAL)
+    return JudgedAnswer(letter) if letter in public.after else JudgedAnswer("c", ILLEGAL)
 
 
 def _follow(betting: str) -> int | None:

@@ -16,8 +16,8 @@ from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import seed_state, uniform
 from counterplay.match.kernels import (
     Blocks,
-    Deals,
     MatchWorkspace,
+    NumberedDeals,
     count_block,
     deal_state,
     new_workspace,
@@ -123,7 +123,7 @@ def play_tables(
     nodes: PublicNodes,
     a: Table,
     b: Table,
-    deals: Deals,
+    deals: NumberedDeals,
     cards: np.ndarray,
     workspace: HandWorkspace,
     won: np.ndarray,
@@ -161,6 +161,6 @@ def play_table_blocks(
         number = blocks.first + k
         cards, won, ends = workspace.cards[:n], match.won[:n], match.ends[:n]
         deal_cards(blocks.seed, number, workspace.deck, match.rng, cards)
-        deals = Deals(blocks.seed, number * blocks.length, blocks.duplicate)
+        deals = NumberedDeals(blocks.seed, number * blocks.length, blocks.duplicate)
         play_tables(nodes, a, b, deals, cards, workspace.hand, won, ends)
         count_block(blocks, k, match, n)

@@ -21,7 +21,7 @@ from counterplay.match.tally import SERIES, tally_block
 _TWO, _THREE = index(2), index(3)
 
 
-class Deals(NamedTuple):
+class NumberedDeals(NamedTuple):
     """Which deals: numbers `first`, `first` + 1, ... of a seed, each played in both seats if
     `duplicate`."""
 
@@ -75,7 +75,7 @@ def play_policies(
     chance: Any,
     a: Any,
     b: Any,
-    deals: Deals,
+    deals: NumberedDeals,
     rng: np.ndarray,
     won: np.ndarray,
     ends: np.ndarray,
@@ -115,7 +115,7 @@ def play_policy_blocks(
     left it."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]
-        deals = Deals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)
+        deals = NumberedDeals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)
         won, ends = workspace.won[:n], workspace.ends[:n]
         play_policies(form, chance, a, b, deals, workspace.rng, won, ends)
         count_block(blocks, k, workspace, n)
