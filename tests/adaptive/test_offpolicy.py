@@ -7,7 +7,7 @@ import pytest
 from support.arena import holdem, strategy
 
 import counterplay as cp
-from counterplay.adaptive.offpolicy import HandWeigher
+from counterplay.adaptive.bandit import HandWeigher
 from counterplay.holdem.cards import HOLDING_CARDS
 from counterplay.holdem.evaluator import strength
 from counterplay.holdem_match.deals import session_deals

@@ -22,8 +22,7 @@ from counterplay.holdem.matchups import (
     _fill,
     matchups,
 )
-from counterplay.holdem_match.deals import deal_block
-from counterplay.holdem_match.kernels import HandWorkspace, play_tables
+from counterplay.holdem_match.deals import HandWorkspace, deal_block, play_tables
 from counterplay.holdem_match.luck_adjustment import HoldemLuckAdjustment, exact_first
 from counterplay.kernels.jit import index
 from counterplay.match.kernels import NumberedDeals

@@ -13,7 +13,7 @@ from support.own import BOTS
 
 import counterplay as cp
 from counterplay.arena import crew
-from counterplay.holdem_match.recipes import recipes
+from counterplay.holdem_match.players import recipes
 
 SCRIPT = """
 import counterplay as cp

@@ -11,7 +11,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.forms.access import new_hand
-from counterplay.holdem_match.kernels import new_holdem_workspace
+from counterplay.holdem_match.deals import new_holdem_workspace
 from counterplay.kernels.lines import LINE, apart
 from counterplay.match.kernels import new_workspace
 from counterplay.solvers.algorithms import new_solver

@@ -14,11 +14,10 @@ from reference.referee import play_hand
 import counterplay as cp
 from counterplay.adaptive.play import AdaptiveBlock
 from counterplay.holdem.deal import new_deal
-from counterplay.holdem_match.deals import play_state
-from counterplay.holdem_match.kernels import HandWorkspace, play_tables
+from counterplay.holdem_match.deals import HandWorkspace, play_tables
 from counterplay.kernels.jit import index
-from counterplay.kernels.rng import uniform
-from counterplay.match.kernels import NumberedDeals
+from counterplay.kernels.rng import check_seed, uniform
+from counterplay.match.kernels import NumberedDeals, deal_state
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
 from support.holdem import TREE, seldom_folding
@@ -102,6 +101,14 @@ class Counter(Bot):
 def exact(result: cp.MatchResult) -> cp.MatchResult:
     """Without the clock."""
     return replace(result, seconds=0.0)
+
+
+def play_state(seed: int, deal: int) -> np.ndarray:
+    """Random numbers of the players in a deal."""
+    state = np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        deal_state(check_seed(seed), index(deal), state)
+    return state
 
 
 def by_kernel(

@@ -351,19 +351,9 @@ class Dealer:
             return None
         played = [k for k in (0, 1) if not np.isnan(won[:, k]).all()]
         seat = played[0] if len(played) == 1 else None
-        found = estimate([tally(won)], seat=seat)
-        assert found is not None
-        return MatchResult(
-            "holdem",
-            *self._plan.names,
-            found.hands,
-            found.twice,
-            found.mean,
-            found.standard_error,
-            found.by_seat,
-            self._plan.seed,
-            seconds,
-            found.degrees,
-            stopped,
-            seat,
+        whole = estimate([tally(won)], seat=seat)
+        assert whole is not None
+        plan = self._plan
+        return MatchResult.of(
+            "holdem", plan.names, whole, plan.seed, seconds, stopped=stopped, seat=seat
         )

@@ -13,8 +13,8 @@ from counterplay.base.progress import Tell, untold
 from counterplay.holdem.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
 from counterplay.holdem.deal import new_deal
 from counterplay.holdem_match.deals import deal_seeds, session_deals
+from counterplay.holdem_match.players import check_betting, only_seat
 from counterplay.holdem_match.referee import ask_bot, play_session, settle_deal, tell_bot
-from counterplay.holdem_match.seats import check_betting, only_seat
 from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history

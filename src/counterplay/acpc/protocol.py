@@ -87,10 +87,7 @@ def parse_state(line: str) -> MatchState:
         )
     private, _, board = cards.partition("/")
     blind, _, dealer = private.partition("|")
-    holes = (
-        parse_holding(blind) if blind else None,
-        parse_holding(dealer) if dealer else None,
-    )
+    holes = (parse_holding(blind) if blind else None, parse_holding(dealer) if dealer else None)
     shown, end = parse_cards(board.replace("/", "")), _states()[node]
     unseen = None in holes if end.over and end.folded == NO_FOLD else not holes[int(position)]
     if unseen or len(shown) != end.on_board:
@@ -173,12 +170,7 @@ def judge(line: str, asked: Request) -> JudgedAnswer:
     own = parts[4 + asked.position] or ""
     mine = asked.cards.replace("|", "").replace("/", "").lower()
     said = (own + parts[6].replace("/", "")).lower()
-    if (int(parts[1]), int(parts[2]), node, said) != (
-        asked.position,
-        asked.hand,
-        asked.node,
-        mine,
-    ):
+    if (int(parts[1]), int(parts[2]), node, said) != (asked.position, asked.hand, asked.node, mine):
         return JudgedAnswer(None, NOT_ASKED)
     return _action(parts[7], public)
 

@@ -47,11 +47,7 @@ class LocalPlayer:
     """One of our players in this process; `warn` hears why he went, if he did."""
 
     def __init__(
-        self,
-        player: Any,
-        seed: int = 0,
-        warn: Hear = lambda sentence: None,
-        tell: Tell = untold,
+        self, player: Any, seed: int = 0, warn: Hear = lambda sentence: None, tell: Tell = untold
     ) -> None:
         self.player = AcpcPlayer(player, seed, tell)
         self.player.warm_up()

@@ -23,8 +23,8 @@ from counterplay.forms.strategy import Strategy
 from counterplay.holdem_match.deals import session_deals
 from counterplay.holdem_match.log import new_log
 from counterplay.holdem_match.luck_adjustment import HandLuckAdjustment
+from counterplay.holdem_match.players import check_betting, only_seat
 from counterplay.holdem_match.referee import PlayedHand, bot_name, play_hands, start_bots
-from counterplay.holdem_match.seats import check_betting, only_seat
 from counterplay.kernels.rng import check_seed
 from counterplay.match.play import blocks, check_hands
 from counterplay.match.result import Adjusted, estimate, half_width

@@ -2,7 +2,7 @@
 
 `OpponentTracker`: after every hand each model predicts what the opponent did
 (`opponents/models/predict.py`), which is evidence (`evidence.py`) and tells whether he has changed
-(`ChangeDetector`); each arm's winnings are estimated (`offpolicy.py`). Now and then (`learn`): the
+(`ChangeDetector`); each arm's winnings are estimated (`HandWeigher`). Now and then (`learn`): the
 prior is the model that predicted best, if it did so for certain, else the equilibrium; what is
 confirmed tilts it; a data-biased response to that is computed; every arm is estimated against it;
 and the bandit chooses who plays (`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
@@ -29,8 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.adaptive.bandit import BanditArm, GainEstimate, choose
-from counterplay.adaptive.offpolicy import HandWeigher
+from counterplay.adaptive.bandit import BanditArm, GainEstimate, HandWeigher, choose
 from counterplay.adaptive.portfolio import Portfolio
 from counterplay.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.evaluation.pairs import worth_against

@@ -23,13 +23,7 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.betting import BettingTree, PublicNodes
 from counterplay.holdem.cards import HOLDING_CARDS
-from counterplay.holdem.deal import (
-    N_DEALT,
-    Deal,
-    bucket_of,
-    find_board,
-    new_deal,
-)
+from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
 from counterplay.holdem.matchups import N_FLOPS, Matchups, matchup_of, matchups
 from counterplay.holdem.rows import row_of
 from counterplay.holdem.table import Table, strategy_table
@@ -245,14 +239,7 @@ class HoldemLuckAdjustment:
         """float64[n, 2]: what `a` won, luck taken out."""
         won = raw.won.copy()
         adjust_deals(
-            self._pairs,
-            self._a,
-            self._b,
-            self._values,
-            raw.cards,
-            raw.ends,
-            won,
-            self._workspace,
+            self._pairs, self._a, self._b, self._values, raw.cards, raw.ends, won, self._workspace
         )
         return won
 

@@ -16,13 +16,22 @@ from counterplay.base.progress import Tell
 from counterplay.base.stopping import Stop
 from counterplay.forms.game import Game
 from counterplay.holdem.betting import LIMIT, BettingRules, PublicNodes
-from counterplay.holdem_match.deals import check_deals, session_deals
-from counterplay.holdem_match.kernels import new_holdem_workspace, play_table_blocks
+from counterplay.holdem_match.deals import (
+    check_deals,
+    new_holdem_workspace,
+    play_table_blocks,
+    session_deals,
+)
 from counterplay.holdem_match.log import new_log
 from counterplay.holdem_match.luck_adjustment import HoldemLuckAdjustment
-from counterplay.holdem_match.recipes import Recipe, recipes
+from counterplay.holdem_match.players import (
+    Recipe,
+    check_betting,
+    check_no_memory,
+    only_seat,
+    recipes,
+)
 from counterplay.holdem_match.referee import PlayedHand, bot_name, play_session
-from counterplay.holdem_match.seats import check_betting, check_no_memory, only_seat
 from counterplay.match.luck_adjustment import PlayedDeals
 from counterplay.match.play import (
     BlockResult,

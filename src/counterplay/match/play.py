@@ -282,20 +282,15 @@ def _summary(
         return None
     tallies = [result.adjusted for result in results if result.adjusted is not None]
     adjusted = estimate(tallies, match.remembering) if tallies else None
-    return MatchResult(
+    return MatchResult.of(
         game,
-        *match.names,
-        whole.hands,
-        whole.twice,
-        whole.mean,
-        whole.standard_error,
-        whole.by_seat,
+        match.names,
+        whole,
         schedule.seed,
         seconds,
-        whole.degrees,
-        stopped,
-        schedule.seat,
-        None if adjusted is None else Adjusted.of(adjusted),
+        stopped=stopped,
+        seat=schedule.seat,
+        adjusted=None if adjusted is None else Adjusted.of(adjusted),
     )
 
 

@@ -65,6 +65,21 @@ class MatchResult(Framed):
     seat: int | None = None  # the only one `a` played in, where a response is for one seat
     adjusted: Adjusted | None = None  # the same with the luck taken out, where that was done
 
+    @classmethod
+    def of(
+        cls,
+        game: str,
+        names: tuple[str, str],
+        whole: Estimate,
+        seed: int,
+        seconds: float,
+        **more: Any,
+    ) -> MatchResult:
+        """What an estimate says; `more`: the fields from `stopped` on."""
+        hands, twice, mean, error = whole.hands, whole.twice, whole.mean, whole.standard_error
+        seats, degrees = whole.by_seat, whole.degrees
+        return cls(game, *names, hands, twice, mean, error, seats, seed, time, degrees, **more)
+
     @property
     def interval(self) -> tuple[float, float]:
         """95% of such intervals hold the true mean; infinite where a single deal leaves it open."""

@@ -1,14 +1,19 @@
-"""Who can meet, and in which seats a match is played. A response for one seat plays in that seat
-only: its other seat is the model."""
+"""Players of a match: who can meet and in which seats, and how another process makes them anew.
+
+A response for one seat plays in that seat only: its other seat is the model. A player is made anew
+by the name, path or `file.py:Class` he was made from, or sent as he is where he can be.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NamedTuple
 
 from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import BettingRules
 from counterplay.match.play import common_seat
+from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
 
 
@@ -37,3 +42,31 @@ def check_betting(betting: BettingRules, players: tuple[Any, ...]) -> None:
     for player in players:
         if getattr(player, "betting", betting) != betting:
             raise BadStrategy(f"{player.name} was made for other betting than this game's")
+
+
+class Recipe(NamedTuple):
+    """`text` if the player was made from one, else the player himself."""
+
+    text: str | None
+    player: Any
+
+    def made(self) -> Any:
+        """The player, in this process."""
+        return self.player if self.text is None else as_bot(self.text)
+
+
+def recipes(players: tuple[Any, Any]) -> tuple[Recipe, Recipe] | None:
+    """How to make both; None where one of them lives in this process only, such as a class of a
+    notebook."""
+    found = []
+    for player in players:
+        text = getattr(player, "made_from", None)
+        one = Recipe(text, None if text else player)
+        if text is None and type(player).__module__ == "__main__":
+            return None
+        try:
+            ForkingPickler.loads(ForkingPickler.dumps(one))
+        except Exception:
+            return None
+        found.append(one)
+    return found[0], found[1]
