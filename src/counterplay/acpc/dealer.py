@@ -229,8 +229,8 @@ class Dealer:
         finally:
             self._log.close()
             self._transcript.close()
-            for seat in self._seats:
-                seat.close()
+            for connection in self._seats:
+                connection.close()
         result = self._result(time.perf_counter() - before, False)
         assert result is not None
         return result
@@ -355,5 +355,5 @@ class Dealer:
         assert whole is not None
         plan = self._plan
         return MatchResult.of(
-            "holdem", plan.names, whole, plan.seed, seconds, stopped=stopped, seat=seat
+            "holdem", plan.names, whole, plan.seed, seconds=seconds, stopped=stopped, seat=seat
         )

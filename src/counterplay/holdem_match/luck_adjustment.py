@@ -238,6 +238,7 @@ class HoldemLuckAdjustment:
     def adjusted(self, raw: PlayedDeals) -> np.ndarray:
         """float64[n, 2]: what `a` won, luck taken out."""
         won = raw.won.copy()
+        assert raw.cards is not None
         adjust_deals(
             self._pairs, self._a, self._b, self._values, raw.cards, raw.ends, won, self._workspace
         )

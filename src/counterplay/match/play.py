@@ -234,8 +234,8 @@ class RemoteMatch(NamedTuple):
 
 def _prepare_remote(match: RemoteMatch) -> PlayRun[BlockResult]:
     """What plays, in a process of the cluster."""
-    players = (_own_copy(player) for player in (match.a, match.b))
-    return match.kind.runner(match.game, *players, match.schedule)
+    a, b = _own_copy(match.a), _own_copy(match.b)
+    return match.kind.runner(match.game, a, b, match.schedule)
 
 
 def _own_copy(player: Any) -> Any:
@@ -287,7 +287,7 @@ def _summary(
         match.names,
         whole,
         schedule.seed,
-        seconds,
+        seconds=seconds,
         stopped=stopped,
         seat=schedule.seat,
         adjusted=None if adjusted is None else Adjusted.of(adjusted),

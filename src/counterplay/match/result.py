@@ -67,18 +67,12 @@ class MatchResult(Framed):
 
     @classmethod
     def of(
-        cls,
-        game: str,
-        names: tuple[str, str],
-        whole: Estimate,
-        seed: int,
-        seconds: float,
-        **more: Any,
+        cls, game: str, names: tuple[str, str], whole: Estimate, seed: int, **more: Any
     ) -> MatchResult:
-        """What an estimate says; `more`: the fields from `stopped` on."""
-        hands, twice, mean, error = whole.hands, whole.twice, whole.mean, whole.standard_error
-        seats, degrees = whole.by_seat, whole.degrees
-        return cls(game, *names, hands, twice, mean, error, seats, seed, time, degrees, **more)
+        """What an estimate says; `more`: the other fields."""
+        hands, twice, degrees = whole.hands, whole.twice, whole.degrees
+        mean, error, seats = whole.mean, whole.standard_error, whole.by_seat
+        return cls(game, *names, hands, twice, mean, error, seats, seed, degrees=degrees, **more)
 
     @property
     def interval(self) -> tuple[float, float]:
