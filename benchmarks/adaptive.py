@@ -21,15 +21,15 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchmarks.measure import write_rows
-from counterplay.arena.adapt.player import Adaptive
-from counterplay.arena.adapt.portfolio import GAME, Portfolio, portfolio
-from counterplay.arena.deals import session
-from counterplay.arena.luck import RunningLuck
-from counterplay.arena.match import play_match
-from counterplay.arena.referee import Played, play_hands, start_bots
+from counterplay.adaptive.player import Adaptive
+from counterplay.adaptive.portfolio import GAME, Portfolio, portfolio
 from counterplay.evaluation.exact import best_response, expected_value
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
+from counterplay.holdem_match.deals import session_deals
+from counterplay.holdem_match.luck_adjustment import HandLuckAdjustment
+from counterplay.holdem_match.referee import PlayedHand, play_hands, start_bots
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.responses.safe import SafePlayer
@@ -103,12 +103,12 @@ def _played(
     me: Any, foe: Any, company: Portfolio, seed: int, strategy: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """float64[hands] each: what was won, and the same with luck taken out."""
-    deals = session(seed, 0, HANDS, HANDS)
+    deals = session_deals(seed, 0, HANDS, HANDS)
     start_bots((me, foe), deals.start_seeds)
-    luck, clean = RunningLuck(company.game, foe, HANDS), np.empty(HANDS)
+    luck, clean = HandLuckAdjustment(company.game, foe, HANDS), np.empty(HANDS)
     count = 0
 
-    def keep(hand: Played) -> None:
+    def keep(hand: PlayedHand) -> None:
         nonlocal count
         won = hand.won if hand.dealer == 0 else -hand.won
         clean[count] = luck.adjusted(strategy(), hand.dealer, hand.cards, hand.end, won)
@@ -124,7 +124,7 @@ def piece(work: tuple[Case, int, Path]) -> None:
     company = portfolio()
     safe = company.equilibrium
     known = company.without(*case.without) if case.without else company
-    me = Adaptive(company=known, seed=seed, probing=case.probing)
+    me = Adaptive(portfolio=known, seed=seed, probing=case.probing)
     held: list[Strategy] = []
     arms: list[int] = []
 
@@ -137,7 +137,7 @@ def piece(work: tuple[Case, int, Path]) -> None:
         @staticmethod
         def new_hand(seat: int) -> None:
             me.new_hand(seat)
-            held[:] = [me.mind.strategies[me._arm]]
+            held[:] = [me.tracker.strategies[me._arm]]
             arms.append(me._arm)
 
     raw, clean = _played(Watched, _foe(case.foe), known, seed, lambda: held[0])
@@ -153,8 +153,8 @@ def piece(work: tuple[Case, int, Path]) -> None:
         clean_safe=clean_safe,
         arms=np.array(arms),
         thinking=me.standing().thinking,
-        changes=np.array(me.mind.changes, dtype=np.int64),
-        names=np.array(me.mind.names),
+        changes=np.array(me.tracker.changes, dtype=np.int64),
+        names=np.array(me.tracker.names),
     )
     part.rename(path)
 
@@ -306,7 +306,7 @@ def main() -> None:
     seeds = list(range(FIRST_SEED, FIRST_SEED + asked.seeds))
     started = time.time()
     company = portfolio(GAME, tell=lambda share, what: print(f"{share:4.0%} {what}"))
-    RunningLuck(company.game, bot("poki"), HANDS).adjusted(
+    HandLuckAdjustment(company.game, bot("poki"), HANDS).adjusted(
         company.equilibrium, 0, tuple(range(9)), 1, 0.0
     )  # tables are there before processes share the work
     print(f"portfolio after {time.time() - started:.0f} s", flush=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sys
 
-from counterplay.arena.match import play_match
 from counterplay.forms.registry import load
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.run import solve
 

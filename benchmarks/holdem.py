@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.measure import REPEATS, rate
-from counterplay.arena.match import play_match
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.holdem.tables import TABLES, strengths
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.registry import bot
 from counterplay.solvers.algorithms import new_solver
 

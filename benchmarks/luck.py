@@ -7,7 +7,7 @@ from pathlib import Path
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.arena.adapt.portfolio import GAME, portfolio
+from counterplay.adaptive.portfolio import GAME, portfolio
 from counterplay.forms.registry import load
 
 OUT = Path(__file__).parent / "luck.csv"

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from counterplay.arena.match import play_match
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve
 from counterplay.experiments.paper.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.solvers.algorithms import new_solver
 

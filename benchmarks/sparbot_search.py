@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.arena.match import play_match
 from counterplay.base import files
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.sparbot.build import (
     AS_THIRD,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from counterplay.arena.match import play_match
 from counterplay.experiments.harness.base import write_csv
 from counterplay.forms.registry import load
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model

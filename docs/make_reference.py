@@ -47,7 +47,6 @@ GROUPS = {
         "MatchResult",
         "bot",
         "Bot",
-        "AdaptiveBot",
         "View",
         "Ending",
         "view",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from support.trees import share_trees
 
-from counterplay.arena.result import MatchResult
+from counterplay.match.result import MatchResult
 
 # The first example of a property may compile a kernel, which takes as long as it takes.
 settings.register_profile("counterplay", deadline=None)

@@ -21,8 +21,11 @@ ROWS = [
     "evaluation",
     "solvers",
     "responses",
+    "match",
     "opponents",
-    "arena",
+    "holdem_match",
+    "adaptive",
+    "acpc",
     "experiments",
     "web",
     "cli",
@@ -61,8 +64,8 @@ def test_imports_only_from_its_own_row_and_the_rows_above(path: Path) -> None:
         )
 
 
-CORE = ("base", "kernels", "forms", "games", "evaluation", "solvers", "responses")
-POKER = {"holdem", "opponents", "arena"}
+CORE = tuple("base kernels parallel forms games evaluation solvers responses match".split())
+POKER = {"holdem", "opponents", "holdem_match", "adaptive", "acpc"}
 #: What is of poker though it stands in a package of the core.
 TRAVERSAL = (
     "solvers/public",

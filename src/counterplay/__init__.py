@@ -11,23 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from counterplay.arena.acpc.cards import acpc_cards as acpc_cards
-    from counterplay.arena.acpc.client import play_acpc as play_acpc
-    from counterplay.arena.acpc.clock import DealerLimits as DealerLimits
-    from counterplay.arena.acpc.dealer import MatchPlan as MatchPlan
-    from counterplay.arena.acpc.house import deal_acpc as deal_acpc
-    from counterplay.arena.acpc.player import AcpcPlayer as AcpcPlayer
-    from counterplay.arena.acpc.programs import sitter as sitter
-    from counterplay.arena.adapt.online import AdaptiveBlock as AdaptiveBlock
-    from counterplay.arena.adapt.online import play_adaptive as play_adaptive
-    from counterplay.arena.adapt.player import Adaptive as Adaptive
-    from counterplay.arena.adapt.player import AdaptiveStanding as AdaptiveStanding
-    from counterplay.arena.adapt.portfolio import Portfolio as Portfolio
-    from counterplay.arena.adapt.portfolio import portfolio as portfolio
-    from counterplay.arena.adaptive import AdaptiveBot as AdaptiveBot
-    from counterplay.arena.match import play_match as play_match
-    from counterplay.arena.online import play_online as play_online
-    from counterplay.arena.result import MatchResult as MatchResult
+    from counterplay.acpc.client import play_acpc as play_acpc
+    from counterplay.acpc.dealer import DealerLimits as DealerLimits
+    from counterplay.acpc.dealer import MatchPlan as MatchPlan
+    from counterplay.acpc.player import AcpcPlayer as AcpcPlayer
+    from counterplay.acpc.programs import sitter as sitter
+    from counterplay.acpc.protocol import acpc_cards as acpc_cards
+    from counterplay.acpc.server import deal_acpc as deal_acpc
+    from counterplay.adaptive.play import AdaptiveBlock as AdaptiveBlock
+    from counterplay.adaptive.play import play_adaptive as play_adaptive
+    from counterplay.adaptive.player import Adaptive as Adaptive
+    from counterplay.adaptive.player import AdaptiveStanding as AdaptiveStanding
+    from counterplay.adaptive.portfolio import Portfolio as Portfolio
+    from counterplay.adaptive.portfolio import portfolio as portfolio
     from counterplay.base.display import ProgressBar as ProgressBar
     from counterplay.base.errors import CounterplayError as CounterplayError
     from counterplay.base.errors import Interrupted as Interrupted
@@ -48,6 +44,8 @@ if TYPE_CHECKING:
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
     from counterplay.games.gambit_write import save_game as save_game
+    from counterplay.match.play import play_match as play_match
+    from counterplay.match.result import MatchResult as MatchResult
     from counterplay.opponents.bots.bot import Bot as Bot
     from counterplay.opponents.bots.bot import Ending as Ending
     from counterplay.opponents.bots.bot import View as View
@@ -78,24 +76,22 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
-    "AcpcPlayer": "arena.acpc.player",
     "on_ray": "parallel.ray_cluster",
-    "Adaptive": "arena.adapt.player",
-    "AdaptiveBlock": "arena.adapt.online",
-    "AdaptiveBot": "arena.adaptive",
-    "DealerLimits": "arena.acpc.clock",
-    "MatchPlan": "arena.acpc.dealer",
-    "MatchResult": "arena.result",
-    "acpc_cards": "arena.acpc.cards",
-    "deal_acpc": "arena.acpc.house",
-    "play_acpc": "arena.acpc.client",
-    "sitter": "arena.acpc.programs",
-    "Portfolio": "arena.adapt.portfolio",
-    "AdaptiveStanding": "arena.adapt.player",
-    "play_adaptive": "arena.adapt.online",
-    "play_match": "arena.match",
-    "play_online": "arena.online",
-    "portfolio": "arena.adapt.portfolio",
+    "AcpcPlayer": "acpc.player",
+    "Adaptive": "adaptive.player",
+    "AdaptiveBlock": "adaptive.play",
+    "DealerLimits": "acpc.dealer",
+    "MatchPlan": "acpc.dealer",
+    "MatchResult": "match.result",
+    "acpc_cards": "acpc.protocol",
+    "deal_acpc": "acpc.server",
+    "play_acpc": "acpc.client",
+    "sitter": "acpc.programs",
+    "Portfolio": "adaptive.portfolio",
+    "AdaptiveStanding": "adaptive.player",
+    "play_adaptive": "adaptive.play",
+    "play_match": "match.play",
+    "portfolio": "adaptive.portfolio",
     "OpponentModel": "opponents.models.model",
     "bot": "opponents.bots.registry",
     "learn_model": "opponents.models.model",

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.arena.result import MatchResult
 from counterplay.base.display import frame
 from counterplay.base.errors import CounterplayError
+from counterplay.match.result import MatchResult
 
 KUHN = cp.load("kuhn")
 HOSTILE = "<script>alert(1)</script>"

@@ -14,8 +14,8 @@ import pytest
 from support.acpc import Lined, served
 from support.command import Inside, facts_of
 
-from counterplay.arena.acpc import house
-from counterplay.arena.acpc.programs import Sitter
+from counterplay.acpc import server
+from counterplay.acpc.programs import Sitter
 from counterplay.base.errors import CounterplayError
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.acpc import read_acpc
@@ -98,7 +98,7 @@ def test_our_players_sit_in_the_dealers_process(
         started.append(who.name)
         raise CounterplayError("nothing is started here")
 
-    monkeypatch.setattr(house, "Program", start)
+    monkeypatch.setattr(server, "Program", start)
     (tmp_path / "mine.py").write_text("class Mine:\n    def act(self, view):\n        pass\n")
     deal = ("acpc", "deal", "-n", "20", "--seed", "1", "always-call")
     facts = facts_of(inside(tmp_path, *deal, "always-raise", "--json", "--log", "m.log"))

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.arena import from_nothing
 
 import counterplay as cp
-from counterplay.arena.online import OnlineLearner, play_online
+from counterplay.adaptive.response import ResponseLearner
 from counterplay.base.errors import BadParameter
 from counterplay.experiments.harness.registry import reproduce
 from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, sizes, table2
@@ -143,9 +144,9 @@ def test_online_play_learns_from_nothing() -> None:
     """Against a player who always calls, a learner who bets good hands wins; the first block is
     played by uniform chance."""
     game = cp.load("holdem(buckets=10)")
-    learner = OnlineLearner(game, kind="frequency", engine="mccfr-external")
+    learner = ResponseLearner(game, kind="frequency", engine="mccfr-external")
     blocks = list(
-        play_online(
+        from_nothing(
             "always-call", 3_000, 1, game=game, every=1_000, iterations=20_000, learner=learner
         )
     )
@@ -159,11 +160,11 @@ def test_online_play_learns_from_nothing() -> None:
 
 def test_online_play_is_reproducible_and_refuses_nonsense() -> None:
     runs = [
-        [block.won for block in play_online("probe", 200, 4, every=100, iterations=10_000)]
+        [block.won for block in from_nothing("probe", 200, 4, every=100, iterations=10_000)]
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
     with pytest.raises(BadParameter, match="at least one block"):
-        next(play_online("probe", 10, every=100))
+        next(from_nothing("probe", 10, every=100))
     with pytest.raises(BadParameter, match="hold'em"):
-        OnlineLearner(cp.load("kuhn"))
+        ResponseLearner(cp.load("kuhn"))

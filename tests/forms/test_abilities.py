@@ -137,14 +137,14 @@ def test_exact(tmp_path: Path) -> None:
 
 
 def test_bots() -> None:
-    from counterplay.arena.online import OnlineLearner
+    from counterplay.adaptive.response import ResponseLearner
     from counterplay.opponents.bots.table import strategy_bot
 
     mine = game()
     with pytest.raises(BadStrategy, match="cannot play hold'em"):
         strategy_bot(Strategy.uniform(mine))
     with pytest.raises(BadParameter, match="learning while playing is for hold'em"):
-        OnlineLearner(mine)
+        ResponseLearner(mine)
 
 
 def test_hands(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_hold_em_with_other_limits_is_solved_and_played() -> None:
     with pytest.raises(BadParameter, match="usual limit betting"):
         cp.play_match(game, run.strategy, uniform, 100, log="hands.parquet")
     with pytest.raises(BadParameter, match="usual limit betting"):
-        next(cp.play_online("always-call", 2_000, game=game))
+        cp.Adaptive(game, learner={})
     with pytest.raises(BadParameter, match="boards"):
         HoldemRules(EhsView((10,) * 4), BettingRules(board=(0, 1, 2, 3)))
 

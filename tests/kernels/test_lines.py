@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.arena.match import _desk
 from counterplay.forms.access import new_hand
+from counterplay.holdem_match.deals import new_holdem_workspace
 from counterplay.kernels.lines import LINE, apart
+from counterplay.match.kernels import new_workspace
 from counterplay.solvers.algorithms import new_solver
 
 
@@ -64,7 +65,8 @@ def test_workers_of_a_solver_share_no_line(name: str, game: str) -> None:
     share_nothing([tuple(worker) for worker in solver._team.workers])
 
 
-def test_desks_of_a_match_share_no_line() -> None:
+def test_workspaces_of_a_match_share_no_line() -> None:
     form = cp.load("leduc").form
-    desks = [_desk([(0, 3)], new_hand(form)) for _ in range(20)]
-    share_nothing([(desk.scratch, desk.deck) for desk in desks])
+    share_nothing([(new_workspace([(0, 3)]).rng, new_hand(form)) for _ in range(20)])
+    workspaces = [new_holdem_workspace([(0, 3)]) for _ in range(20)]
+    share_nothing([(workspace.hand, workspace.deck) for workspace in workspaces])

@@ -278,7 +278,7 @@ def test_seats_that_cannot_meet(answers: Path) -> None:
     with pytest.raises(cp.CounterplayError, match="may remember"):
         cp.play_match(HOLDEM, cp.Strategy.load(answers / "holdem"), cp.Bot(), 10)
     with pytest.raises(cp.CounterplayError, match="both seats"):
-        next(iter(cp.play_online(answers / "holdem", 2_000)))
+        next(cp.play_adaptive(answers / "holdem", 2_000, player=cp.Adaptive(learner={})))
     assert typed(answers, "match", "both", "both", "-n", "10").code == 0
 
 

@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from counterplay.arena.acpc.client import play_acpc
-from counterplay.arena.acpc.dealer import Dealer, MatchPlan
-from counterplay.arena.acpc.house import deal_acpc
-from counterplay.arena.acpc.programs import Sitter
-from counterplay.arena.acpc.seats import DealerEnd, Guest, HostedEnd
-from counterplay.arena.result import MatchResult
+from counterplay.acpc.client import PlayerConnection, play_acpc
+from counterplay.acpc.dealer import Dealer, MatchPlan
+from counterplay.acpc.programs import Sitter
+from counterplay.acpc.server import LocalConnection, LocalPlayer, deal_acpc
+from counterplay.match.result import MatchResult
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
 DATA = Path(__file__).parent.parent / "data" / "acpc"
@@ -62,7 +61,9 @@ def dealt(plan: MatchPlan, one: Talk, two: Talk, warned: list[str] | None = None
 
     jobs = [lambda: talk(one, ours[0]), lambda: talk(two, theirs[0])]
     with _threads(*jobs):
-        return Dealer(plan, (DealerEnd(ours[1]), DealerEnd(theirs[1])), heard.append).play()
+        return Dealer(
+            plan, (PlayerConnection(ours[1]), PlayerConnection(theirs[1])), heard.append
+        ).play()
 
 
 def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
@@ -83,13 +84,13 @@ def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
 
 
 def hosted(
-    plan: MatchPlan, guests: tuple[Guest, Guest], warned: list[str] | None = None
+    plan: MatchPlan, guests: tuple[LocalPlayer, LocalPlayer], warned: list[str] | None = None
 ) -> MatchResult:
     """A match between two who sit in the dealer's process."""
     seats = []
     for guest in guests:
         with socket.create_server(("127.0.0.1", 0)) as place:
-            seats.append(HostedEnd(guest.sit_down(place, "127.0.0.1"), guest))
+            seats.append(LocalConnection(guest.connect(place, "127.0.0.1"), guest))
     heard = [] if warned is None else warned
     try:
         return Dealer(plan, (seats[0], seats[1]), heard.append).play()

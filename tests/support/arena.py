@@ -3,6 +3,7 @@ referee."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 from reference.referee import play_hand
 
 import counterplay as cp
-from counterplay.arena.deals import play_state
-from counterplay.arena.kernels import Deals, Scratch, play_tables
+from counterplay.adaptive.play import AdaptiveBlock
 from counterplay.holdem.deal import new_deal
+from counterplay.holdem_match.deals import HandWorkspace, play_tables
 from counterplay.kernels.jit import index
-from counterplay.kernels.rng import uniform
+from counterplay.kernels.rng import check_seed, uniform
+from counterplay.match.kernels import NumberedDeals, deal_state
 from counterplay.opponents.bots.bot import Bot, Ending, View
 from counterplay.opponents.bots.table import strategy_bot
 from support.holdem import TREE, seldom_folding
@@ -101,16 +103,24 @@ def exact(result: cp.MatchResult) -> cp.MatchResult:
     return replace(result, seconds=0.0)
 
 
+def play_state(seed: int, deal: int) -> np.ndarray:
+    """Random numbers of the players in a deal."""
+    state = np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        deal_state(check_seed(seed), index(deal), state)
+    return state
+
+
 def by_kernel(
     a: cp.Strategy, b: cp.Strategy, cards: np.ndarray, seed: int, first: int, duplicate: bool
 ) -> np.ndarray:
     """float64[deals, 2]: what `a` wins of deals `first`, `first` + 1, ... as the dealer and as
     the big blind."""
     won, ends = np.empty((len(cards), 2)), np.empty((len(cards), 2), dtype=np.int32)
-    scratch = Scratch(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
+    workspace = HandWorkspace(new_deal(), np.zeros(2, dtype=np.int64), np.empty(4, dtype=np.uint64))
     tables = strategy_bot(a).table, strategy_bot(b).table
-    deals = Deals(index(seed), index(first), duplicate)
-    play_tables(TREE.nodes, *tables, deals, cards, scratch, won, ends)
+    deals = NumberedDeals(index(seed), index(first), duplicate)
+    play_tables(TREE.nodes, *tables, deals, cards, workspace, won, ends)
     return won
 
 
@@ -127,3 +137,29 @@ def by_referee(
                 result = play_hand(order, dealt, lambda seat, rng=rng: float(uniform(rng)))[0]
                 won[k, seat] = result if seat == 0 else -result
     return won
+
+
+def from_nothing(
+    opponent: Any,
+    hands: int = 20_000,
+    seed: int = 0,
+    *,
+    game: cp.Game | None = None,
+    every: int = 1_000,
+    iterations: int | None = None,
+    learner: Any = None,
+    log: Any = None,
+    observer: str | None = None,
+    **options: Any,
+) -> Iterator[AdaptiveBlock]:
+    """Blocks of a player who starts from nothing, or with a learner; it learns after each."""
+    player = cp.Adaptive(
+        game or holdem(),
+        learner=options if learner is None else learner,
+        every=every,
+        iterations=iterations,
+        seed=seed,
+    )
+    return cp.play_adaptive(
+        opponent, hands, seed, player=player, every=every, log=log, observer=observer
+    )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.arena import adaptive
+from counterplay.adaptive import response
 from counterplay.base import files
 from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.paper import (
@@ -80,7 +80,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(players, "bot", stand_in)
     for module in (players, fig4_holdem):
         patch.setattr(module, "load", toy_game)
-    for module in (players, adaptive):
+    for module in (players, response):
         patch.setattr(module, "learn_model", toy_model)
     patch.setitem(sizes.SIZES, "quick", SIZES)
     patch.setattr(table2, "GAMES", (SIZES.observed,))

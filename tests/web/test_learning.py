@@ -13,8 +13,8 @@ import pytest
 from support.web import free_port
 
 import counterplay as cp
-from counterplay.arena.adapt.player import Adaptive
-from counterplay.arena.adapt.portfolio import Portfolio
+from counterplay.adaptive.player import Adaptive
+from counterplay.adaptive.portfolio import Portfolio
 from counterplay.web.learning import Watched
 from counterplay.web.library import Library
 from counterplay.web.play import opponents
@@ -28,7 +28,7 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def make(name: str) -> Any:
         safe = cp.Strategy.uniform(game)
-        return Watched(Adaptive(game, company=Portfolio(game, safe, ()), iterations=200))
+        return Watched(Adaptive(game, portfolio=Portfolio(game, safe, ()), iterations=200))
 
     monkeypatch.setattr(opponents, "make_bot", make)
     monkeypatch.setattr(opponents.Bots, "ready", lambda self, key: True)

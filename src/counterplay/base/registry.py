@@ -39,7 +39,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "solver": ("counterplay.solvers",),
     "response": ("counterplay.responses",),
     "abstraction": ("counterplay.holdem.views",),
-    "bot": ("counterplay.opponents.bots", "counterplay.arena.adapt"),
+    "bot": ("counterplay.opponents.bots", "counterplay.adaptive"),
 }
 
 

@@ -16,9 +16,9 @@ from counterplay.cli.lists import Command
 from counterplay.cli.support import AsJson, integer, refuse_given
 
 if TYPE_CHECKING:
-    from counterplay.arena.acpc.client import PlayedForDealer
-    from counterplay.arena.acpc.programs import Sitter
-    from counterplay.arena.result import MatchResult
+    from counterplay.acpc.client import AcpcResult
+    from counterplay.acpc.programs import Sitter
+    from counterplay.match.result import MatchResult
 
 acpc = typer.Typer(
     help="Programs of the Annual Computer Poker Competition.",
@@ -64,14 +64,14 @@ def play(
     For example: counterplay acpc play localhost 16177 --player poki
     Ctrl-C says what was won until then. Adaptive learns the opponent while playing.
     """
-    from counterplay.arena.acpc.client import check_port, play_acpc
-    from counterplay.arena.acpc.player import AcpcPlayer
-    from counterplay.arena.acpc.programs import ADAPTIVE
+    from counterplay.acpc.client import check_port, play_acpc
+    from counterplay.acpc.player import AcpcPlayer
+    from counterplay.acpc.programs import ADAPTIVE
 
     check_port(port)
     stopped = False
     if player == ADAPTIVE:
-        from counterplay.arena.adapt.player import Adaptive
+        from counterplay.adaptive.player import Adaptive
 
         with share_progress("portfolio") as tell:
             bot: Any = Adaptive(game, iterations=iterations, seconds=thinking, seed=seed, tell=tell)
@@ -79,11 +79,11 @@ def play(
         refuse_given(context, LEARNING, f"{player} does not learn while playing")
         bot = player
     with share_progress("tables") as tell:
-        table = AcpcPlayer(bot, seed, tell)
+        seated = AcpcPlayer(bot, seed, tell)
     try:
-        result = play_acpc(host, port, table, patience=patience)
+        result = play_acpc(host, port, seated, patience=patience)
     except Interrupted as stop:
-        result, stopped = cast("PlayedForDealer", stop.result), True
+        result, stopped = cast("AcpcResult", stop.result), True
     facts = {
         "player": player,
         "hands": result.hands,
@@ -158,10 +158,9 @@ def deal(
     A player who is too late or goes away ends the match without a score, with exit code 1.
     Built-in bots but adaptive, and saved strategies, sit in the dealer's own process.
     """
-    from counterplay.arena.acpc.clock import DealerLimits
-    from counterplay.arena.acpc.dealer import MatchAborted, MatchPlan
-    from counterplay.arena.acpc.house import deal_acpc
-    from counterplay.arena.acpc.programs import sitter
+    from counterplay.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
+    from counterplay.acpc.programs import sitter
+    from counterplay.acpc.server import deal_acpc
 
     if append and log is None:
         raise BadParameter("--append adds to a log; say which with --log, or leave it out")
@@ -265,7 +264,7 @@ def bots(
     and then, with the competition's own script:
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.arena.acpc.programs import ADAPTIVE, our_command, sitter
+    from counterplay.acpc.programs import ADAPTIVE, our_command, sitter
     from counterplay.opponents.bots.registry import BOTS
 
     written: dict[str, str] = {}

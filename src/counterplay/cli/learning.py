@@ -13,9 +13,10 @@ from counterplay.cli.facts import out, print_json
 from counterplay.cli.support import read_strategy
 
 if TYPE_CHECKING:
-    from counterplay.arena.adapt.online import AdaptiveBlock
-    from counterplay.arena.adapt.player import Adaptive
+    from counterplay.adaptive.play import AdaptiveBlock
+    from counterplay.adaptive.player import Adaptive
     from counterplay.base.progress import Tell
+    from counterplay.match.result import Adjusted
 
 EVERY = 1_000  # hands of a row
 NOBODY = "nobody"
@@ -34,11 +35,11 @@ def learn(
     progress: Progress,
 ) -> bool:
     """Play and print a row per block; whether it was stopped."""
-    from counterplay.arena.adapt.online import play_adaptive
-    from counterplay.arena.adaptive import check_iterations
-    from counterplay.arena.amount import check_hands
-    from counterplay.arena.log import new_log
+    from counterplay.adaptive.play import play_adaptive
+    from counterplay.adaptive.player import check_iterations
+    from counterplay.holdem_match.log import new_log
     from counterplay.kernels.rng import check_seed
+    from counterplay.match.play import check_hands
     from counterplay.opponents.bots.registry import as_bot
 
     found: list[AdaptiveBlock] = []
@@ -82,8 +83,8 @@ def learn(
 def _player(
     game: str, seed: int, options: dict[str, Any], memory: Path | None, tell: Tell
 ) -> Adaptive:
-    from counterplay.arena.adapt.player import Adaptive
-    from counterplay.arena.adapt.portfolio import KNOWN, portfolio
+    from counterplay.adaptive.player import Adaptive
+    from counterplay.adaptive.portfolio import KNOWN, portfolio
     from counterplay.forms.registry import load
 
     if memory is not None and memory.suffix != ".parquet":
@@ -97,9 +98,9 @@ def _player(
         models = () if names == [NOBODY] else names
         if len(names) == 1 and Path(names[0]).is_dir():
             models = names[0]
-    company = portfolio(load(game), models, equilibrium=strategy, tell=tell)
+    known_players = portfolio(load(game), models, equilibrium=strategy, tell=tell)
     there = memory if memory is not None and memory.exists() else None
-    return Adaptive(company=company, seed=seed, memory=there, **options)
+    return Adaptive(portfolio=known_players, seed=seed, memory=there, **options)
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def _table(as_json: bool) -> Iterator[Any]:
 
 
 def _line(block: AdaptiveBlock) -> str:
-    fair = block.adjusted
+    fair = _adjusted(block)
     return (
         f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
         f"so far {block.mean:+.4f} ± {_half(block.interval):.4f} sb/h   "
@@ -133,7 +134,7 @@ def _drawn(found: list[AdaptiveBlock]) -> Any:
     for name in ("hands", "last block", "so far, sb/h", "luck-adjusted", "plays"):
         table.add_column(name, justify="right" if name != "plays" else "left")
     for block in found[-12:]:
-        fair = block.adjusted
+        fair = _adjusted(block)
         table.add_row(
             f"{block.hands:,}",
             f"{block.won:+.3f}",
@@ -165,13 +166,18 @@ def _print_end(block: AdaptiveBlock) -> None:
     out.print(f"budget left: {standing.budget:,.0f} sb; thinking {standing.thinking:.1f} ms a hand")
 
 
+def _adjusted(block: AdaptiveBlock) -> Adjusted:
+    assert block.adjusted is not None  # as the player has a portfolio
+    return block.adjusted
+
+
 def _half(interval: tuple[float, float]) -> float:
     half = (interval[1] - interval[0]) / 2
     return half if math.isfinite(half) else float("nan")
 
 
 def _row(block: AdaptiveBlock) -> dict[str, Any]:
-    fair, standing = block.adjusted, block.standing
+    fair, standing = _adjusted(block), block.standing
     return {
         "hands": block.hands,
         "last_block": block.won,

@@ -17,8 +17,8 @@ from counterplay.cli.facts import err, out, print_facts, print_json
 from counterplay.cli.support import AsJson, integer, read_strategy
 
 if TYPE_CHECKING:
-    from counterplay.arena.result import MatchResult
     from counterplay.forms.game import Game
+    from counterplay.match.result import MatchResult
 
 PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
 LEARN_EVERY = 1_000  # hands
@@ -186,7 +186,7 @@ def _match(
     as_json: bool,
 ) -> bool:
     """Play and print; whether it was stopped."""
-    from counterplay.arena.match import play_match
+    from counterplay.match.play import play_match
 
     with share_progress("match") as tell:
         loaded, one, two = _players(a, b, game)

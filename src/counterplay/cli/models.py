@@ -16,7 +16,7 @@ from counterplay.cli.facts import Said, err, named, out, print_facts
 from counterplay.cli.support import AsJson
 
 if TYPE_CHECKING:
-    from counterplay.arena.result import MatchResult
+    from counterplay.match.result import MatchResult
     from counterplay.opponents.models.model import OpponentModel
 
 VERDICTS = {
@@ -150,9 +150,9 @@ def model(
 
 def _estimate(early: OpponentModel, late: Callable[[], OpponentModel]) -> MatchResult:
     """What a response to a model of the other hands wins from one of the hands held out."""
-    from counterplay.arena.worth import worth
+    from counterplay.adaptive.response import quick_response_value
 
-    return worth(early, late())
+    return quick_response_value(early, late())
 
 
 def _would_win(won: MatchResult) -> Said:

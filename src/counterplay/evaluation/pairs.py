@@ -4,8 +4,8 @@ The cards are taken as a chain: a pair of buckets on one street says how likely 
 next is, whatever came before (`PairChance`, counted in a sample of deals with a fixed seed). In
 that chain the value of every public node for every pair of buckets is one pass over the betting
 tree, some ten milliseconds. It is no exact value of hold'em, since cards remember more than
-buckets; matches are adjusted by it (`arena/luck.py`), which stays right with any values, and
-strategies are compared with each other by it.
+buckets; matches are adjusted by it (`holdem_match/luck_adjustment.py`), which stays right with any
+values, and strategies are compared with each other by it.
 """
 
 from __future__ import annotations

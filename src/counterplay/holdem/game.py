@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ class HoldemRules:
                 f"first; got {betting.board}"
             )
         self.view, self.betting = view, betting
+
+    def match_runner(self) -> Any:
+        """Who plays matches: bots and tables on real cards, in a layer above this one."""
+        return import_module("counterplay.holdem_match.match").HoldemMatch
 
     @property
     def tree(self) -> BettingTree:

@@ -131,7 +131,7 @@ def _trained(job: BackgroundJob, model: Any, p: float, seconds: float) -> Any:
 
 def _match(one: Any, two: Any) -> tuple[float, float]:
     """What `one` wins in both seats together, and half its 95% interval."""
-    from counterplay.arena.match import play_match
+    from counterplay.match.play import play_match
 
     found = play_match(one.game, one, two, hands=HANDS, luck_adjusted=False)
     return 2.0 * found.mean, found.interval[1] * 2.0 - 2.0 * found.mean

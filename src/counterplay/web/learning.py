@@ -78,13 +78,13 @@ def learning_of(table: Any) -> dict[str, Any] | None:
 
 def _of_standing(standing: Any, bot: Any) -> dict[str, Any]:
     """What an adaptive player thinks, in its own words."""
-    numbers = [_numbers(finding) for finding in bot.mind.findings()]
+    numbers = [_numbers(finding) for finding in bot.tracker.findings()]
     confirmed = [
         {"text": text, **more} for text, more in zip(standing.confirmed, numbers, strict=False)
     ]
     arms = [
         {"name": one.name, "gain": float(one.gain), "error": float(one.error)}
-        for one in standing.verdicts
+        for one in standing.estimates
     ]
     return {
         "playing": standing.playing,

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.arena.match import play_match
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
@@ -29,6 +28,7 @@ from counterplay.experiments.paper.players import MATCH_SEED, RECREATED, Company
 from counterplay.experiments.paper.rules import buckets as rules
 from counterplay.experiments.paper.sizes import ENGINES, POKI_RATE
 from counterplay.forms.strategy import Strategy
+from counterplay.match.play import play_match
 from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from counterplay.arena.result import MatchResult
 from counterplay.base.progress import Tell, untold
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import PARTNER, THREADS, Answer, Cell, Company
 from counterplay.experiments.paper.sizes import MCTS_RATE, POKI_RATE, rate
+from counterplay.match.result import MatchResult
 from counterplay.parallel.jobs import Job
 
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
@@ -32,6 +31,7 @@ from counterplay.experiments.paper.rules import race as rules
 from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
+from counterplay.match.play import play_match
 from counterplay.opponents.bots.table import strategy_bot
 from counterplay.parallel.jobs import Job, in_parallel
 from counterplay.solvers.algorithms import new_solver

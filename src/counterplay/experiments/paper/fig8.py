@@ -18,12 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.adapt.online import play_adaptive
-from counterplay.arena.adapt.player import Adaptive
-from counterplay.arena.adapt.portfolio import portfolio
-from counterplay.arena.match import play_match
-from counterplay.arena.online import OnlineLearner, play_online
-from counterplay.arena.result import MatchResult
+from counterplay.adaptive.play import play_adaptive
+from counterplay.adaptive.player import Adaptive
+from counterplay.adaptive.portfolio import portfolio
+from counterplay.adaptive.response import ResponseLearner
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
@@ -48,6 +46,8 @@ from counterplay.experiments.paper.sizes import POKI_RATE, rate
 from counterplay.experiments.paper.table1 import as_rows
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.match.play import play_match
+from counterplay.match.result import MatchResult
 from counterplay.parallel.jobs import Job
 
 ITERATIONS = 6_000_000  # per 1,000 games
@@ -69,20 +69,12 @@ PER_ITERATION = 40  # nodes that external sampling visits for one of outcome sam
 def _play(model: Learnt | None, size: Scale, company: Company) -> list[tuple[float, ...]]:
     """A row per block: games, iterations, won in the block, measured sb/h, its standard error."""
     game, poki = company.game(10), company.bot("poki")
-    learner = OnlineLearner(game, threads=THREADS, p_max=P)
+    learner = ResponseLearner(game, threads=THREADS, p_max=P)
     if model is not None:
         learner.believe(model.strategy, np.full(game.n_infosets, P))
     rows: list[tuple[float, ...]] = []
-    for block in play_online(
-        poki,
-        size.games,
-        game=game,
-        every=EVERY,
-        iterations=ITERATIONS,
-        learner=learner,
-        relearn=model is None,
-        tell=company.tell,
-    ):
+    player = Adaptive(learner=learner, every=EVERY, iterations=ITERATIONS, relearn=model is None)
+    for block in play_adaptive(poki, size.games, player=player, every=EVERY, tell=company.tell):
         result = measured(game, block.strategy, poki, size.measured)
         rows.append((block.hands, block.iterations, block.won, result.mean, result.standard_error))
     return rows
@@ -93,7 +85,7 @@ def _play_adaptive(size: Scale, company: Company) -> list[tuple[float, ...]]:
     game, poki = company.game(10), company.bot("poki")
     known = portfolio(game, (), equilibrium=company.equilibrium(10, SAFE).whole)
     thinking = max(ITERATIONS // PER_ITERATION, 1)
-    player = Adaptive(company=known, every=EVERY, iterations=thinking)
+    player = Adaptive(portfolio=known, every=EVERY, iterations=thinking)
     rows: list[tuple[float, ...]] = []
     for block in play_adaptive(poki, size.games, player=player, every=EVERY, tell=company.tell):
         result = measured(game, player.strategy, poki, size.measured)

@@ -109,7 +109,7 @@ def _solve(game: Game, task: Task, limits: dict[str, Any]) -> Response:
 def _won(game: Game, response: Response) -> tuple[float, float]:
     """What the response wins in its seat above what the model wins there, from the model. It plays
     both seats, the other as the model does, so that is twice the mean."""
-    from counterplay.arena.match import play_match  # after the peak has been taken
+    from counterplay.match.play import play_match  # after the peak has been taken
 
     both = response.strategy.for_player(None)
     match = play_match(game, both, response.model, HANDS, 1, processes=1, luck_adjusted=False)

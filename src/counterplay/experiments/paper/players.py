@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.arena.match import play_match
-from counterplay.arena.result import MatchResult
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
 from counterplay.experiments.harness.store import Store
@@ -26,6 +24,8 @@ from counterplay.experiments.paper.sizes import ENGINES, SIZES
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
+from counterplay.match.play import play_match
+from counterplay.match.result import MatchResult
 from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model

@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.base import Claim, Experiment, Outcome, Sheet, write_csv
@@ -38,6 +37,7 @@ from counterplay.experiments.paper.rules import table2 as rules
 from counterplay.experiments.paper.rules.rows import LEARNING
 from counterplay.experiments.paper.sizes import SIZES, Sizes
 from counterplay.experiments.paper.table1 import HEADER, as_rows, line, sheet, trained
+from counterplay.match.result import MatchResult
 from counterplay.parallel.jobs import Job
 
 #: What a model is learnt with; how unseen cards are treated, and whether there are any.

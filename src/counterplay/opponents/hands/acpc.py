@@ -59,7 +59,7 @@ class Layout(NamedTuple):
     rotate: bool  # both have one name, and change positions after every hand
 
 
-class Stretch:
+class LoggedMatches:
     """Lines up to a SCORE: the hands of a match, and of aborted ones before it."""
 
     def __init__(self) -> None:
@@ -95,34 +95,34 @@ def read_acpc(
         _check_chips(big_blind)
     data = file_bytes(path)
     check_seals(path, data)
-    stretch = Stretch()
+    logged = LoggedMatches()
 
     def close(line: int, score: LoggedScore | None) -> None:
-        hands.extend(_read_stretch(stretch, big_blind, observer, line, score))
-        for number, message in sorted(stretch.errors):
+        hands.extend(_read_matches(logged, big_blind, observer, line, score))
+        for number, message in sorted(logged.errors):
             problems.add(f"{path}:{number}: {message}")
 
     for number, raw in enumerate(data.split(b"\n"), start=1):
         if not raw.strip() or raw.lstrip()[:1] in (b"#", b";"):
             if raw.startswith(MATCH):
-                stretch.announce()
+                logged.announce()
             continue
         try:
             parsed = parse_line(raw)
         except CounterplayError as error:
-            stretch.errors.append((number, str(error)))
+            logged.errors.append((number, str(error)))
             continue
         if isinstance(parsed, LoggedScore):
             close(number, parsed)
-            stretch = Stretch()
+            logged = LoggedMatches()
         else:
-            stretch.add(number, parsed)
+            logged.add(number, parsed)
     close(0, None)
     return Hands(hands, problems.messages)
 
 
-def _read_stretch(
-    stretch: Stretch,
+def _read_matches(
+    logged: LoggedMatches,
     big_blind: float | None,
     observer: str | None,
     line: int,
@@ -131,8 +131,8 @@ def _read_stretch(
     """Its hands; what is wrong goes to its errors."""
     found: list[list[HandRecord]] = []
     chips = CHIPS
-    for match in stretch.matches:
-        last = match is stretch.matches[-1]
+    for match in logged.matches:
+        last = match is logged.matches[-1]
         layout = _layout([hand for _, hand in match], big_blind, score if last else None)
         chips = layout.chips
         found.append([])
@@ -140,12 +140,12 @@ def _read_stretch(
             try:
                 found[-1].append(_record(hand, layout, observer))
             except CounterplayError as error:
-                stretch.errors.append((number, f"{error}{_hint(hand, layout)}"))
-    if score is not None and found and not stretch.errors:
+                logged.errors.append((number, f"{error}{_hint(hand, layout)}"))
+    if score is not None and found and not logged.errors:
         try:
             _check_score(score, found, chips)
         except CounterplayError as error:
-            stretch.errors.append((line, str(error)))
+            logged.errors.append((line, str(error)))
     return [hand for match in found for hand in match]
 
 

@@ -1,5 +1,5 @@
 """A hand seen by all 1,326 holdings at once, with k strategies side by side: what kernels share
-that ask how likely each strategy made what was done (`predict.py`, `arena/adapt/offpolicy.py`)."""
+that ask how likely each strategy made what was done (`predict.py`, `adaptive/bandit.py`)."""
 
 from __future__ import annotations
 

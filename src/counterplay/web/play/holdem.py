@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from counterplay.arena.referee import ask_bot, settle_deal, tell_bot
 from counterplay.holdem.betting import (
     CALL,
     FOLD,
@@ -18,6 +17,7 @@ from counterplay.holdem.betting import (
 )
 from counterplay.holdem.cards import N_CARDS, card_text
 from counterplay.holdem.deal import N_DEALT, new_deal
+from counterplay.holdem_match.referee import ask_bot, settle_deal, tell_bot
 from counterplay.opponents.bots.bot import Ending, View
 from counterplay.opponents.bots.table import TableBot
 from counterplay.web.boards.board import Choice, who

@@ -1,4 +1,4 @@
-"""Luck taken out of hands at a table (AIVAT; `evaluation/luck.py`, `arena/luck.py`).
+"""Luck taken out of hands at a table (AIVAT; `match/luck_adjustment.py`, and hold'em's).
 
 The person's strategy is not known, the opponent's is where he is a strategy or a table. In hold'em
 what that needs takes seconds to make, so it is made in the background; hands that were played
@@ -25,7 +25,7 @@ def without_luck(walk: Walk, strategy: Any, seat: int) -> float:
 
 @lru_cache(maxsize=8)
 def _payoffs(strategy: Any, seat: int) -> np.ndarray:
-    from counterplay.evaluation.luck import adjusted_payoffs
+    from counterplay.match.luck_adjustment import adjusted_payoffs
 
     both = np.stack([strategy.probabilities, strategy.probabilities])
     return adjusted_payoffs(strategy.game, both, seat, known=(1 - seat,))
@@ -40,16 +40,16 @@ class BotLuck:
         self._lock = threading.Lock()
 
     def make(self) -> None:
-        from counterplay.arena.luck import HoldemLuck
+        from counterplay.holdem_match.luck_adjustment import HoldemLuckAdjustment
         from counterplay.web.games import SHOWN, open_game
 
         with self._lock:
             if self._made is None:
-                self._made = HoldemLuck(open_game(SHOWN["holdem"]), None, self._bot)
+                self._made = HoldemLuckAdjustment(open_game(SHOWN["holdem"]), None, self._bot)
 
     def adjusted(self, hand: Any) -> float | None:
         """The person's result of a finished hand; None while it is not known."""
-        from counterplay.arena.luck import PlayedDeals
+        from counterplay.match.luck_adjustment import PlayedDeals
 
         if not self._asked:
             self._asked = True

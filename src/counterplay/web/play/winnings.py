@@ -21,8 +21,8 @@ def winnings(won: list[tuple[int, float]], adjusted: list[float | None]) -> dict
 
 def _interval(won: list[tuple[int, float]]) -> dict[str, float | None]:
     """Mean of the seats that were played, and where 95% of such intervals hold the true one."""
-    from counterplay.arena.result import estimate, half_width
-    from counterplay.arena.tally import tally
+    from counterplay.match.result import estimate, half_width
+    from counterplay.match.tally import tally
 
     if not won:
         return {"mean": None, "within": None}

@@ -1,1 +1,0 @@
-"""Matches: deals, referees, results and online play."""

@@ -1,0 +1,1 @@
+"""Matches of hold'em: numbered deals, tables and bots, logs, luck adjustment."""

@@ -1,0 +1,1 @@
+"""Matches of any two-player game: how they are cut into blocks, played, counted and judged."""
