@@ -41,13 +41,11 @@ from counterplay.forms.compiled import (
     PLAY,
     TOO_LONG,
     WHO,
-    CompiledRules,
     Shape,
     address_of,
     constants_of,
     shape_of,
 )
-from counterplay.forms.digest import rules_digest
 from counterplay.forms.found import (
     EXACT_BITS,
     PLAYER_BITS,
@@ -65,7 +63,7 @@ from counterplay.forms.found import (
     number_in,
     place_of,
 )
-from counterplay.forms.tree import TERMINAL
+from counterplay.forms.rules import TERMINAL, CompiledRules
 from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import all_apart, apart
@@ -111,11 +109,10 @@ class KeyedPolicy(NamedTuple):
     n_shares: int  # s
 
 
-def rules_form(name: str, rules: CompiledRules) -> tuple[RulesForm, Any]:
-    """The form of rules, and what must be kept as long as it is used."""
-    shape = shape_of(name, rules)
-    address, kept = address_of(name, rules, shape, rules_digest(rules))
-    return RulesForm(address, constants_of(name, rules), shape), kept
+def rules_form(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[RulesForm, Any]:
+    """The form of rules, and what must be kept as long as it is used (`address_of`)."""
+    address, kept = address_of(name, rules, fixed)
+    return RulesForm(address, constants_of(name, rules), shape_of(name, rules)), kept
 
 
 def key_words(shape: Shape) -> int:
