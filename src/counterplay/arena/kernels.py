@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.arena.tally import tally_block
-from counterplay.forms.access import utility
-from counterplay.forms.play import play_once
+from counterplay.forms.access import play_once, utility
 from counterplay.holdem.betting import NO_FOLD, PublicNodes
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board
 from counterplay.holdem.rows import row_of

@@ -16,10 +16,9 @@ from counterplay.forms.abilities import numbered
 from counterplay.forms.compiled import COUNT, KNOWN, RAW, WHO, constants_of, shape_of
 from counterplay.forms.expand import ExpandedRules
 from counterplay.forms.found import EXACT_BITS
-from counterplay.forms.found_form import RulesForm, scratch_of
+from counterplay.forms.found_form import RulesForm, scratch_of, take_step
 from counterplay.forms.game import Game
 from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
-from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import jit
 from counterplay.kernels.rng import new_state
 
@@ -305,18 +304,7 @@ def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
 
 @jit
 def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> None:
-    call_rules(
-        form.step,
-        form.constants,
-        chance.states,
-        0,
-        1,
-        action,
-        RAW,
-        rng,
-        chance.facts,
-        chance.payoff,
-    )
+    take_step(form, chance, 0, 1, action, RAW, rng)
 
 
 def quick_check(name: str, rules: CompiledRules) -> None:

@@ -1,52 +1,48 @@
 """From `CompiledRules` to a `HistoryTree`.
 
-A kernel plays every history depth first, so that the states of one history are all it holds, and
-finds the information sets by their keys. Depth first, the nodes of a level are met in the order in
-which breadth first would meet them: a second pass moves every node to its place. Kernels return
-when they want room or after some time; the shell makes room and goes on.
+The kernels (`expand_kernels.py`) return when they want room or after some time; this makes room
+and goes on, numbers the information sets and puts the tree together.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.base import memory
 from counterplay.base.counting import Count
 from counterplay.base.errors import BadGame, TooLarge
-from counterplay.forms.compiled import COUNT, KNOWN, PASSIVE, PROBLEMS, RAW, SHARE, WHO
+from counterplay.forms.compiled import BAD_PASSIVE, PROBLEMS
+from counterplay.forms.expand_kernels import (
+    ACTION,
+    DONE,
+    LEVEL,
+    NODES,
+    Expansion,
+    Moved,
+    move_all,
+    number_all,
+    play_all,
+)
 from counterplay.forms.found import (
     LEAST_PLACES,
     MOST_FILLED,
-    PLAYER_BITS,
     PROBLEM,
     ROOM_SETS,
     SETS,
     Found,
     counts_of,
     enlarged,
-    find_or_add,
     keys_of,
     new_found,
-    number_in,
     owners_of,
     places_for,
     sets_in,
 )
-from counterplay.forms.found_form import (
-    RulesForm,
-    Situation,
-    found_in,
-    key_at,
-    rules_form,
-    scratch_of,
-)
-from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules, history
+from counterplay.forms.found_form import Situation, found_in, rules_form, scratch_of
+from counterplay.forms.rules import CompiledRules, history
 from counterplay.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets, parents
-from counterplay.kernels.call import call_rules
-from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.rng import new_state
 
 #: Peak memory while building, per node (measured on Goof(7)).
 BYTES_PER_NODE = 40
@@ -54,29 +50,6 @@ FIRST_NODES, FIRST_LEVELS = 1 << 12, 64  # room at first where nobody knows how 
 #: A history longer than this is taken for one that never ends.
 MOST_DEPTH = 10_000
 AT_ONCE = 1 << 22  # nodes between looks
-#: Fields of `at`: nodes so far, the level and action of the next one, and whether all are done.
-NODES, LEVEL, ACTION, DONE = (index(k) for k in range(4))
-#: Besides `PROBLEMS` of the rules.
-UNEVEN = 100
-_WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
-_A, _B, _32 = index(0x9E3779B97F4A7C15), index(0xD1342543DE82EF95), index(32)
-_MINUS_ZERO = index(1 << 63)
-
-
-class Expansion(NamedTuple):
-    """Histories so far: n nodes in the order in which they were met, l levels, m information sets,
-    o outcomes."""
-
-    at: np.ndarray  # int64[4]
-    next: np.ndarray  # int64[l]: the next action at each level of the current history
-    count: np.ndarray  # int64[l]: actions at each
-    width: np.ndarray  # int64[l]: nodes of each level
-    player: np.ndarray  # int8[n]: as in `HistoryTree`
-    row: np.ndarray  # int32[n]: information set, distribution or outcome in order of discovery
-    level: np.ndarray  # int32[m]: where an information set was met first
-    known: np.ndarray  # int64[m, k]: what its player knows
-    passive: np.ndarray  # int16[m]
-    payoff: np.ndarray  # float64[o, p]
 
 
 class ExpandedRules(NamedTuple):
@@ -87,205 +60,15 @@ class ExpandedRules(NamedTuple):
     keys: np.ndarray  # uint64[m, 1 or 2]
 
 
-@jit(inline=True)
-def _numbered(found: Found, low: int, high: int, count: int) -> int:
-    return number_in(find_or_add(found, low, high, count))
-
-
-@jit(inline=True)
-def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
-    """A hash with one more number; -0.0 counts as 0.0."""
-    word = ZERO if word == _MINUS_ZERO else word
-    low = (low ^ word) * _A
-    low ^= low >> _32
-    high = (high + word) * _B + low
-    return low, high ^ (high >> _32)
-
-
-@jit(inline=True)
-def _has_room(chance: Situation, outcomes: Found, done: Expansion, most: int) -> bool:
-    return (
-        index(done.at[NODES]) < most
-        and index(done.at[LEVEL]) + ONE < index(len(done.next))
-        and chance.size[SETS] < chance.size[ROOM_SETS]
-        and outcomes.size[SETS] < outcomes.size[ROOM_SETS]
-    )
-
-
-@jit
-def play_all(
-    form: RulesForm,
-    chance: Situation,
-    bits: np.ndarray,
-    tables: tuple[Found, Found],
-    done: Expansion,
-    is_uniform: bool,
-    most: int,
-) -> None:
-    """Go on until all histories are played, there are `most` nodes, room is wanted or something is
-    wrong (`chance.size[PROBLEM]`). `bits`: `chance.payoff` as whole numbers. `tables`: distributions
-    of chance and outcomes. Changes all but the form."""
-    shares, outcomes = tables
-    rng = chance.slot  # not drawn from
-    n_players, n_known = index(chance.payoff.shape[1]), index(done.known.shape[1])
-    while _has_room(chance, outcomes, done, most):
-        level, node = index(done.at[LEVEL]), index(done.at[NODES])
-        above = level - ONE if level > ZERO else ZERO
-        call_rules(
-            form.step,
-            form.constants,
-            chance.states,
-            above,
-            level,
-            done.at[ACTION],
-            RAW,
-            rng,
-            chance.facts,
-            chance.payoff,
-        )
-        who, count = chance.facts[level, _WHO], index(chance.facts[level, _COUNT])
-        low, high = ZERO, ZERO
-        if who == TERMINAL:
-            if count > ZERO:
-                chance.size[PROBLEM] = count
-                return
-            for k in range(n_players):
-                low, high = _mixed(low, high, bits[level, k])
-            row = _numbered(outcomes, low, high, ONE)
-            if row + ONE == index(outcomes.size[SETS]):
-                for k in range(n_players):
-                    done.payoff[row, k] = chance.payoff[level, k]
-        elif who == CHANCE:
-            low = count
-            if not is_uniform:
-                for k in range(count):
-                    call_rules(
-                        form.step,
-                        form.constants,
-                        chance.states,
-                        level,
-                        level,
-                        np.int64(k),
-                        SHARE,
-                        rng,
-                        chance.facts,
-                        chance.payoff,
-                    )
-                    low, high = _mixed(low, high, bits[level, ZERO])
-            if index(shares.size[SETS]) == index(shares.size[ROOM_SETS]):
-                return
-            row = _numbered(shares, low, high, count)
-        else:
-            before = index(chance.size[SETS])
-            low, high = key_at(chance, level)
-            row = _numbered(chance, low, high, count)
-            if row == before:
-                done.level[row] = level
-                for k in range(n_known):
-                    done.known[row, k] = chance.facts[level, _KNOWN + k]
-                call_rules(
-                    form.step,
-                    form.constants,
-                    chance.states,
-                    level,
-                    level,
-                    0,
-                    PASSIVE,
-                    rng,
-                    chance.facts,
-                    chance.payoff,
-                )
-                done.passive[row] = np.int16(chance.payoff[level, ZERO])
-            elif index(chance.first[row + ONE]) - index(chance.first[row]) != count:
-                chance.size[PROBLEM] = UNEVEN
-            if chance.size[PROBLEM] != 0:
-                return
-        done.player[node] = who
-        done.row[node] = row
-        done.width[level] += 1
-        done.next[level] = 0
-        done.count[level] = count
-        done.at[NODES] += 1
-        while done.next[level] == done.count[level]:  # to the next node, deeper or back
-            if level == ZERO:
-                done.at[DONE] = 1
-                return
-            level -= ONE
-        done.at[ACTION] = done.next[level]
-        done.next[level] += 1
-        done.at[LEVEL] = level + ONE
-
-
-class Moved(NamedTuple):
-    """What the second pass fills: n nodes, l levels, m information sets, d distributions, o
-    outcomes."""
-
-    player: np.ndarray  # as in `HistoryTree`
-    first_child: np.ndarray
-    row: np.ndarray
-    place: np.ndarray  # int64[l + 1]: where the next node of each level goes
-    left: np.ndarray  # int64[l]: children to come, of the current history
-    infoset: np.ndarray  # int32[m]: the first node of each
-    chance: np.ndarray  # int32[d]
-    outcome: np.ndarray  # int32[o]
-
-
-@jit
-def move_all(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved) -> None:
-    """Put nodes in their places, level by level. `sets`, `shares`: `first` of information sets and
-    distributions. Changes `moved`."""
-    level = ZERO
-    for node in range(index(done.at[NODES])):
-        who, row = done.player[node], index(done.row[node])
-        place = index(moved.place[level])
-        moved.place[level] += 1
-        moved.player[place] = who
-        moved.row[place] = row
-        moved.first_child[place] = moved.place[level + ONE]
-        here = np.int32(place)
-        if who >= 0:
-            moved.infoset[row] = min(moved.infoset[row], here)
-            count = np.int64(sets[row + ONE]) - np.int64(sets[row])
-        elif who == CHANCE:
-            moved.chance[row] = min(moved.chance[row], here)
-            count = np.int64(shares[row + ONE]) - np.int64(shares[row])
-        else:
-            moved.outcome[row] = min(moved.outcome[row], here)
-            count = np.int64(0)
-        if count > 0:
-            moved.left[level] = count - 1
-            level += ONE
-            continue
-        while level > ZERO and moved.left[level - ONE] == 0:
-            level -= ONE
-        if level > ZERO:
-            moved.left[level - ONE] -= 1
-
-
-@jit
-def number_all(
-    player: np.ndarray, row: np.ndarray, sets: np.ndarray, shares: np.ndarray, outcomes: np.ndarray
-) -> None:
-    """Replace each number of `row` by that of its table's order."""
-    for node in range(index(len(row))):
-        old = index(row[node])
-        if player[node] >= 0:
-            row[node] = sets[old]
-        elif player[node] == CHANCE:
-            row[node] = shares[old]
-        else:
-            row[node] = outcomes[old]
-
-
 class _Builder:
     """Makes room for the kernels."""
 
     def __init__(self, name: str, rules: CompiledRules) -> None:
         self.name, self.rules = name, rules
-        self.form, self._code = rules_form(name, rules, fixed=False)
         self.n_nodes = rules.count_nodes() if hasattr(rules, "count_nodes") else None
         if self.n_nodes is not None:
             self._check_size(self.n_nodes)
+        self.form, self._code = rules_form(name, rules, fixed=False)
         nodes = FIRST_NODES if self.n_nodes is None else self.n_nodes + 1  # one more: miscounted
         self.chance, self.done = self._room(FIRST_LEVELS, nodes)
         self.tables = (_empty_table(), _empty_table())
@@ -379,8 +162,8 @@ class _Builder:
 
     def tree(self) -> ExpandedRules:
         """Of what was played."""
-        done, found = self.done, found_in(self.chance)
-        n, counts = int(done.at[NODES]), counts_of(found)
+        done, infosets = self.done, found_in(self.chance)
+        n, counts = int(done.at[NODES]), counts_of(infosets)
         if not len(counts):
             raise BadGame(f"{self.name}: no player ever acts")
         if counts.max() > self.rules.max_actions:
@@ -388,6 +171,8 @@ class _Builder:
                 f"{self.name}: actions() gave {counts.max()}, and max_actions is "
                 f"{self.rules.max_actions}"
             )
+        if np.any(done.passive[: len(counts)] >= counts):
+            raise BadGame(f"{self.name}: {PROBLEMS[BAD_PASSIVE]}")
         levels = int(np.count_nonzero(done.width))
         moved = Moved(
             np.empty(n, dtype=np.int8),
@@ -395,13 +180,12 @@ class _Builder:
             np.empty(n, dtype=np.int32),
             np.concatenate([[0], np.cumsum(done.width[:levels])]),
             np.zeros(levels, dtype=np.int64),
-            *(np.full(sets_in(table), n, dtype=np.int32) for table in (found, *self.tables)),
+            *(np.full(sets_in(table), n, dtype=np.int32) for table in (infosets, *self.tables)),
         )
-        move_all(done, found.first, self.tables[0].first, moved)
+        move_all(done, infosets.first, self.tables[0].first, moved)
         moved.first_child[n] = n
         self.done = done = done._replace(player=moved.player, row=moved.row)  # the rest may go
-        m = sets_in(found)
-        known, keys = done.known[:m], keys_of(found)
+        known, keys = done.known[: len(counts)], keys_of(infosets)
         order = self._order(owners_of(keys), counts, known, moved.infoset)
         shares = np.argsort(moved.chance, kind="stable")
         payoff, outcome = self._payoffs(moved.outcome)
@@ -412,9 +196,9 @@ class _Builder:
             row=moved.row,
             first=offsets(counts[order]),
             owner=owners_of(keys)[order],
-            passive=np.maximum(done.passive[:m][order], NO_ACTION),
+            passive=np.maximum(done.passive[: len(counts)][order], NO_ACTION),
             payoff=payoff,
-            **_no_chance(),
+            **Distributions().arrays(),
         )
         tree = tree._replace(**self._distributions(tree, moved.chance[shares]))
         return ExpandedRules(tree, known[order], keys[order])
@@ -425,8 +209,9 @@ class _Builder:
         """Information sets in the order of the tree."""
         if not self.rules.sorted_infosets:
             return np.lexsort((met, owner))
-        where = (owner.astype(np.int64) << 48) | (self.done.level[: len(owner)].astype(np.int64) << 32)
-        return np.lexsort((*known.T[::-1], where | counts))
+        level = self.done.level[: len(owner)].astype(np.int64)
+        where = (owner.astype(np.int64) << 48) | (level << 32) | counts
+        return np.lexsort((*known.T[::-1], where))
 
     def _payoffs(self, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The table of payoffs, and the row there of each outcome."""
@@ -443,11 +228,11 @@ class _Builder:
 
     def _distributions(self, tree: HistoryTree, nodes: np.ndarray) -> dict[str, np.ndarray]:
         """Probabilities at nodes of chance, asked of the rules in plain Python."""
-        found = Distributions()
+        distributions = Distributions()
         for k, node in enumerate(nodes.tolist()):
             count = int(tree.first_child[node + 1] - tree.first_child[node])
             if type(self.rules).chance is None:
-                found.row(k, np.full(count, 1.0 / count))
+                distributions.row(k, np.full(count, 1.0 / count))
                 continue
             path: list[int] = []
             while node > 0:
@@ -463,8 +248,8 @@ class _Builder:
                     f"{self.name}: chance() gave probabilities that are negative or sum to "
                     f"{shares.sum():.9g}, not 1, {history(self.rules, tuple(path))}"
                 )
-            found.row(k, shares)
-        return found.arrays()
+            distributions.row(k, shares)
+        return distributions.arrays()
 
 
 def _empty_table() -> Found:
@@ -490,10 +275,6 @@ def _rank(order: np.ndarray) -> np.ndarray:
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank
-
-
-def _no_chance() -> dict[str, np.ndarray]:
-    return Distributions().arrays()
 
 
 def expand_rules(rules: CompiledRules, name: str) -> ExpandedRules:

@@ -249,9 +249,7 @@ class Game:
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return (
-            len(level_bounds(self.tree)) - 2 if self.abilities.listed else int(self.rules.depth)
-        )
+        return len(level_bounds(self.tree)) - 2 if self.abilities.listed else int(self.rules.depth)
 
     @cached_property
     def max_actions(self) -> int:

@@ -27,8 +27,8 @@ from counterplay.forms.found import (
 )
 from counterplay.forms.found_form import KeyedPolicy, key_of, key_words, keyed_policy
 from counterplay.forms.game import Game
-from counterplay.forms.probabilities import TOLERANCE
 from counterplay.forms.strategy import (
+    TOLERANCE,
     Row,
     Strategy,
     as_game_of,

@@ -38,9 +38,9 @@ class OneCardPoker(CompiledRules):
         history = state[HISTORY]
         if history == 0:
             return CHANCE
-        if history == START or history == PB:
+        if history in (START, PB):
             return 0
-        return 1 if history == P or history == B else TERMINAL
+        return 1 if history in (P, B) else TERMINAL
 
     @staticmethod
     def actions(c: Any, state: Any) -> int:
@@ -48,7 +48,7 @@ class OneCardPoker(CompiledRules):
 
     @staticmethod
     def passive(c: Any, state: Any) -> int:
-        return int(state[HISTORY] == B or state[HISTORY] == PB)  # call a bet, else check
+        return int(state[HISTORY] in (B, PB))  # call a bet, else check
 
     @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
@@ -63,7 +63,7 @@ class OneCardPoker(CompiledRules):
     @staticmethod
     def key(c: Any, state: Any, known: Any) -> None:
         history = state[HISTORY]
-        player = 0 if history == START or history == PB else 1
+        player = 0 if history in (START, PB) else 1
         known[0] = state[CARD + player] * 16 + history
 
     @staticmethod
