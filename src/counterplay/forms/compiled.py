@@ -273,7 +273,8 @@ def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
     constants = tuple(int(word) for word in rules.constants)
     parameters = (rules.max_actions, rules.depth, constants) if fixed else len(constants)
     digest.update(repr((sizes, parameters)).encode())
-    digest.update(_functions_digest(type(rules)))
+    kind: Any = type(rules)
+    digest.update(_functions_digest(kind))
     return digest.digest()
 
 

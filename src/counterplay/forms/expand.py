@@ -45,7 +45,7 @@ from counterplay.forms.rules import CompiledRules, history
 from counterplay.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets, parents
 
 #: Peak memory while building, per node (measured on Goof(7)).
-BYTES_PER_NODE = 40
+BYTES_PER_NODE = 30
 FIRST_NODES, FIRST_LEVELS = 1 << 12, 64  # room at first where nobody knows how much is needed
 #: A history longer than this is taken for one that never ends.
 MOST_DEPTH = 10_000
@@ -89,7 +89,9 @@ class _Builder:
         at[ACTION] = -1
         return chance, Expansion(
             at,
-            *(np.zeros(levels, dtype=words) for _ in range(3)),
+            np.zeros(levels, dtype=words),
+            np.zeros(levels, dtype=words),
+            np.zeros(levels, dtype=words),
             np.empty(nodes, dtype=np.int8),
             np.empty(nodes, dtype=np.int32),
             np.empty(LEAST_PLACES, dtype=np.int32),
@@ -135,7 +137,7 @@ class _Builder:
                     f"{self.name} has a history that goes on after {MOST_DEPTH:,} actions; every "
                     f"history must end"
                 )
-            longer = ("next", "count", "width")
+            longer = ("next", "actions", "width")
             done = done._replace(**{field: _doubled(getattr(done, field)) for field in longer})
             rows = ("states", "facts", "payoff", "slot")
             chance = chance._replace(**{field: _doubled(getattr(chance, field)) for field in rows})

@@ -7,7 +7,7 @@ breadth first would meet them: a second one moves every node to its place.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Expansion(NamedTuple):
 
     at: np.ndarray  # int64[4]
     next: np.ndarray  # int64[l]: the next action at each level of the current history
-    count: np.ndarray  # int64[l]: actions at each
+    actions: np.ndarray  # int64[l]: how many there are at each
     width: np.ndarray  # int64[l]: nodes of each level
     player: np.ndarray  # int8[n]: as in `HistoryTree`
     row: np.ndarray  # int32[n]: information set, distribution or outcome in order of discovery
@@ -43,7 +43,7 @@ class Expansion(NamedTuple):
 
 
 @jit(inline=True)
-def _numbered(table: Found, low: int, high: int, count: int) -> int:
+def _numbered(table: Any, low: int, high: int, count: int) -> int:
     return number_in(find_or_add(table, low, high, count))
 
 
@@ -127,9 +127,9 @@ def play_all(
         done.row[node] = row
         done.width[level] += 1
         done.next[level] = 0
-        done.count[level] = count
+        done.actions[level] = count
         done.at[NODES] += 1
-        while done.next[level] == done.count[level]:  # to the next node, deeper or back
+        while done.next[level] == done.actions[level]:  # to the next node, deeper or back
             if level == ZERO:
                 done.at[DONE] = 1
                 return

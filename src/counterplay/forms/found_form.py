@@ -187,7 +187,7 @@ def scratch_of(shape: Shape, rows: int) -> Situation:
 
 @jit(inline=True)
 def take_step(
-    form: RulesForm, chance: Situation, above: int, below: int, action: int, mode: int, rng: Any
+    form: RulesForm, chance: Situation, above: int, below: int, action: Any, mode: int, rng: Any
 ) -> None:
     """Call the rules: from row `above` of the scratch by an action to row `below`."""
     call_rules(

@@ -71,7 +71,7 @@ class Game:
         self.rules: Any = rules
         self.compiled = rules if isinstance(rules, CompiledRules) else None
         if self.compiled is not None:
-            shape_of(name, rules)
+            shape_of(name, self.compiled)
         usual = None if listed else SAMPLED_ONLY if self.compiled is None else FOUND
         self._abilities = abilities_of(name, rules, usual)
         self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
@@ -92,9 +92,7 @@ class Game:
     @cached_property
     def expanded(self) -> ExpandedRules:
         """The tree of compiled rules, with the keys of its information sets."""
-        assert self.compiled is not None
-        self._check_rules()
-        return expand_rules(self.compiled, self.name)
+        return expand_rules(self._checked_rules(), self.name)
 
     @property
     def abilities(self) -> Abilities:
@@ -143,16 +141,16 @@ class Game:
 
     @cached_property
     def _rules_form(self) -> tuple[RulesForm, Any]:
-        assert self.compiled is not None
-        self._check_rules()
-        return rules_form(self.name, self.compiled)
+        return rules_form(self.name, self._checked_rules())
 
-    def _check_rules(self) -> None:
-        """Look at rules of somebody's own before they are compiled."""
+    def _checked_rules(self) -> CompiledRules:
+        """The compiled rules; user-defined ones are looked at before they are compiled."""
+        assert self.compiled is not None
         if not type(self.compiled).__module__.startswith("counterplay."):
             from counterplay.forms.checks import quick_check
 
             quick_check(self.name, self.compiled)
+        return self.compiled
 
     @property
     def rules_form(self) -> RulesForm:
