@@ -64,7 +64,17 @@ def test_imports_only_from_its_own_row_and_the_rows_above(path: Path) -> None:
         )
 
 
-CORE = tuple("base kernels parallel forms games evaluation solvers responses match".split())
+CORE = (
+    "base",
+    "kernels",
+    "parallel",
+    "forms",
+    "games",
+    "evaluation",
+    "solvers",
+    "responses",
+    "match",
+)
 POKER = {"holdem", "opponents", "holdem_match", "adaptive", "acpc"}
 #: What is of poker though it stands in a package of the core.
 TRAVERSAL = (

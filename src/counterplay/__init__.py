@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from counterplay.experiments.harness.registry import reproduce as reproduce
     from counterplay.forms.checks import Checked as Checked
     from counterplay.forms.checks import check as check
-    from counterplay.forms.compiled import CompiledRules as CompiledRules
     from counterplay.forms.game import Game as Game
     from counterplay.forms.mixture import Mixture as Mixture
     from counterplay.forms.registry import load as load
+    from counterplay.forms.rules import CompiledRules as CompiledRules
     from counterplay.forms.strategy import Strategy as Strategy
     from counterplay.forms.tree import CHANCE as CHANCE
     from counterplay.forms.tree import TERMINAL as TERMINAL
@@ -117,7 +117,7 @@ _WHERE = {
     "reproduce": "experiments.harness.registry",
     "reproduce_all": "experiments.harness.campaign",
     "Checked": "forms.checks",
-    "CompiledRules": "forms.compiled",
+    "CompiledRules": "forms.rules",
     "check": "forms.checks",
     "Game": "forms.game",
     "Mixture": "forms.mixture",

@@ -10,7 +10,7 @@ import pytest
 from support.arena import Caller, from_nothing, holdem
 
 import counterplay as cp
-from counterplay.adaptive.response import FADE, ResponseLearner, engines
+from counterplay.adaptive.response import DISCOUNT, ResponseLearner, engines
 from counterplay.base.errors import BadParameter
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.solvers.algorithms import ALGORITHMS, new_solver
@@ -37,9 +37,9 @@ def test_what_fades_is_what_was_learnt(engine: str, threads: int) -> None:
     """The weights count for half, the policy stays what it was, and learning goes on from there."""
     solver, straight = trained(engine, threads), trained(engine, threads)
     weights, policy = solver.weights().copy(), solver.policy()
-    solver.discount(FADE)
+    solver.discount(DISCOUNT)
     assert weights.sum() > 0
-    assert solver.weights() == pytest.approx(FADE * weights, rel=1e-9, abs=1e-9)
+    assert solver.weights() == pytest.approx(DISCOUNT * weights, rel=1e-9, abs=1e-9)
     assert solver.policy() == pytest.approx(policy, abs=1e-9)
     for one in (solver, straight):
         one.step(3_000)
@@ -98,7 +98,7 @@ def test_every_engine_that_samples_can_learn_while_playing(engine: str) -> None:
         )
     )
     assert [block.hands for block in found] == [200, 400]
-    assert faded == [FADE] * 4  # two models, two seats
+    assert faded == [DISCOUNT] * 4  # two models, two seats
     assert found[1].iterations == 2_000
 
 

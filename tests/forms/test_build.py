@@ -13,7 +13,7 @@ from counterplay.base.errors import BadGame, BadParameter, TooLarge
 from counterplay.evaluation.exact import best_response, expected_value, exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
-from counterplay.forms.rules import CHANCE, TERMINAL, Level
+from counterplay.forms.rules import CHANCE, TERMINAL
 from counterplay.forms.strategy import Strategy
 from counterplay.games.bluff import Bluff
 from counterplay.games.goofspiel import Goofspiel
@@ -196,23 +196,33 @@ def test_number_of_players(n_players: object) -> None:
         Game("mine", Rules(coin(0.5), n_players))
 
 
-def test_level_rules_that_miscount() -> None:
+@pytest.mark.parametrize(("by", "given"), [(1, "139"), (-2, "138 and more")])
+def test_compiled_rules_that_miscount(by: int, given: str) -> None:
     class Miscounted(Goofspiel):
         def count_nodes(self) -> int:
-            return super().count_nodes() + 1
+            return super().count_nodes() + by
 
-    with pytest.raises(BadGame, match="promised 140 nodes and the rules gave 139"):
+    with pytest.raises(BadGame, match=f"promised {139 + by} nodes and the rules gave {given}$"):
         _ = Game("mine", Miscounted(3)).tree
 
 
-def test_level_rules_with_uneven_information_sets() -> None:
+def test_compiled_rules_with_uneven_information_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     class Blind(Bluff):
-        def level(self, rows: dict[str, np.ndarray]) -> Level:
-            level = super().level(rows)
-            return level._replace(key=np.zeros_like(level.key))
+        @staticmethod
+        def key(c: Any, state: Any, known: Any) -> None:
+            known[0] = 0
 
-    with pytest.raises(BadGame, match="different numbers of actions"):
+    monkeypatch.setattr("counterplay.forms.checks.quick_check", lambda *_: None)
+    with pytest.raises(BadGame, match=r"different numbers of actions, after chance 0, player 1"):
         _ = Game("mine", Blind(1, 1, 2)).tree
+
+
+def test_compiled_rules_whose_payoff_is_in_no_table() -> None:
+    class Paid(Goofspiel):
+        payoff_table = ((0, 0), (1, -1))
+
+    with pytest.raises(BadGame, match="not in payoff_table"):
+        _ = Game("mine", Paid(3)).tree
 
 
 # ---
@@ -230,7 +240,9 @@ def test_too_large_is_refused_before_building(
     if limit is not None:
         monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", limit)
     game = load(name)
-    monkeypatch.setattr(game.rules, "first_level", lambda: pytest.fail("building began"))
+    monkeypatch.setattr(
+        "counterplay.forms.expand.play_all", lambda *_: pytest.fail("building began")
+    )
     with pytest.raises(TooLarge, match=r"smaller game"):
         _ = game.tree
 
@@ -243,7 +255,7 @@ def test_states_stop_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             return Endless(0, {"on": LEAF, "and": LEAF}, self.knows + 1)
 
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.001")
-    for game in (load("leduc"), game_of(Endless(0, {"on": LEAF}, 0))):
+    for game in (load("kuhn(players=4)"), game_of(Endless(0, {"on": LEAF}, 0))):
         with pytest.raises(TooLarge, match="COUNTERPLAY_MEMORY_GB"):
             _ = game.tree
 

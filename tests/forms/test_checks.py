@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from support.compiled import Auction
 
 import counterplay as cp
+from counterplay.forms.expand import expand_rules
 from counterplay.solvers.algorithms import new_solver
 
 
@@ -128,41 +130,40 @@ def test_rules_that_are_in_order() -> None:
         cp.check("holdem(buckets=10)")
 
 
-class OtherStates:
-    """A tree of the auction whose last bid counts double: not what is compiled."""
-
-    n_players = 2
-
-    def __init__(self, rules: Any = Auction) -> None:
-        self.rules = rules
-
-    def root(self) -> Any:
-        return cp.Game("auction", self.rules(), tree=True).rules.root()
-
-    def count_nodes(self) -> int:
-        return 1000
-
-    def compiled(self) -> Auction:
-        return Auction()
-
-
 class Doubled(Auction):
     @staticmethod
     def payoff(c: Any, state: Any, payoff: Any) -> None:
-        Auction.payoff(c, state, payoff)
-        payoff[0] *= 1.0 + (state[4] == 12)
+        stake = (1.0 + state[4]) * (1.0 + (state[4] == 12))
+        payoff[0] = stake * ((state[1] > state[2]) - (state[1] < state[2]))
         payoff[1] = -payoff[0]
 
 
-@pytest.mark.parametrize(
-    ("rules", "what"),
-    [(Doubled, "payoff is another"), (Biased, "probabilit"), (Forgets, "key")],
-)
-def test_rules_that_differ_from_the_tree(rules: type, what: str) -> None:
-    game = cp.Game("auction", OtherStates(rules))
+@pytest.mark.parametrize("rules", [Doubled, Biased, Forgets])
+def test_rules_that_differ_from_the_tree(rules: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree of other rules is noticed: another payoff, other chances, another key."""
+    game = cp.Game("auction", Auction(), tree=True)
     assert game.has_tree
-    with pytest.raises(cp.CounterplayError, match=what):
+    assert cp.check(game).with_tree
+    monkeypatch.setattr("counterplay.forms.checks.quick_check", lambda *_: None)
+    other = expand_rules(Auction(), "auction")
+    if rules is Biased:
+        shares = np.full_like(other.tree.chance_probability, 0.3)
+        other = other._replace(tree=other.tree._replace(chance_probability=shares))
+    else:
+        other = expand_rules(rules(), "auction")
+    monkeypatch.setattr(game, "expanded", other)
+    with pytest.raises(cp.CounterplayError, match=r"the tree differs, (at the start|after chance)"):
         cp.check(game)
+
+
+@pytest.mark.parametrize("rules", [Biased, NotANumber, Narrow, CallsTooFar])
+def test_a_tree_of_rules_with_a_mistake_is_not_built(
+    rules: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where no history of the check showed it."""
+    monkeypatch.setattr("counterplay.forms.checks.quick_check", lambda *_: None)
+    with pytest.raises(cp.CounterplayError, match=r"chance|payoff|max_actions|passive"):
+        _ = cp.Game("auction", rules(), tree=True).tree
 
 
 @pytest.mark.parametrize(

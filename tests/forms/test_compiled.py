@@ -8,24 +8,18 @@ import numpy as np
 import pytest
 from reference.common import Dice
 from reference.found_sampling import FoundSampling
+from reference.rules import TWINS, Rules
 from support.compiled import Auction, WideAuction
 
 import counterplay as cp
-from counterplay.forms.carry import keys_in_tree
 from counterplay.forms.found import found_from, keys_of, owners_of
-from counterplay.forms.keyed import KeyedStrategy
+from counterplay.forms.keyed import KeyedStrategy, keys_in_tree
+from counterplay.forms.states import build_states
+from counterplay.forms.tree import level_bounds
+from counterplay.games.goofspiel import Goofspiel
 from counterplay.solvers.algorithms import new_solver
 
 COMPILED = ("bluff(1,1,2)", "goofspiel(3)", "pam(2,2,4)", "leduc")
-PLAIN = (
-    "bluff(2,1,2)",
-    "bluff(1,2,3)",
-    "goofspiel(4)",
-    "pam(2,2,3,stay=True)",
-    "pam(1,3,4,same_start=False,capture=either,first=monster)",
-    "leduc(suits=False)",
-    "leduc(ranks=2,raises=3)",
-)
 
 
 def without_tree(name: str) -> cp.Game:
@@ -40,24 +34,94 @@ def test_the_rules_are_those_of_the_tree(name: str) -> None:
     assert "the same as the tree" in str(found)
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_the_rules_are_those_of_the_tree_in_plain_python(name: str) -> None:
-    """A tree of the compiled rules is the tree, but for the numbers of information sets."""
-    tree = cp.load(name)
-    rules = tree.compiled
-    assert rules is not None
-    other = cp.Game(name, rules, tree=True)
-    one, two = tree.tree, other.tree
-    assert np.array_equal(one.player, two.player)
-    assert np.array_equal(one.first_child, two.first_child)
-    over, acts = one.player == cp.TERMINAL, one.player >= 0
-    assert np.array_equal(one.payoff[one.row[over]], two.payoff[two.row[over]])
-    pairs = set(zip(one.row[acts].tolist(), two.row[acts].tolist(), strict=True))
-    assert len(pairs) == one.n_infosets == two.n_infosets
-    for mine, theirs in pairs:
-        assert tree.labels.infoset[mine] == other.labels.infoset[theirs]
-        slots = slice(*one.first[mine : mine + 2]), slice(*two.first[theirs : theirs + 2])
-        assert tree.labels.action[slots[0]] == other.labels.action[slots[1]]
+@pytest.mark.parametrize("name", TWINS)
+def test_the_tree_is_that_of_rules_in_plain_python(name: str) -> None:
+    """Of its naive twin, and of the compiled rules themselves walked a state at a time: but for
+    the numbers of information sets and outcomes."""
+    game = cp.load(name)
+    one = game.tree
+    assert game.rules.count_nodes() == game.n_nodes
+    for rules in (Rules(TWINS[name]), game.rules):
+        two, labels = build_states(rules, name)
+        assert np.array_equal(one.player, two.player)
+        assert np.array_equal(one.first_child, two.first_child)
+        over, acts, chance = one.player == cp.TERMINAL, one.player >= 0, one.player == cp.CHANCE
+        assert np.array_equal(one.payoff[one.row[over]], two.payoff[two.row[over]])
+        assert np.array_equal(one.row[chance], two.row[chance])
+        assert np.array_equal(one.chance_probability, two.chance_probability)
+        assert np.array_equal(one.passive[one.row[acts]], two.passive[two.row[acts]])
+        pairs = set(zip(one.row[acts].tolist(), two.row[acts].tolist(), strict=True))
+        assert len(pairs) == one.n_infosets == two.n_infosets
+        for mine, theirs in pairs:
+            assert game.labels.infoset[mine] == labels.infoset[theirs]
+            slots = slice(*one.first[mine : mine + 2]), slice(*two.first[theirs : theirs + 2])
+            assert game.labels.action[slots[0]] == labels.action[slots[1]]
+
+
+class Uncounted(Goofspiel):
+    count_nodes = property()  # nobody knows how much room is needed
+
+
+class ManyDraws(cp.CompiledRules):
+    """Each of 1,500 draws is followed by a second one with chances of its own, then player 1 says
+    one of two things: 1,500 distributions and 6,000 payoffs. State: stage, draws, what was said."""
+
+    state_size = 4
+    max_actions = 2
+    depth = 1
+
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        return cp.CHANCE if state[0] < 2 else 0 if state[0] == 2 else cp.TERMINAL
+
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        return 1500 if state[0] == 0 else 2
+
+    @staticmethod
+    def chance(c: Any, state: Any, action: int) -> float:
+        first = (state[1] + 1) / 1502.0
+        return 1.0 / 1500 if state[0] == 0 else first if action == 0 else 1.0 - first
+
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        state[0] += 1
+        state[state[0]] = action
+
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        known[0] = state[1]
+
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        payoff[0] = 0.5 * state[1] + 1000.0 * state[2] + 10_000.0 * state[3]
+        payoff[1] = -payoff[0]
+
+
+@pytest.mark.parametrize("rules", [Uncounted(5), ManyDraws(), Auction(), WideAuction()])
+def test_trees_of_unknown_size_grow(rules: Any) -> None:
+    """To those of the same rules walked a state at a time."""
+    game = cp.Game("mine", rules, tree=True)
+    one, (two, labels) = game.tree, build_states(rules, "mine")
+    if rules.sorted_infosets:
+        two, labels = cp.load("goofspiel(5)").tree, cp.load("goofspiel(5)").labels
+    for field in one._fields:
+        assert np.array_equal(getattr(one, field), getattr(two, field)), field
+        assert getattr(one, field).dtype == getattr(two, field).dtype, field
+    assert game.labels == labels
+
+
+@pytest.mark.parametrize("name", ["bluff(2,1,2)", "goofspiel(4)", "pam(2,3,6)", "ocp(7)"])
+def test_information_sets_are_numbered_by_depth_actions_and_key(name: str) -> None:
+    expanded = cp.load(name).expanded
+    tree = expanded.tree
+    acts = np.flatnonzero(tree.player >= 0)
+    bounds = np.array(level_bounds(tree))
+    depth = np.zeros(tree.n_infosets, dtype=int)
+    depth[tree.row[acts]] = np.searchsorted(bounds, acts, side="right")
+    columns = (tree.owner, depth, np.diff(tree.first), expanded.known[:, 0])
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert rows == sorted(set(rows))
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -91,8 +155,9 @@ def test_everybody_calls_in_simulations() -> None:
     run = cp.solve(game, "mcts", iterations=1, simulation="call")
     assert len(run.strategy) == 4
     assert all(row.probabilities["call"] == 1.0 for row in run.strategy.table())
-    tree = cp.Game("leduc", game.rules, tree=True).tree
-    assert np.array_equal(np.bincount(tree.passive), np.bincount(cp.load("leduc").tree.passive))
+    tree = cp.load("leduc").tree
+    twin = build_states(Rules(TWINS["leduc"]), "leduc")[0]
+    assert np.array_equal(np.bincount(tree.passive), np.bincount(twin.passive))
     with pytest.raises(cp.CounterplayError, match="no check or call"):
         cp.solve("goofspiel(3,tree=False)", "mcts", iterations=1, simulation="call")
 

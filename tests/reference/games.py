@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from counterplay.forms.compiled_states import StatesOfRules
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
 
@@ -15,7 +14,4 @@ from .toy import toy
 @cache
 def game_and_root(name: str) -> tuple[Game, Node]:
     game = toy() if name == "toy" else load(name)
-    if hasattr(game.rules, "root"):
-        return game, Node(game.rules.root())
-    compiled = load(name.rstrip(")") + ",tree=False)").rules
-    return game, Node(StatesOfRules(name, compiled).root())
+    return game, Node(game.rules.root())

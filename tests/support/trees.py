@@ -1,5 +1,5 @@
-"""Trees of built-in games that are walked a state at a time are walked once a process: Leduc's
-takes a tenth of a second, and hundreds of tests begin with it."""
+"""Trees of Kuhn poker, which are walked a state at a time, are walked once a process: hundreds of
+tests begin with one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import os
 from typing import Any
 
 from counterplay.forms import game
-from counterplay.forms.build import Labels
 from counterplay.forms.states import build_states
-from counterplay.forms.tree import HistoryTree
+from counterplay.forms.tree import HistoryTree, Labels
 from counterplay.games.kuhn import Kuhn
-from counterplay.games.leduc import Leduc
 
 Built = tuple[HistoryTree, Labels]
 LARGEST = 100_000  # histories of a tree that is kept
@@ -22,7 +20,7 @@ _walked: dict[str, Built] = {}
 def _build(rules: Any, name: str) -> Built:
     """A copy for every game, so that no test sees what another one changes. Under a limit of
     memory every tree is walked."""
-    if type(rules) not in (Kuhn, Leduc) or "COUNTERPLAY_MEMORY_GB" in os.environ:
+    if type(rules) is not Kuhn or "COUNTERPLAY_MEMORY_GB" in os.environ:
         return build_states(rules, name)
     key = f"{name} {type(rules)} {sorted(vars(rules).items())}"
     built = _walked.get(key) or build_states(rules, name)

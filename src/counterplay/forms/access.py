@@ -7,7 +7,7 @@ next node where a player acts or the game is over, so that its probability cance
 quantity.
 
 A form with an array `first` of all its information sets need not answer the questions about slots
-and policies; one that finds information sets while playing (`compiled.py`) answers them by look-up.
+and policies; one that finds them while playing (`found_form.py`) answers by look-up.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from numba.extending import overload
 
-from counterplay.kernels.jit import ONE, index
+from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import apart
 from counterplay.kernels.policy import sample_action
 from counterplay.kernels.prefetch import prefetch_at
+from counterplay.kernels.rng import uniform
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -353,3 +355,31 @@ def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
 @overload(utility)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return _ANSWERS["utility", form.instance_class]
+
+
+@jit(inline=True)
+def play_once(form: Any, chance: Any, one: Any, two: Any, rng: np.ndarray) -> Any:
+    """One game of any two-player form; where it ends."""
+    node = start(form, chance, rng)
+    player = player_at(form, chance, node)
+    while player >= 0:
+        if player == 0:
+            _, first, count = policy_at(form, chance, one, node)
+            action = drawn_by(form, one, first, count, uniform(rng))
+        else:
+            _, first, count = policy_at(form, chance, two, node)
+            action = drawn_by(form, two, first, count, uniform(rng))
+        node = child(form, chance, node, action, rng)
+        player = player_at(form, chance, node)
+    return node
+
+
+@jit
+def play_games(
+    form: Any, chance: Any, one: Any, two: Any, rng: np.ndarray, n: int, sums: np.ndarray
+) -> None:
+    """n games; adds player 1's payoffs, and their squares, to `sums` (float64[2])."""
+    for _ in range(index(n)):
+        won = utility(form, chance, play_once(form, chance, one, two, rng), 0)
+        sums[ZERO] += won
+        sums[ONE] += won * won

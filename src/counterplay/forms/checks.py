@@ -13,14 +13,12 @@ import numpy as np
 from counterplay.base.errors import BadGame
 from counterplay.base.own import own_reason
 from counterplay.forms.abilities import numbered
-from counterplay.forms.carry import compare
-from counterplay.forms.compiled import COUNT, KNOWN, RAW, WHO, CompiledRules
-from counterplay.forms.compiled_states import RulesState, StatesOfRules, history
+from counterplay.forms.compiled import COUNT, KNOWN, RAW, WHO, constants_of, shape_of
+from counterplay.forms.expand import ExpandedRules
 from counterplay.forms.found import EXACT_BITS
-from counterplay.forms.found_form import RulesForm, scratch_of
+from counterplay.forms.found_form import RulesForm, scratch_of, take_step
 from counterplay.forms.game import Game
-from counterplay.forms.tree import CHANCE, TERMINAL
-from counterplay.kernels.call import call_rules
+from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
 from counterplay.kernels.jit import jit
 from counterplay.kernels.rng import new_state
 
@@ -38,11 +36,11 @@ class Checked:
     every_history: bool  # whether these are all there are
     information_sets: int  # met on the way
     keys: str  # how information sets are told apart
-    with_tree: bool  # whether every history of the tree was compared with the compiled rules
+    with_tree: bool  # whether they were compared with those of the tree
 
     def __str__(self) -> str:
         which = "all" if self.every_history else "drawn at random"
-        tree = "; the same as the tree in every history" if self.with_tree else ""
+        tree = "; the same as the tree in each" if self.with_tree else ""
         return (
             f"{self.game}: {self.histories:,} histories ({which}) with {self.information_sets:,} "
             f"information sets are in order; keys are {self.keys}{tree}"
@@ -61,16 +59,16 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
     game = as_game_of(game)
     if game.compiled is None:
         return _check_tree(game)
-    with_tree = game.abilities.listed
-    if with_tree:
-        compare(game.tree, game.rules_form, game.name, game.compiled)
     walk = RulesWalk(game.name, game.compiled)
     every = walk.every_history(EVERY_HISTORY)
     if not every:
         walk.at_random(histories, seed)
     walk.compare_compiled(game.rules_form)
+    with_tree = game.abilities.listed
+    if with_tree:
+        walk.compare_tree(game.expanded)
     keys = "exact" if game.compiled.known_size == 1 else "hashed to 128 bits"
-    return Checked(game.name, walk.ends, every, len(walk.sets), keys, with_tree)
+    return Checked(game.name, len(walk.paths), every, len(walk.sets), keys, with_tree)
 
 
 def _check_tree(game: Game) -> Checked:
@@ -102,11 +100,11 @@ class RulesWalk:
     name: str
     rules: CompiledRules
     sets: dict[tuple[int, tuple[int, ...]], _Set] = field(default_factory=dict)
-    ends: int = 0
-    paths: list[tuple[int, ...]] = field(default_factory=list)  # of ends, the first ones
+    paths: list[tuple[int, ...]] = field(default_factory=list)  # of ends
 
     def __post_init__(self) -> None:
-        self.states = StatesOfRules(self.name, self.rules)
+        shape_of(self.name, self.rules)
+        constants_of(self.name, self.rules)
 
     def every_history(self, most: int) -> bool:
         """Walk them all, unless there are more than so many states."""
@@ -140,7 +138,7 @@ class RulesWalk:
 
     def _root(self) -> RulesState:
         try:
-            return self.states.root()
+            return self.rules.root()
         except Exception as error:
             raise BadGame(f"{self.name}: start() failed: {own_reason(error)}") from error
 
@@ -158,7 +156,7 @@ class RulesWalk:
             raise self._wrong(state, f"{what}() failed ({own_reason(error)})") from error
 
     def _wrong(self, state: RulesState, what: str) -> BadGame:
-        return BadGame(f"{self.name}: {what}, {history(self.states, state.path)}")
+        return BadGame(f"{self.name}: {what}, {history(self.rules, state.path)}")
 
     def _visit(self, state: RulesState, before: Any, decisions: int) -> Any:
         """Look at a state. How many actions there are, what players remember after each, and how
@@ -203,7 +201,7 @@ class RulesWalk:
         met = self.sets.setdefault(key, _Set(count, before, state))
         player, known = key
         name = f"{self.rules.label(player, known)!r} of {numbered(player)}"
-        here, there = (history(self.states, path) for path in (state.path, met.state.path))
+        here, there = (history(self.rules, path) for path in (state.path, met.state.path))
         if met.count != count:
             raise BadGame(
                 f"{self.name}: information set {name} has {met.count} actions {there}, and {count} "
@@ -234,13 +232,11 @@ class RulesWalk:
             raise self._wrong(state, f"payoff() gave {pays}, which are not all numbers")
         if self.rules.zero_sum and abs(math.fsum(pays)) > SUM:
             raise self._wrong(state, f"payoff() gave {pays}, which do not sum to zero")
-        self.ends += 1
-        if len(self.paths) < HISTORIES:
-            self.paths.append(state.path)
+        self.paths.append(state.path)
 
     def compare_compiled(self, form: RulesForm) -> None:
         """Whether what was compiled does the same, in the histories that were walked."""
-        for path in self.paths:
+        for path in self.paths[:HISTORIES]:
             compiled = _play(form, path)
             state = self._root()
             for k, plain in enumerate(self._along(state, path)):
@@ -249,6 +245,25 @@ class RulesWalk:
                     raise self._wrong(
                         plain, f"compiled rules give {compiled[k]} and plain ones {mine}"
                     )
+
+    def compare_tree(self, expanded: ExpandedRules) -> None:
+        """Whether the tree has the same histories, in those that were walked."""
+        tree, known = expanded.tree, expanded.known
+        for path in self.paths:
+            node = 0
+            for k, state in enumerate(self._along(self._root(), path)):
+                player, row = int(tree.player[node]), int(tree.row[node])
+                low, high = tree.first_child[node : node + 2].tolist()
+                knows = tuple(known[row].tolist()) if player >= 0 else ()
+                pays = tuple(tree.payoff[row].tolist()) if player == TERMINAL else ()
+                shares = slice(*tree.chance_first[row : row + 2]) if player == CHANCE else slice(0)
+                same = (player, high - low, knows, pays) == _facts(state) and (
+                    player != CHANCE
+                    or np.allclose(tree.chance_probability[shares], state.chance(), rtol=0)
+                )
+                if not same:
+                    raise self._wrong(state, "the tree differs")
+                node = low + path[k] if k < len(path) else node
 
     def _along(self, state: RulesState, path: tuple[int, ...]) -> Iterator[RulesState]:
         yield state
@@ -289,18 +304,7 @@ def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
 
 @jit
 def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> None:
-    call_rules(
-        form.step,
-        form.constants,
-        chance.states,
-        0,
-        1,
-        action,
-        RAW,
-        rng,
-        chance.facts,
-        chance.payoff,
-    )
+    take_step(form, chance, 0, 1, action, RAW, rng)
 
 
 def quick_check(name: str, rules: CompiledRules) -> None:

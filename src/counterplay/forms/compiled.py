@@ -1,15 +1,19 @@
-"""Rules as a handful of functions over an array of integers, which Numba compiles.
+"""`CompiledRules` compiled: one C function that takes a step, which kernels call by its address.
 
-For games that fit in no tree. `c` are the constants of the game (int64[...]), `state` is what
-happened so far (int64[state_size], zeros at first). The functions are plain Python as well: that is
-how `cp.check` runs them, and how to debug them. `RulesForm` (`found_form.py`) plays them.
+Rules are known by the text of their functions and of all that these use (`rules_digest`); compiled
+code is kept on disk by that.
 """
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import inspect
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+import textwrap
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,7 +21,7 @@ from numba import types as _types
 from numba.core import config as _config
 
 from counterplay.base.errors import BadGame
-from counterplay.forms.tree import CHANCE, TERMINAL
+from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.kernels.call import plain_address
 from counterplay.kernels.jit import compile_rules
 from counterplay.kernels.rng import uniform
@@ -32,6 +36,7 @@ WHO, COUNT, KNOWN = range(3)
 PLAY, RAW, SHARE, PASSIVE = range(4)  # modes of a step
 #: So many constants are known to the compiler, which then divides by them and unrolls loops faster.
 MOST_KNOWN = 16
+MOST_ACTIONS = 10_000  # of a player at once, and decisions of a history
 MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
 BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE = range(1, 8)
 PROBLEMS = {
@@ -45,69 +50,6 @@ PROBLEMS = {
 }
 FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff", "passive")
 OPTIONAL = ("start", "chance", "passive")
-
-
-class CompiledRules:
-    """Derive from it, set the sizes and write the functions (static methods).
-
-    `key` writes all that the player to act knows to `known`, so that he who forgets nothing has
-    different numbers there: with `known_size` 1 one number from 0 to 2^60, by which information
-    sets are told apart exactly; with more, numbers that are hashed to 128 bits.
-    """
-
-    n_players: int = 2
-    zero_sum: bool = True
-    state_size: int  # integers in a state
-    known_size: int = 1  # integers that say what a player knows
-    max_actions: int  # of a player at one information set
-    depth: int  # decisions of all players in the longest history
-    constants: Sequence[int] = ()  # parameters of the game: `c` of every function
-    #: The solver that samples it where nobody names one: it may be deep, and walks of external
-    #: sampling long.
-    sampler: ClassVar[str] = "mccfr"
-
-    @staticmethod
-    def start(c: Any, state: Any) -> None:
-        """Fill the first state; it is zeros where nothing is done."""
-
-    @staticmethod
-    def player(c: Any, state: Any) -> int:
-        """Who acts: 0, 1, ..., CHANCE or TERMINAL."""
-        raise NotImplementedError
-
-    @staticmethod
-    def actions(c: Any, state: Any) -> int:
-        """How many things can be done, by a player or by chance; they are numbered from 0."""
-        raise NotImplementedError
-
-    #: `chance(c, state, action)`: the probability of an outcome; None where all are alike.
-    chance: ClassVar[Any] = None
-
-    #: `passive(c, state)`: the action that checks or calls, for MCTS; None where there is none.
-    passive: ClassVar[Any] = None
-
-    @staticmethod
-    def apply(c: Any, state: Any, action: int) -> None:
-        """Change `state` to what it is after an action."""
-        raise NotImplementedError
-
-    @staticmethod
-    def key(c: Any, state: Any, known: Any) -> None:
-        """Write what the player to act knows to `known` (zeros before)."""
-        raise NotImplementedError
-
-    @staticmethod
-    def payoff(c: Any, state: Any, payoff: Any) -> None:
-        """At the end: write what each player gets to `payoff` (float64[n_players])."""
-        raise NotImplementedError
-
-    def label(self, player: int, known: tuple[int, ...]) -> str:
-        """What a player knows, for people."""
-        return " ".join(str(word) for word in known)
-
-    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
-        """Names of the actions there, for people."""
-        return [str(action) for action in range(count)]
 
 
 class Shape(NamedTuple):
@@ -125,7 +67,7 @@ def shape_of(name: str, rules: CompiledRules) -> Shape:
     found = []
     limits = {"n_players": 10, "state_size": 10**6, "known_size": 10**4}
     for field in ("n_players", "state_size", "known_size", "max_actions", "depth"):
-        value, most = getattr(rules, field, None), limits.get(field, 10_000)
+        value, most = getattr(rules, field, None), limits.get(field, MOST_ACTIONS)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise BadGame(
                 f"{name}: `{field}` must be a whole number from 1 to {most:,}, not {value!r}"
@@ -268,8 +210,9 @@ def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
     return plain
 
 
-def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes) -> Any:
-    """The same as a C function; keep it as long as its `address` is used."""
+def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool) -> Any:
+    """The same as a C function; keep it as long as its `address` is used. `fixed`: for these
+    constants alone."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
     functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
     for name in FUNCTIONS:
@@ -277,7 +220,7 @@ def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes) -> Any:
         functions[name] = None if written is None else pasted(written)
     step = pasted(_step_of(functions, shape, uniform))
     known = tuple(int(word) for word in rules.constants)
-    few = 0 < len(known) <= MOST_KNOWN
+    few = fixed and 0 < len(known) <= MOST_KNOWN
     n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
     n_facts = KNOWN + shape.known
     word, real, state = (
@@ -305,13 +248,81 @@ def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes) -> Any:
     return compile_rules(call, types.void, taken, digest.hex())
 
 
-def address_of(name: str, rules: CompiledRules, shape: Shape, digest: bytes) -> tuple[int, Any]:
-    """Where a kernel finds the step of these rules, and what must be kept for that."""
+def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int, Any]:
+    """Where a kernel finds the step of these rules, and what must be kept for that. `fixed`: one
+    made for their parameters; else one for the same rules with any parameters, which is compiled
+    once for all of them and leaves `max_actions` to the caller."""
+    shape = shape_of(name, rules)
+    if not fixed:
+        shape = shape._replace(actions=MOST_ACTIONS)
     if config.DISABLE_JIT:
         return plain_address(plain_step(rules, shape)), None
     try:
-        made = compiled_step(rules, shape, digest)
+        made = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
     except numba.core.errors.NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None
     return int(made.address), made
+
+
+def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
+    """Changes when the rules do, and not with their comments or layout; with their parameters
+    where these are `fixed`."""
+    digest = hashlib.blake2b(digest_size=16)
+    sizes = (rules.n_players, rules.state_size, rules.known_size)
+    constants = tuple(int(word) for word in rules.constants)
+    parameters = (rules.max_actions, rules.depth, constants) if fixed else len(constants)
+    digest.update(repr((sizes, parameters)).encode())
+    kind: Any = type(rules)
+    digest.update(_functions_digest(kind))
+    return digest.digest()
+
+
+@cache
+def _functions_digest(rules: type) -> bytes:
+    digest, seen = hashlib.blake2b(digest_size=16), set[int]()
+    for function in FUNCTIONS:
+        written = getattr(rules, function)
+        digest.update(b"-" if written is None else _written(written, seen))
+    return digest.digest()
+
+
+def _written(function: Any, seen: set[int]) -> bytes:
+    """The text of a function, of those it calls, and the constants it uses."""
+    function = getattr(function, "py_func", function)
+    if id(function) in seen:
+        return b""
+    seen.add(id(function))
+    parts = [_source(function)]
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for name in sorted(_names_in(function.__code__)):
+        value = names.get(name)
+        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
+            parts.append(_written(value, seen))
+        elif isinstance(value, np.ndarray):
+            parts.append(value.tobytes())
+        elif isinstance(value, int | float | str | bytes | tuple):
+            parts.append(f"{name}={value!r}".encode())
+    return b"|".join(parts)
+
+
+def _names_in(code: Any) -> set[str]:
+    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
+    return {*code.co_names, *code.co_freevars}.union(*map(_names_in, inner))
+
+
+def _source(function: Any) -> bytes:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
+    except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
+        code = function.__code__
+        return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
+
+
+def _acts(node: ast.AST) -> bool:
+    """The function without its docstring and annotations."""
+    return isinstance(node, ast.stmt) and not (
+        isinstance(node, ast.FunctionDef)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )

@@ -41,13 +41,11 @@ from counterplay.forms.compiled import (
     PLAY,
     TOO_LONG,
     WHO,
-    CompiledRules,
     Shape,
     address_of,
     constants_of,
     shape_of,
 )
-from counterplay.forms.digest import rules_digest
 from counterplay.forms.found import (
     EXACT_BITS,
     PLAYER_BITS,
@@ -65,7 +63,7 @@ from counterplay.forms.found import (
     number_in,
     place_of,
 )
-from counterplay.forms.tree import TERMINAL
+from counterplay.forms.rules import TERMINAL, CompiledRules
 from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import all_apart, apart
@@ -111,11 +109,10 @@ class KeyedPolicy(NamedTuple):
     n_shares: int  # s
 
 
-def rules_form(name: str, rules: CompiledRules) -> tuple[RulesForm, Any]:
-    """The form of rules, and what must be kept as long as it is used."""
-    shape = shape_of(name, rules)
-    address, kept = address_of(name, rules, shape, rules_digest(rules))
-    return RulesForm(address, constants_of(name, rules), shape), kept
+def rules_form(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[RulesForm, Any]:
+    """The form of rules, and what must be kept as long as it is used (`address_of`)."""
+    address, kept = address_of(name, rules, fixed)
+    return RulesForm(address, constants_of(name, rules), shape_of(name, rules)), kept
 
 
 def key_words(shape: Shape) -> int:
@@ -189,6 +186,25 @@ def scratch_of(shape: Shape, rows: int) -> Situation:
 
 
 @jit(inline=True)
+def take_step(
+    form: RulesForm, chance: Situation, above: int, below: int, action: Any, mode: int, rng: Any
+) -> None:
+    """Call the rules: from row `above` of the scratch by an action to row `below`."""
+    call_rules(
+        form.step,
+        form.constants,
+        chance.states,
+        above,
+        below,
+        action,
+        mode,
+        rng,
+        chance.facts,
+        chance.payoff,
+    )
+
+
+@jit(inline=True)
 def _settled(chance: Situation, node: int) -> int:
     """`node`, noting what is wrong with the rules there."""
     if chance.facts[node, _WHO] < 0 and chance.facts[node, _COUNT] > 0:
@@ -198,18 +214,7 @@ def _settled(chance: Situation, node: int) -> int:
 
 @jit(inline=True)
 def _begin(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> int:
-    call_rules(
-        form.step,
-        form.constants,
-        chance.states,
-        node,
-        node,
-        -1,
-        PLAY,
-        rng,
-        chance.facts,
-        chance.payoff,
-    )
+    take_step(form, chance, node, node, -1, PLAY, rng)
     return _settled(chance, node)
 
 
@@ -239,18 +244,7 @@ def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
 @answers(child, RulesForm)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = node + ONE
-    call_rules(
-        form.step,
-        form.constants,
-        chance.states,
-        node,
-        below,
-        np.int64(action),
-        PLAY,
-        rng,
-        chance.facts,
-        chance.payoff,
-    )
+    take_step(form, chance, node, below, np.int64(action), PLAY, rng)
     last = (below + ONE) % (index(form.shape.depth) + ONE) == ZERO  # row of its history
     if last and chance.facts[below, _WHO] >= 0:
         chance.size[PROBLEM] = TOO_LONG
@@ -304,28 +298,12 @@ def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
 
 @answers(passive_at, RulesForm)
 def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
-    _ask_passive(form, chance, node, rng)
+    take_step(form, chance, node, node, 0, PASSIVE, rng)
     action = chance.payoff[node, ZERO]
     if action < 0.0 or action >= chance.facts[node, _COUNT]:
         chance.size[PROBLEM] = BAD_PASSIVE
         return ZERO
     return index(action)
-
-
-@jit(inline=True)
-def _ask_passive(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> None:
-    call_rules(
-        form.step,
-        form.constants,
-        chance.states,
-        node,
-        node,
-        0,
-        PASSIVE,
-        rng,
-        chance.facts,
-        chance.payoff,
-    )
 
 
 @answers(utility, RulesForm)

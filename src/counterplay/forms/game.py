@@ -22,52 +22,41 @@ from counterplay.forms.abilities import (
     seats_of,
     unit_of,
 )
-from counterplay.forms.build import Labels
-from counterplay.forms.compiled import CompiledRules, shape_of
-from counterplay.forms.compiled_states import StatesOfRules
-from counterplay.forms.digest import rules_digest
+from counterplay.forms.compiled import rules_digest, shape_of
 from counterplay.forms.evaluator import Evaluator
+from counterplay.forms.expand import ExpandedRules, expand_rules, label_rules
 from counterplay.forms.found_form import RulesForm, rules_form
-from counterplay.forms.levels import build_levels, label_levels
-from counterplay.forms.rules import FormRules, LevelRules, StateRules
+from counterplay.forms.rules import CompiledRules, FormRules, StateRules
 from counterplay.forms.sequence import SequenceForm, Treeplex, player_slots, sequence_form, treeplex
 from counterplay.forms.states import build_states
-from counterplay.forms.tree import HistoryTree, level_bounds
-
-#: Games with more are played without a tree unless somebody asks for one.
-MOST_HISTORIES = 2**27
-#: The same where a tree is walked a state at a time, which takes a minute for so many.
-MOST_STATES = 2**21
+from counterplay.forms.tree import HistoryTree, Labels, level_bounds
 
 
-def _chosen(name: str, rules: Any, tree: bool | None) -> tuple[Any, CompiledRules | None]:
-    """The rules to play by, with a tree or without, and the compiled ones where there are any."""
+def _is_listed(name: str, rules: Any, tree: bool | None) -> bool:
+    """Whether a game has a tree: as somebody says, or compiled rules if they are small enough."""
     if tree not in (None, True, False):
         raise BadParameter(f"tree must be True or False, not {tree!r}")
-    if isinstance(rules, CompiledRules):
-        return (StatesOfRules(name, rules) if tree else rules), rules
-    made = getattr(rules, "compiled", None)
-    if made is None:
+    if not isinstance(rules, CompiledRules):
         if tree is False:
             raise BadParameter(f"{name} has no compiled rules, so it is played with its tree")
-        return rules, None
-    compiled = made()
-    most = MOST_HISTORIES if isinstance(rules, LevelRules) else MOST_STATES
-    large = tree is None and rules.count_nodes() > most
-    return (compiled if tree is False or large else rules), compiled
+        return not isinstance(rules, FormRules)
+    if tree is not None:
+        return tree
+    count = getattr(rules, "count_nodes", None)
+    return count is not None and count() <= rules.most_nodes
 
 
 class Game:
-    """A game by name. `rules` is a `LevelRules`, `StateRules`, `CompiledRules` or `FormRules`
-    object; `cp.load` makes the built-in ones.
+    """A game by name. `rules` is a `StateRules`, `CompiledRules` or `FormRules` object; `cp.load`
+    makes the built-in ones.
 
-    Rules that can be compiled are played without a tree where `tree` is False, and where nobody
-    says so but they have more than `MOST_HISTORIES` histories, or do not know how many.
+    Compiled rules are played without a tree where `tree` is False, and where nobody says so but
+    they have more than `most_nodes` histories, or no method `count_nodes()` that says how many.
     """
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
-        rules, self.compiled = _chosen(name, rules, tree)
-        if not isinstance(rules, LevelRules | StateRules | FormRules | CompiledRules):
+        listed = _is_listed(name, rules, tree)
+        if not isinstance(rules, StateRules | FormRules | CompiledRules):
             raise BadGame(
                 f"{name}: rules need `n_players` and a method `root()`; see the how-to on your "
                 f"own game"
@@ -78,10 +67,10 @@ class Game:
             )
         self.name = name
         self.rules: Any = rules
-        if isinstance(rules, CompiledRules):
-            shape_of(name, rules)
-        formed = isinstance(rules, FormRules | CompiledRules)
-        usual = FOUND if isinstance(rules, CompiledRules) else SAMPLED_ONLY if formed else None
+        self.compiled = rules if isinstance(rules, CompiledRules) else None
+        if self.compiled is not None:
+            shape_of(name, self.compiled)
+        usual = None if listed else SAMPLED_ONLY if self.compiled is None else FOUND
         self._abilities = abilities_of(name, rules, usual)
         self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
@@ -94,11 +83,14 @@ class Game:
         return {name: vars(self)[name] for name in kept}
 
     @cached_property
-    def _built(self) -> tuple[HistoryTree, Labels | None]:
-        if isinstance(self.rules, LevelRules):
-            return build_levels(self.rules, self.name), None
+    def _built(self) -> tuple[HistoryTree, Labels]:
         assert isinstance(self.rules, StateRules)
         return build_states(self.rules, self.name)
+
+    @cached_property
+    def expanded(self) -> ExpandedRules:
+        """The tree of compiled rules, with the keys of its information sets."""
+        return expand_rules(self._checked_rules(), self.name)
 
     @property
     def abilities(self) -> Abilities:
@@ -142,7 +134,7 @@ class Game:
         """Every history as a node; built on first use."""
         if not self.abilities.listed:
             raise self._too_large("listed")
-        return self._built[0]
+        return self._built[0] if self.compiled is None else self.expanded.tree
 
     def _too_large(self, what: str) -> BadGame:
         solvers: Registry[Any] = Registry("solver")
@@ -152,9 +144,6 @@ class Game:
         why = "is played without a tree" if self.abilities.keyed else "is too large for that"
         return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 
-    #: Keys of the information sets of a tree, once they are known (`carry.py`).
-    kept_keys: np.ndarray | None = None
-
     @cached_property
     def compiled_digest(self) -> bytes:
         """Changes when the compiled rules do."""
@@ -163,12 +152,16 @@ class Game:
 
     @cached_property
     def _rules_form(self) -> tuple[RulesForm, Any]:
+        return rules_form(self.name, self._checked_rules())
+
+    def _checked_rules(self) -> CompiledRules:
+        """The compiled rules; user-defined ones are looked at before they are compiled."""
         assert self.compiled is not None
         if not type(self.compiled).__module__.startswith("counterplay."):
             from counterplay.forms.checks import quick_check
 
             quick_check(self.name, self.compiled)
-        return rules_form(self.name, self.compiled)
+        return self.compiled
 
     @property
     def rules_form(self) -> RulesForm:
@@ -207,11 +200,9 @@ class Game:
         self._check_counted("listed")
         if isinstance(self.rules, FormRules):
             return Labels(*self.rules.labels())
-        tree, labels = self._built
-        if labels is None:
-            assert isinstance(self.rules, LevelRules)
-            labels = label_levels(self.rules, tree)
-        return labels
+        if self.compiled is not None:
+            return label_rules(self.compiled, self.expanded, self.name)
+        return self._built[1]
 
     @cached_property
     def infoset_names(self) -> list[str]:
@@ -267,11 +258,7 @@ class Game:
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return (
-            self.rules.depth
-            if isinstance(self.rules, FormRules | CompiledRules)
-            else len(level_bounds(self.tree)) - 2
-        )
+        return len(level_bounds(self.tree)) - 2 if self.abilities.listed else int(self.rules.depth)
 
     @cached_property
     def max_actions(self) -> int:
@@ -283,11 +270,9 @@ class Game:
     @cached_property
     def zero_sum(self) -> bool:
         """Whether payoffs sum to zero at every end."""
-        return (
-            bool(self.rules.zero_sum)
-            if isinstance(self.rules, FormRules | CompiledRules)
-            else bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
-        )
+        if not self.abilities.listed:
+            return bool(self.rules.zero_sum)
+        return bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
 
     @cached_property
     def perfect_recall(self) -> bool:

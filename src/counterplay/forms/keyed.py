@@ -16,9 +16,8 @@ import numpy as np
 
 from counterplay.base import files
 from counterplay.base.display import Columns
-from counterplay.base.errors import BadFile, BadParameter, BadStrategy
+from counterplay.base.errors import BadFile, BadGame, BadParameter, BadStrategy
 from counterplay.forms.abilities import numbered
-from counterplay.forms.carry import carried, keys_in_tree
 from counterplay.forms.found import (
     PLAYER_BITS,
     Found,
@@ -28,8 +27,8 @@ from counterplay.forms.found import (
 )
 from counterplay.forms.found_form import KeyedPolicy, key_of, key_words, keyed_policy
 from counterplay.forms.game import Game
-from counterplay.forms.probabilities import TOLERANCE
 from counterplay.forms.strategy import (
+    TOLERANCE,
     Row,
     Strategy,
     as_game_of,
@@ -232,8 +231,17 @@ class KeyedStrategy(Strategy):
         if tree_game.abilities.keyed:
             check_same_game(tree_game, self)
             return self
-        keys, found = keys_in_tree(tree_game, self.game), self._found
-        shares = carried(tree_game, keys, found, self.counts, self.probabilities)
+        keys, tree = keys_in_tree(tree_game, self.game), tree_game.tree
+        numbers = np.empty(len(keys), dtype=np.int64)
+        find_all(self._found.places, keys, numbers)
+        width = np.diff(tree.first).astype(np.int64)
+        met = numbers >= 0
+        if np.any(self.counts[numbers[met]] != width[met]):
+            raise BadGame(f"{tree_game.name}: a strategy with other actions than the tree")
+        shares: np.ndarray = np.repeat(1.0 / width, width)  # where a key was not found
+        within = np.arange(len(shares)) - np.repeat(tree.first[:-1], width)
+        slots = np.repeat(met, width)
+        shares[slots] = self.probabilities[(np.repeat(self.first[numbers], width) + within)[slots]]
         return Strategy(tree_game, shares).for_player(self.player)
 
     @classmethod
@@ -287,6 +295,13 @@ def _is_called(name: str, owner: int, wanted: str) -> bool:
     """Whether a name, with its player in front or without, is like that."""
     short = name.removeprefix(f"{numbered(owner)}: ")
     return wanted in (name, short) or fnmatchcase(name, wanted) or fnmatchcase(short, wanted)
+
+
+def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
+    """uint64[m, k]: the key of each information set of a tree, by the compiled rules of `game`."""
+    if tree_game.compiled is None or tree_game.compiled_digest != game.compiled_digest:
+        raise BadStrategy(f"a strategy for {game.name} cannot play {tree_game.name}")
+    return tree_game.expanded.keys
 
 
 def keyed_from_tree(strategy: Strategy, game: Game) -> KeyedStrategy:

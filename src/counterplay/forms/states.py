@@ -16,9 +16,8 @@ from counterplay.base import machine
 from counterplay.base.errors import BadGame, CounterplayError, shown
 from counterplay.base.own import own_reason
 from counterplay.base.progress import Count
-from counterplay.forms.build import Distributions, Labels, offsets
 from counterplay.forms.rules import CHANCE, TERMINAL, State, StateRules
-from counterplay.forms.tree import NO_ACTION, HistoryTree
+from counterplay.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets
 
 #: Peak memory while walking, per state (measured on Leduc).
 BYTES_PER_STATE = 1200

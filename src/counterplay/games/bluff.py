@@ -3,29 +3,31 @@ bluff.
 
 Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be
 bid itself. Whoever calls wins 1 if the last bid does not hold.
+
+A state: whether the dice fell, the last bid + 1, how many bids, whether somebody called, each
+player's sorted dice as a number, all dice, and the bids made as bits of one word or several.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import product
-
-import numpy as np
+from typing import Any
 
 from counterplay.base.errors import BadParameter, whole_number
-from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.forms.found import EXACT_BITS
+from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.forms.spec import GameSpec
-from counterplay.games.bluff_compiled import CompiledBluff
 
-MAX_LADDER = 40  # of a tree: bids fit into the bits of an int64
+ROLLED, LAST, BIDS, CALLED, CODE, DICE = 0, 1, 2, 3, 4, 6
+ONE, TWO, FACES, LADDER, WORDS = range(5)  # of the constants: dice of the players, ...
+BITS = 60  # of bids in a word
 
 
-class Bluff:
+class Bluff(CompiledRules):
     """`dice1` and `dice2` dice with `faces` faces for the two players; the paper plays (1, 1,
     N)."""
 
-    n_players = 2
-    payoffs = np.array([[-1, 1], [1, -1]], dtype=np.float64)
+    sorted_infosets = True
+    payoff_table = ((-1, 1), (1, -1))
 
     def __init__(self, dice1: int, dice2: int, faces: int) -> None:
         self.dice = (
@@ -33,13 +35,17 @@ class Bluff:
             whole_number(dice2, 1, 10, "dice of player 2"),
         )
         self.faces = whole_number(faces, 1, 20, "the number of faces")
-        self.ladder = sum(self.dice) * self.faces
         if self.faces ** sum(self.dice) >= 2**52:
             raise BadParameter("so many dice with so many faces fall in more ways than are counted")
-
-    def compiled(self) -> CompiledBluff:
-        """The same without a tree."""
-        return CompiledBluff(self.dice, self.faces)
+        self.ladder = sum(self.dice) * self.faces
+        words = -(-self.ladder // BITS)
+        self.constants = (*self.dice, self.faces, self.ladder, words)
+        self.state_size = DICE + sum(self.dice) + words
+        most = self.faces ** max(self.dice) - 1
+        exact = most.bit_length() + self.ladder <= EXACT_BITS
+        self.known_size = 1 if exact else 1 + words
+        self.max_actions = self.ladder + 1
+        self.depth = self.ladder + 1
 
     def openspiel(self) -> str | None:
         """The same game there: with one die each, since several are rolled one by one there."""
@@ -50,81 +56,90 @@ class Bluff:
         rolls, histories = self.faces ** sum(self.dice), 2 ** (self.ladder + 1) - 1
         return int(1 + rolls * histories)
 
-    @cached_property
-    def _rolls(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For every roll of all dice: the sorted dice of each player as a number, and which bids
-        hold (bool[rolls, bids])."""
-        codes: tuple[list[int], list[int]] = ([], [])
-        holds = np.empty((self.faces ** sum(self.dice), self.ladder), dtype=bool)
-        wild = self.faces - 1
-        for r, roll in enumerate(product(range(self.faces), repeat=sum(self.dice))):
-            for code, own in zip(codes, (roll[: self.dice[0]], roll[self.dice[0] :]), strict=True):
-                code.append(int(sum(die * self.faces**k for k, die in enumerate(sorted(own)))))
-            for bid in range(self.ladder):
-                quantity, face = divmod(bid, self.faces)
-                holds[r, bid] = sum(die in (face, wild) for die in roll) > quantity
-        return np.array(codes[0]), np.array(codes[1]), holds
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        if state[ROLLED] == 0:
+            return CHANCE
+        if state[CALLED] == 1:
+            return TERMINAL
+        return int(state[BIDS] % 2)
 
-    def first_level(self) -> Rows:
-        if self.ladder > MAX_LADDER:
-            raise BadParameter(
-                f"a tree of bluff has at most {MAX_LADDER} bids (dice times faces), not "
-                f"{self.ladder}"
-            )
-        return {
-            "roll": np.array([-1]),
-            "bids": np.zeros(1, dtype=np.int64),
-            "called": np.zeros(1, dtype=bool),
-        }
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        if state[ROLLED] == 0:
+            return int(c[FACES] ** (c[ONE] + c[TWO]))
+        return int(c[LADDER] - state[LAST] + (state[LAST] > 0))
 
-    def level(self, rows: Rows) -> Level:
-        if rows["roll"][0] < 0:
-            zero = np.zeros(1, dtype=np.int32)
-            legal = np.ones((1, self.faces ** sum(self.dice)), dtype=bool)
-            return Level(np.array([CHANCE], dtype=np.int8), legal, zero, zero)
-        roll, bids, called = rows["roll"], rows["bids"], rows["called"]
-        code1, code2, holds = self._rolls
-        to_act = (np.bitwise_count(bids) % 2).astype(np.int8)
-        last = _highest_bit(bids)
-        legal = np.empty((len(roll), self.ladder + 1), dtype=bool)
-        legal[:, :-1] = np.arange(self.ladder) > last[:, None]
-        legal[:, -1] = last >= 0
-        legal[called] = False
-        own = np.where(to_act == 0, code1[roll], code2[roll])
-        caller_wins = ~holds[roll, np.maximum(last, 0)]
-        first_wins = caller_wins == (to_act == 0)
-        player = np.where(called, np.int8(TERMINAL), to_act)
-        return Level(player, legal, (own << self.ladder) + bids, first_wins.astype(np.int32))
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        dice = c[ONE] + c[TWO]
+        if state[ROLLED] == 0:
+            state[ROLLED] = 1
+            for k in range(dice - 1, -1, -1):
+                state[DICE + k] = action % c[FACES]
+                action //= c[FACES]
+            for player in range(2):
+                low = DICE + player * c[ONE]
+                high = DICE + (c[ONE] if player == 0 else dice)
+                for k in range(low + 1, high):  # sort the player's dice
+                    j = k
+                    while j > low and state[j - 1] > state[j]:
+                        die = state[j]
+                        state[j] = state[j - 1]
+                        state[j - 1] = die
+                        j -= 1
+                for k in range(high - 1, low - 1, -1):
+                    state[CODE + player] = state[CODE + player] * c[FACES] + state[k]
+        elif action == c[LADDER] - state[LAST]:
+            state[CALLED] = 1
+        else:
+            bid = state[LAST] + action
+            state[LAST] = bid + 1
+            state[BIDS] += 1
+            state[DICE + dice + bid // BITS] |= 1 << (bid % BITS)
 
-    def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
-        if rows["roll"][0] < 0:
-            zero = np.zeros(len(row), dtype=np.int64)
-            return {"roll": action, "bids": zero, "called": zero > 0}
-        called = action == self.ladder
-        bids = rows["bids"][row] | np.where(
-            called, 0, np.int64(1) << np.minimum(action, self.ladder - 1)
-        )
-        return {"roll": rows["roll"][row], "bids": bids, "called": called}
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        code, bids = state[CODE + state[BIDS] % 2], DICE + c[ONE] + c[TWO]
+        if len(known) == 1:
+            known[0] = (code << c[LADDER]) | state[bids]
+        else:
+            known[0] = code
+            for k in range(c[WORDS]):
+                known[1 + k] = state[bids + k]
 
-    def infoset_label(self, rows: Rows, k: int) -> str:
-        bids = int(rows["bids"][k])
-        player = bids.bit_count() % 2
-        code = int(self._rolls[player][rows["roll"][k]])
-        dice = [str(code // self.faces**d % self.faces + 1) for d in range(self.dice[player])]
-        made = [self._bid_label(bid) for bid in range(self.ladder) if bids >> bid & 1]
-        return " ".join(["".join(dice), *made])
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        bid = state[LAST] - 1
+        face, quantity, wild = bid % c[FACES], bid // c[FACES] + 1, c[FACES] - 1
+        for k in range(DICE, DICE + c[ONE] + c[TWO]):
+            quantity -= state[k] == face or state[k] == wild
+        caller = state[BIDS] % 2
+        winner = caller if quantity > 0 else 1 - caller
+        payoff[winner] = 1.0
+        payoff[1 - winner] = -1.0
 
-    def action_label(self, rows: Rows, k: int, action: int) -> str:
-        return "call" if action == self.ladder else self._bid_label(action)
+    def _made(self, known: tuple[int, ...]) -> tuple[int, list[int]]:
+        """The player's dice as a number, and the bids so far."""
+        code, bits = known[0], sum(word << (BITS * k) for k, word in enumerate(known[1:]))
+        if len(known) == 1:
+            code, bits = known[0] >> self.ladder, known[0] & ((1 << self.ladder) - 1)
+        return code, [bid for bid in range(self.ladder) if bits >> bid & 1]
+
+    def label(self, player: int, known: tuple[int, ...]) -> str:
+        code, made = self._made(known)
+        dice = [str(code // self.faces**k % self.faces + 1) for k in range(self.dice[player])]
+        return " ".join(["".join(dice), *map(self._bid_label, made)])
+
+    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
+        made = self._made(known)[1]
+        last = made[-1] if made else -1
+        higher = [self._bid_label(bid) for bid in range(last + 1, self.ladder)]
+        return higher + ["call"] * (last >= 0)
 
     def _bid_label(self, bid: int) -> str:
         quantity, face = divmod(bid, self.faces)
         return f"{quantity + 1}x{face + 1}"
-
-
-def _highest_bit(bits: np.ndarray) -> np.ndarray:
-    """Position of the highest set bit, -1 for none."""
-    return np.frexp(bits.astype(np.float64))[1] - 1
 
 
 GAME = GameSpec(

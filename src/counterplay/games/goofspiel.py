@@ -4,35 +4,38 @@ shown.
 The point stack is N, N-1, ..., 1; equal bids give the points to nobody; the higher total wins 1. A
 simultaneous bid is a bid of player 1 followed by one of player 2, who does not see it. The forced
 last card is kept as a move.
+
+A state: the cards of both as bits, the bid of player 1 + 1 in this round, his lead in points, what
+each player knows as a number, and the rounds played. What a player knows is a number with a digit
+for each of his bids, its rank among the cards he had, and one for who won it.
 """
 
 from __future__ import annotations
 
 from math import perm
-
-import numpy as np
+from typing import Any
 
 from counterplay.base.errors import whole_number
-from counterplay.forms.rules import TERMINAL, Level, Rows
+from counterplay.forms.rules import TERMINAL, CompiledRules
 from counterplay.forms.spec import GameSpec
-from counterplay.games.goofspiel_compiled import CompiledGoofspiel
 
-RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2 of a key
+HAND, BID, LEAD, KEY, ROUND = 0, 2, 3, 4, 6
+RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2
 
 
-class Goofspiel:
+class Goofspiel(CompiledRules):
     """Hidden bids with cards 1..`cards`; an information set is the own bids and the results so
     far."""
 
-    n_players = 2
-    payoffs = np.array([[-1, 1], [0, 0], [1, -1]], dtype=np.float64)
+    state_size = 7
+    sorted_infosets = True
+    payoff_table = ((-1, 1), (0, 0), (1, -1))
 
     def __init__(self, cards: int) -> None:
         self.cards = whole_number(cards, 1, 13, "the number of cards of goofspiel")
-
-    def compiled(self) -> CompiledGoofspiel:
-        """The same without a tree."""
-        return CompiledGoofspiel(self.cards)
+        self.constants = (cards,)
+        self.max_actions = cards
+        self.depth = 2 * cards
 
     def openspiel(self) -> str:
         """The same game there."""
@@ -45,60 +48,66 @@ class Goofspiel:
         rounds = (perm(self.cards, k) ** 2 * (1 + self.cards - k) for k in range(self.cards))
         return sum(rounds) + perm(self.cards) ** 2
 
-    def first_level(self) -> Rows:
-        full = np.array([(1 << self.cards) - 1], dtype=np.int16)
-        zero = np.zeros(1, dtype=np.int64)
-        return {
-            "hand1": full,  # bit c: card c + 1 is still there
-            "hand2": full,
-            "bid": np.array(
-                [-1], dtype=np.int8
-            ),  # player 1's card of this round, -1 before he bids
-            "lead": np.zeros(1, dtype=np.int8),  # points of player 1 minus points of player 2
-            "key1": zero,  # digits (bid, result) of every finished round, as the player saw them
-            "key2": zero,
-        }
+    @staticmethod
+    def start(c: Any, state: Any) -> None:
+        state[HAND] = state[HAND + 1] = (1 << c[0]) - 1
 
-    def level(self, rows: Rows) -> Level:
-        first_bids = rows["bid"][0] < 0  # all rows of a level are at the same point of a round
-        hand = rows["hand1"] if first_bids else rows["hand2"]
-        over = hand[0] == 0
-        player = np.full(len(hand), TERMINAL if over else int(not first_bids), dtype=np.int8)
-        legal = (hand[:, None] >> np.arange(self.cards, dtype=np.int16)) & 1
-        outcome = (np.sign(rows["lead"]) + 1).astype(np.int32)
-        return Level(
-            player, legal.astype(bool), rows["key1"] if first_bids else rows["key2"], outcome
-        )
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        if state[ROUND] == c[0]:
+            return TERMINAL
+        return 0 if state[BID] == 0 else 1
 
-    def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
-        used = (1 << action).astype(np.int16)
-        below = {name: column[row] for name, column in rows.items()}
-        if rows["bid"][0] < 0:
-            below["hand1"] &= ~used
-            below["bid"] = action.astype(np.int8)
-            return below
-        prize = int(
-            rows["hand2"][0]
-        ).bit_count()  # as many cards are left as the top point card is worth
-        won = np.sign(below["bid"] - action).astype(np.int8)
-        below["hand2"] &= ~used
-        below["lead"] += won * np.int8(prize)
-        below["key1"] = (below["key1"] * self.cards + below["bid"]) * 3 + (1 + won)
-        below["key2"] = (below["key2"] * self.cards + action) * 3 + (1 - won)
-        below["bid"][:] = -1
-        return below
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        return int(c[0] - state[ROUND])
 
-    def infoset_label(self, rows: Rows, k: int) -> str:
-        key = int(rows["key1" if rows["bid"][k] < 0 else "key2"][k])
-        rounds: list[str] = []
-        for _ in range(self.cards - int(rows["hand2"][k]).bit_count()):
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        player = 0 if state[BID] == 0 else 1
+        card, left = 0, action
+        while left > 0 or (state[HAND + player] >> card) & 1 == 0:  # the action-th card he has
+            left -= (state[HAND + player] >> card) & 1
+            card += 1
+        state[HAND + player] ^= 1 << card
+        cards = c[0] - state[ROUND]
+        state[KEY + player] = state[KEY + player] * cards + action
+        if player == 0:
+            state[BID] = card + 1
+            return
+        won = int(state[BID] > card + 1) - int(state[BID] < card + 1)
+        state[LEAD] += won * cards  # as many cards are left as the top point card is worth
+        state[KEY] = state[KEY] * 3 + 1 + won
+        state[KEY + 1] = state[KEY + 1] * 3 + 1 - won
+        state[BID] = 0
+        state[ROUND] += 1
+
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        player = 0 if state[BID] == 0 else 1
+        known[0] = state[KEY + player] * (c[0] + 1) + state[ROUND]
+
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        payoff[0] = float((state[LEAD] > 0) - (state[LEAD] < 0))
+        payoff[1] = -payoff[0]
+
+    def _played(self, known: tuple[int, ...]) -> tuple[list[str], list[int]]:
+        """Each round as text, and the cards left."""
+        key, played = divmod(known[0], self.cards + 1)
+        digits: list[tuple[int, int]] = []
+        for k in range(played - 1, -1, -1):
             key, result = divmod(key, 3)
-            key, bid = divmod(key, self.cards)
-            rounds.insert(0, f"{bid + 1}{RESULT[result]}")
-        return " ".join(rounds) or "start"
+            key, rank = divmod(key, self.cards - k)
+            digits.insert(0, (rank, result))
+        hand = list(range(1, self.cards + 1))
+        return [f"{hand.pop(rank)}{RESULT[result]}" for rank, result in digits], hand
 
-    def action_label(self, rows: Rows, k: int, action: int) -> str:
-        return f"{action + 1}"
+    def label(self, player: int, known: tuple[int, ...]) -> str:
+        return " ".join(self._played(known)[0]) or "start"
+
+    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
+        return [str(card) for card in self._played(known)[1]]
 
 
 GAME = GameSpec(

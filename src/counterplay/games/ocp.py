@@ -1,85 +1,90 @@
-"""One-Card Poker (Section 2.2; Gordon 2005): Kuhn poker with a deck of N cards."""
+"""One-Card Poker (Section 2.2; Gordon 2005): Kuhn poker with a deck of N cards.
+
+A state: the cards of both, and the history in binary behind a leading one: 1 = nothing yet, then 0
+for a pass and 1 for a bet; 0 before the deal.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from counterplay.base.errors import whole_number
-from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.forms.spec import GameSpec
 
-# A history is written in binary behind a leading one: 1 = nothing yet, then 0 for a pass and 1 for
-# a bet.
+CARD, HISTORY = 0, 2
 START, P, B, PP, PB, BP, BB, PBP, PBB = 0b1, 0b10, 0b11, 0b100, 0b101, 0b110, 0b111, 0b1010, 0b1011
-PLAYER = {START: 0, P: 1, B: 1, PB: 0}
 SPELLED = {START: "", P: "p", B: "b", PB: "pb"}
 
 
-class OneCardPoker:
+class OneCardPoker(CompiledRules):
     """Everyone antes one chip, gets one of `cards` cards, and may bet one chip."""
 
-    n_players = 2
-    payoffs = np.array([[-2, 2], [-1, 1], [1, -1], [2, -2]], dtype=np.float64)
+    state_size = 3
+    max_actions = 2
+    depth = 3
+    most_nodes = 2**62
+    sorted_infosets = True
+    payoff_table = ((-2, 2), (-1, 1), (1, -1), (2, -2))
 
     def __init__(self, cards: int) -> None:
         self.cards = whole_number(cards, 2, 20_000, "the number of cards of ocp")
+        self.constants = (cards,)
 
     def count_nodes(self) -> int:
         return 1 + 9 * self.cards * (self.cards - 1)
 
-    def first_level(self) -> Rows:
-        return {"own": np.array([-1]), "other": np.array([-1]), "history": np.array([0])}
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        history = state[HISTORY]
+        if history == 0:
+            return CHANCE
+        if history in (START, PB):
+            return 0
+        return 1 if history in (P, B) else TERMINAL
 
-    def level(self, rows: Rows) -> Level:
-        history = rows["history"]
-        n = len(history)
-        if history[0] == 0:  # the deal
-            deals = self.cards * (self.cards - 1)
-            zero = np.zeros(1, dtype=np.int32)
-            return Level(
-                np.array([CHANCE], dtype=np.int8), np.ones((1, deals), dtype=bool), zero, zero
-            )
-        player = np.full(n, TERMINAL, dtype=np.int8)
-        for code, who in PLAYER.items():
-            player[history == code] = who
-        card = np.where(player == 0, rows["own"], rows["other"])
-        won = np.sign(rows["own"] - rows["other"])
-        gain = np.select(
-            [history == PP, history == BP, history == PBP, (history == BB) | (history == PBB)],
-            [won, 1, -1, 2 * won],
-            0,
-        )
-        outcome = np.searchsorted([-2, -1, 1, 2], gain).astype(np.int32)
-        passive = np.isin(history, (B, PB)).astype(np.int16)  # call a bet, else check
-        return Level(
-            player,
-            np.repeat(player[:, None] >= 0, 2, axis=1),
-            card * 16 + history,
-            outcome,
-            passive,
-        )
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        return int(c[0] * (c[0] - 1)) if state[HISTORY] == 0 else 2
 
-    def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
-        if rows["history"][0] == 0:
-            own, other = np.divmod(action, self.cards - 1)
-            return {
-                "own": own,
-                "other": other + (other >= own),
-                "history": np.full(len(row), START),
-            }
-        return {
-            "own": rows["own"][row],
-            "other": rows["other"][row],
-            "history": rows["history"][row] * 2 + action,
-        }
+    @staticmethod
+    def passive(c: Any, state: Any) -> int:
+        return int(state[HISTORY] in (B, PB))  # call a bet, else check
 
-    def infoset_label(self, rows: Rows, k: int) -> str:
-        history = int(rows["history"][k])
-        card = rows["own" if PLAYER[history] == 0 else "other"][k] + 1
-        return f"{card} {SPELLED[history]}".rstrip()
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        if state[HISTORY] > 0:
+            state[HISTORY] = state[HISTORY] * 2 + action
+            return
+        one, two = action // (c[0] - 1), action % (c[0] - 1)
+        state[CARD] = one
+        state[CARD + 1] = two + (two >= one)
+        state[HISTORY] = START
 
-    def action_label(self, rows: Rows, k: int, action: int) -> str:
-        return ("pass", "bet")[action]
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        history = state[HISTORY]
+        player = 0 if history in (START, PB) else 1
+        known[0] = state[CARD + player] * 16 + history
+
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        history, won = state[HISTORY], 1 if state[CARD] > state[CARD + 1] else -1
+        if history == BP:
+            won = 1
+        elif history == PBP:
+            won = -1
+        elif history != PP:
+            won *= 2
+        payoff[0] = float(won)
+        payoff[1] = -payoff[0]
+
+    def label(self, player: int, known: tuple[int, ...]) -> str:
+        card, history = divmod(known[0], 16)
+        return f"{card + 1} {SPELLED[history]}".rstrip()
+
+    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
+        return ["pass", "bet"]
 
 
 GAME = GameSpec("ocp", OneCardPoker, "One-Card Poker: Kuhn poker with N cards", ("ocp(500)",))

@@ -4,30 +4,38 @@ moves in total.
 Neither player sees the other or his moves. The princess (player 1) gets the number of moves made
 when she is caught, or H. The exact rules of the published experiments are not known; the defaults
 follow the wording of the paper, the options cover the rest.
+
+A state: moves made + 1 (0 before the start is drawn), the cells of both, whether she is caught, and
+what each player knows: his start and his steps, `STEPS_IN_WORD` to a word.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from counterplay.base.errors import BadParameter, whole_number
-from counterplay.forms.rules import CHANCE, TERMINAL, Level, Rows
+from counterplay.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.forms.spec import GameSpec, yes_or_no
-from counterplay.games.pam_compiled import CompiledPam
 
+MOVE, CELL, CAUGHT, KEY = 0, 1, 3, 4
+CELLS, MOVES, EITHER, SECOND, WORDS, STARTS, TABLE = range(7)  # of the constants
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (0, 0))
 STEP_LABELS = ("up", "down", "left", "right", "stay")
+N_STEPS = len(STEPS)
+STEPS_IN_WORD = 20
 PRINCESS, MONSTER = 0, 1
 
 
-class PrincessAndMonster:
+class PrincessAndMonster(CompiledRules):
     """`stay`: a player may stay where he is. `same_start`: both may start on one cell (which is no
     capture).
 
     `capture`: "monster" (only a move of the monster catches) or "either". `first`: who moves first.
     """
 
-    n_players = 2
+    sorted_infosets = True
 
     def __init__(
         self,
@@ -51,12 +59,19 @@ class PrincessAndMonster:
         if first not in ("princess", "monster"):
             raise BadParameter(f"first must be 'princess' or 'monster', not {first!r}")
         self.capture, self.first = capture, first
-        length = np.arange(self.moves + 1, dtype=np.float64)
-        self.payoffs = np.stack([length, -length], axis=1)
-        self._step = self._steps()
+        self.payoff_table = [(float(made), -float(made)) for made in range(self.moves + 1)]
+        self.step = self._steps()
         cells = self.rows * self.columns
         pairs = [(p, m) for p in range(cells) for m in range(cells) if same_start or p != m]
-        self._start = np.array(pairs, dtype=np.int16)
+        self.starts = np.array(pairs, dtype=np.int16)
+        words = max(1, -(-((self.moves + 1) // 2) // STEPS_IN_WORD))
+        either, second = int(capture == "either"), int(first == "monster")
+        head = (cells, self.moves, either, second, words, len(pairs))
+        self.constants = (*head, *self.step.ravel().tolist(), *self.starts.ravel().tolist())
+        self.state_size = KEY + 2 * words
+        self.known_size = words
+        self.max_actions = int((self.step >= 0).sum(axis=1).max())
+        self.depth = self.moves
 
     def _steps(self) -> np.ndarray:
         """int16[cells, 5]: the cell a step leads to, -1 where it is not allowed."""
@@ -73,12 +88,6 @@ class PrincessAndMonster:
                         step[row * self.columns + column, s] = r * self.columns + c
         return step
 
-    def compiled(self) -> CompiledPam:
-        """The same without a tree."""
-        either, second = self.capture == "either", self.first == "monster"
-        shape = (self.rows, self.columns, self.moves)
-        return CompiledPam(shape, self._step, self._start, either, second)
-
     def _mover(self, move: int) -> int:
         """Who makes move 0, 1, ..."""
         return (move + (self.first == "monster")) % 2
@@ -92,7 +101,7 @@ class PrincessAndMonster:
         alive = np.zeros(
             (cells, cells), dtype=np.int64
         )  # histories by cell of the princess and of the monster
-        alive[self._start[:, 0], self._start[:, 1]] = 1
+        alive[self.starts[:, 0], self.starts[:, 1]] = 1
         total = 1 + int(alive.sum())
         for move in range(self.moves):
             mover = self._mover(move)
@@ -107,78 +116,91 @@ class PrincessAndMonster:
     def _moved(self, count: np.ndarray) -> np.ndarray:
         """Counts by cell (first axis) after every step that is allowed."""
         after = np.zeros_like(count)
-        for step in self._step.T:
+        for step in self.step.T:
             allowed = np.flatnonzero(step >= 0)
             after[step[allowed]] += count[
                 allowed
             ]  # a step leads from different cells to different cells
         return after
 
-    def first_level(self) -> Rows:
-        zero = np.zeros(1, dtype=np.int64)
-        cell = np.zeros(1, dtype=np.int16)
-        return {
-            "princess": cell,
-            "monster": cell,
-            "move": np.array([-1], dtype=np.int8),  # moves made; -1 before the start is drawn
-            "caught": np.zeros(1, dtype=bool),
-            "key1": zero,  # start and steps of the princess
-            "key2": zero,
-        }
+    @staticmethod
+    def player(c: Any, state: Any) -> int:
+        if state[MOVE] == 0:
+            return CHANCE
+        if state[CAUGHT] == 1 or state[MOVE] == c[MOVES] + 1:
+            return TERMINAL
+        return int((state[MOVE] - 1 + c[SECOND]) % 2)
 
-    def level(self, rows: Rows) -> Level:
-        move = int(rows["move"][0])  # the same in the whole level
-        if move < 0:
-            zero = np.zeros(1, dtype=np.int32)
-            return Level(
-                np.array([CHANCE], dtype=np.int8),
-                np.ones((1, len(self._start)), dtype=bool),
-                zero,
-                zero,
-            )
-        mover = self._mover(move)
-        over = rows["caught"] | (move == self.moves)
-        player = np.where(over, TERMINAL, mover).astype(np.int8)
-        legal = self._step[rows["princess" if mover == PRINCESS else "monster"]] >= 0
-        legal[over] = False
-        outcome = np.full(len(player), move, dtype=np.int32)
-        return Level(player, legal, rows["key1" if mover == PRINCESS else "key2"], outcome)
+    @staticmethod
+    def actions(c: Any, state: Any) -> int:
+        if state[MOVE] == 0:
+            return int(c[STARTS])
+        cell = state[CELL + (state[MOVE] - 1 + c[SECOND]) % 2]
+        count = 0
+        for step in range(N_STEPS):
+            count += c[TABLE + cell * N_STEPS + step] >= 0
+        return count
 
-    def children(self, rows: Rows, row: np.ndarray, action: np.ndarray) -> Rows:
-        move = int(rows["move"][0])
-        next_move = np.full(len(row), move + 1, dtype=np.int8)
-        if move < 0:
-            princess, monster = self._start[action].T
-            return {
-                "princess": princess,
-                "monster": monster,
-                "move": next_move,
-                "caught": np.zeros(len(row), dtype=bool),
-                "key1": princess.astype(np.int64),
-                "key2": monster.astype(np.int64),
-            }
-        below = {name: column[row] for name, column in rows.items()}
-        who, key = ("princess", "key1") if self._mover(move) == PRINCESS else ("monster", "key2")
-        below[who] = self._step[below[who], action]
-        below[key] = below[key] * len(STEPS) + action
-        below["move"] = next_move
-        if self._catches(self._mover(move)):
-            below["caught"] = below["princess"] == below["monster"]
-        return below
+    @staticmethod
+    def apply(c: Any, state: Any, action: int) -> None:
+        if state[MOVE] == 0:
+            pair = TABLE + c[CELLS] * N_STEPS + 2 * action
+            for player in range(2):
+                state[CELL + player] = c[pair + player]
+                state[KEY + player * c[WORDS]] = c[CELLS] + c[pair + player]
+            state[MOVE] = 1
+            return
+        move = state[MOVE] - 1
+        player = (move + c[SECOND]) % 2
+        row, step = TABLE + state[CELL + player] * N_STEPS, -1
+        while action >= 0:  # the action-th step that is allowed
+            step += 1
+            action -= c[row + step] >= 0
+        state[CELL + player] = c[row + step]
+        word = move // 2 // STEPS_IN_WORD
+        place = KEY + player * c[WORDS] + word
+        base = N_STEPS if word == 0 else N_STEPS + 1
+        state[place] = state[place] * base + step + base - N_STEPS
+        state[MOVE] += 1
+        if (player == 1 or c[EITHER] == 1) and state[CELL] == state[CELL + 1]:
+            state[CAUGHT] = 1
 
-    def infoset_label(self, rows: Rows, k: int) -> str:
-        move = int(rows["move"][k])
-        mover = self._mover(move)
-        key = int(rows["key1" if mover == PRINCESS else "key2"][k])
-        steps: list[str] = []
-        for _ in range(move // 2):
-            key, step = divmod(key, len(STEPS))
-            steps.insert(0, STEP_LABELS[step])
-        row, column = divmod(key, self.columns)
-        return " ".join([f"({row + 1},{column + 1})", *steps])
+    @staticmethod
+    def key(c: Any, state: Any, known: Any) -> None:
+        player = (state[MOVE] - 1 + c[SECOND]) % 2
+        for k in range(c[WORDS]):
+            known[k] = state[KEY + player * c[WORDS] + k]
 
-    def action_label(self, rows: Rows, k: int, action: int) -> str:
-        return STEP_LABELS[action]
+    @staticmethod
+    def payoff(c: Any, state: Any, payoff: Any) -> None:
+        payoff[0] = float(state[MOVE] - 1)
+        payoff[1] = -payoff[0]
+
+    def _walked(self, known: tuple[int, ...]) -> tuple[int, list[int]]:
+        """Where he began, and his steps."""
+        key, cells = known[0], self.rows * self.columns
+        steps: list[int] = []
+        while key >= 2 * cells:
+            key, step = divmod(key, N_STEPS)
+            steps.insert(0, step)
+        for word in known[1:]:  # digits from 1 on
+            more: list[int] = []
+            while word > 0:
+                word, digit = divmod(word, N_STEPS + 1)
+                more.insert(0, digit - 1)
+            steps += more
+        return key - cells, steps
+
+    def label(self, player: int, known: tuple[int, ...]) -> str:
+        start, steps = self._walked(known)
+        row, column = divmod(start, self.columns)
+        return " ".join([f"({row + 1},{column + 1})", *(STEP_LABELS[step] for step in steps)])
+
+    def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
+        cell, steps = self._walked(known)
+        for step in steps:
+            cell = int(self.step[cell, step])
+        return [STEP_LABELS[k] for k in np.flatnonzero(self.step[cell] >= 0)]
 
 
 GAME = GameSpec(

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.access import utility
-from counterplay.forms.play import play_once
+from counterplay.forms.access import play_once, utility
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.lines import apart
 from counterplay.kernels.rng import seed_state

@@ -43,9 +43,11 @@ def default_solver(game: Game) -> str:
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample: the one that the rules name (`sampler`), or external
-    sampling."""
-    return str(getattr(game.rules, "sampler", "mccfr-external"))
+    """The same among those that sample: the one that the rules name (`sampler`); without a tree
+    outcome sampling, since a game may be deep and walks of external sampling long; otherwise
+    external sampling."""
+    usual = "mccfr" if game.abilities.keyed else "mccfr-external"
+    return str(getattr(game.rules, "sampler", usual))
 
 
 def find_solver(name: Any) -> type[Any]:

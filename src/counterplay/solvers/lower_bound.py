@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from counterplay.base.errors import BadParameter, OutOfRoom, whole_number
-from counterplay.forms.access import new_hand
+from counterplay.forms.access import new_hand, play_games
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
-from counterplay.forms.play import play_games
 from counterplay.forms.restricted import restricted_form
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.rng import check_seed, new_state

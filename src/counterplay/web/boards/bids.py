@@ -57,5 +57,5 @@ class Bids:
     def _bids(self, walk: Walk) -> tuple[list[int], list[int]]:
         bids: tuple[list[int], list[int]] = ([], [])
         for player, _, action in walk.moves:
-            bids[player].append(int(action) + 1)
+            bids[player].append(int(action))
         return bids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.games.leduc import BET_SIZE
+from counterplay.games.leduc import BET_SIZE, PAID
 from counterplay.web.boards.board import Choice, who
 from counterplay.web.play.walk import Walk
 
@@ -103,41 +103,46 @@ class LeducBoard:
     )
 
     def see(self, walk: Walk, seat: int) -> dict[str, Any]:
-        state = walk.state
-        paid = state._paid()
-        folded = walk.over and state.rounds[-1].endswith("f")
+        cards, rounds = self._seen(walk)
+        paid = walk.state.words[PAID : PAID + 2]
+        folded = walk.over and rounds[-1].endswith("f")
         log: Log = []
-        for number, bets in enumerate(state.rounds):
+        for number, bets in enumerate(rounds):
             if number:
-                log.append({"who": "table", "text": f"the {state.cards[2]} is laid open"})
+                log.append({"who": "table", "text": f"the {cards[2]} is laid open"})
             for turn in range(len(bets)):
                 word = _leduc_word(bets[:turn], bets[turn], number)
                 log.append({"who": who(turn % 2, seat), "text": word})
         return {
             "kind": "cards",
-            "own": state.cards[seat],
-            "other": state.cards[1 - seat] if walk.over and not folded else None,
-            "public": state.cards[2] if len(state.cards) > 2 else None,
+            "own": cards[seat],
+            "other": cards[1 - seat] if walk.over and not folded else None,
+            "public": cards[2] if len(cards) > 2 else None,
             "paid": [paid[seat], paid[1 - seat]],
             "deck": "J J Q Q K K",
             "log": log,
         }
 
     def choices(self, walk: Walk) -> list[Choice]:
-        bets = walk.state.rounds[-1]
-        found = []
+        rounds = self._seen(walk)[1]
+        choices = []
         for name in walk.labels():
-            word = _leduc_word(bets, name[0], len(walk.state.rounds) - 1)
+            word = _leduc_word(rounds[-1], name[0], len(rounds) - 1)
             label = {"folds": "Fold", "checks": "Check", "calls": "Call"}.get(word)
-            found.append(Choice(label or word.capitalize().replace("s ", " ", 1), name[0]))
-        return found
+            choices.append(Choice(label or word.capitalize().replace("s ", " ", 1), name[0]))
+        return choices
 
     def tell(self, walk: Walk, player: int, action: Any) -> str:
-        state = walk.state
-        return _leduc_word(state.rounds[-1], walk.labels()[action][0], len(state.rounds) - 1)
+        rounds = self._seen(walk)[1]
+        return _leduc_word(rounds[-1], walk.labels()[action][0], len(rounds) - 1)
 
     def held(self, walk: Walk, seat: int) -> str:
-        return f"the {walk.state.cards[seat]}"
+        return f"the {self._seen(walk)[0][seat]}"
+
+    def _seen(self, walk: Walk) -> tuple[list[str], list[str]]:
+        """The cards so far, and the letters of each round of betting."""
+        seen: tuple[list[str], list[str]] = walk.game.rules.cards_and_bets(walk.state.words)
+        return seen
 
 
 def _leduc_word(before: str, letter: str, number: int) -> str:

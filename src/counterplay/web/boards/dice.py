@@ -25,12 +25,12 @@ class Dice:
         bids, log = [], []
         for player, _, action in walk.moves[1:]:
             name = who(player, seat)
-            if action == rules.ladder:
+            if action == "call":
                 log.append({"who": name, "text": "calls bluff"})
                 continue
-            quantity, face = divmod(action, rules.faces)
-            bids.append({"who": name, "quantity": quantity + 1, "face": face + 1})
-            log.append({"who": name, "text": f"bids {_bid(rules, action)}"})
+            quantity, face = map(int, action.split("x"))
+            bids.append({"who": name, "quantity": quantity, "face": face})
+            log.append({"who": name, "text": f"bids {_bid(action)}"})
         return {
             "kind": "dice",
             "faces": rules.faces,
@@ -43,23 +43,18 @@ class Dice:
         }
 
     def choices(self, walk: Walk) -> list[Choice]:
-        rules, found = walk.game.rules, []
+        choices: list[Choice] = []
         for name in walk.labels():
             if name == "call":
-                found.append(Choice("Call bluff", "c"))
+                choices.append(Choice("Call bluff", "c"))
                 continue
-            quantity, face = (int(part) - 1 for part in name.split("x"))
-            bid = quantity * rules.faces + face
-            key = KEYS[len(found)] if len(found) < len(KEYS) else ""
-            found.append(Choice(_bid(rules, bid), key))
-        return found
+            key = KEYS[len(choices)] if len(choices) < len(KEYS) else ""
+            choices.append(Choice(_bid(name), key))
+        return choices
 
     def tell(self, walk: Walk, player: int, action: Any) -> str:
         name = walk.labels()[action]
-        if name == "call":
-            return "calls bluff"
-        quantity, face = (int(part) - 1 for part in name.split("x"))
-        return f"bids {_bid(walk.game.rules, quantity * walk.game.rules.faces + face)}"
+        return "calls bluff" if name == "call" else f"bids {_bid(name)}"
 
     def held(self, walk: Walk, seat: int) -> str:
         return " and ".join(f"a {die}" for die in self._dice(walk)[seat])
@@ -73,7 +68,8 @@ class Dice:
         return sorted(faces[: rules.dice[0]]), sorted(faces[rules.dice[0] :])
 
 
-def _bid(rules: Any, bid: int) -> str:
-    quantity, face = divmod(bid, rules.faces)
-    count = NUMBERS[quantity + 1] if quantity + 1 < len(NUMBERS) else str(quantity + 1)
-    return f"{count} {face + 1}{'s' if quantity else ''}"
+def _bid(label: str) -> str:
+    """A bid in words: `2x6` is `two 6s`."""
+    quantity, face = map(int, label.split("x"))
+    count = NUMBERS[quantity] if quantity < len(NUMBERS) else str(quantity)
+    return f"{count} {face}{'s' if quantity > 1 else ''}"

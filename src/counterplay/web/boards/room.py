@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.games.pam import PRINCESS, STEP_LABELS
+from counterplay.games.pam import CAUGHT, PRINCESS, STEP_LABELS
 from counterplay.web.boards.board import Choice
 from counterplay.web.play.walk import Walk
 
@@ -36,7 +36,7 @@ class Room:
             "me": "princess" if seat == PRINCESS else "monster",
             "way": ways[seat],
             "other": ways[1 - seat] if walk.over else None,
-            "caught": bool(walk.over and walk.state["caught"][0]),
+            "caught": bool(walk.over and walk.state.words[CAUGHT]),
             "made": made,
             "moves": rules.moves,
             "log": [],
@@ -56,9 +56,8 @@ class Room:
     def _ways(self, walk: Walk) -> tuple[list[int], list[int]]:
         """The cells of each player, from his start on."""
         rules = walk.game.rules
-        start = rules._start[int(walk.moves[0].action)]
+        start = rules.starts[walk.moves[0].child]
         ways = [int(start[0])], [int(start[1])]
         for player, _, action in walk.moves[1:]:
-            assert STEP_LABELS[action]
-            ways[player].append(int(rules._step[ways[player][-1], action]))
+            ways[player].append(int(rules.step[ways[player][-1], STEP_LABELS.index(action)]))
         return ways

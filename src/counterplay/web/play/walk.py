@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.forms.rules import CHANCE, TERMINAL, by_levels
+from counterplay.forms.rules import CHANCE, TERMINAL
 
 
 class Move(NamedTuple):
-    """Who moved, which child of the node it was, and the action as the rules number or name it."""
+    """Who moved, which child of the node it was, and the action as the state has it."""
 
     player: int
     child: int
@@ -22,13 +22,12 @@ class Move(NamedTuple):
 
 
 class Walk:
-    """A history of `game`. `state` is a state of the rules, or a row of a level."""
+    """A history of `game`. `state` is a state of the rules."""
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self._levels = by_levels(game.rules)
         self.node = 0
-        self.state: Any = game.rules.first_level() if self._levels else game.rules.root()
+        self.state: Any = game.rules.root()
         self.moves: list[Move] = []
 
     @property
@@ -61,20 +60,11 @@ class Walk:
 
     def move(self, child: int) -> None:
         """Go on to a child of the node."""
-        action = self._action(child)
-        if self._levels:
-            row, code = np.zeros(1, dtype=np.int64), np.array([action])
-            below = self.game.rules.children(self.state, row, code)
-        else:
-            below = self.state.child(action)
+        action = self.state.actions()[child]
+        below = self.state.child(action)
         self.moves.append(Move(self.player, child, action))
         self.state = below
         self.node = int(self.game.tree.first_child[self.node]) + child
-
-    def _action(self, child: int) -> Any:
-        if not self._levels:
-            return self.state.actions()[child]
-        return int(np.flatnonzero(self.game.rules.level(self.state).legal[0])[child])
 
     def shares(self, policy: np.ndarray) -> np.ndarray:
         """Probability of each child: of chance, or as `policy` plays."""
