@@ -17,8 +17,7 @@ from counterplay.experiments.harness.registry import reproduce
 from counterplay.experiments.harness.side_by_side import jobs_of
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import by_size, own_process
-from counterplay.experiments.paper.own_process import Task, apart, measure
-from counterplay.experiments.paper.rules.by_size import NO_TREE, SizeRun
+from counterplay.experiments.paper.own_process import NO_TREE, SizeRun, Task, apart, measure
 
 TASK = Task("goofspiel(3)", "rnr", "cfr", True, 60.0)
 
@@ -97,7 +96,7 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
         return [SizeRun(NO_TREE) if t.tree else SizeRun("seconds", 1.0, 7) for t in tasks]
 
     monkeypatch.setattr(own_process, "apart", pretended)
-    monkeypatch.setitem(by_size.SCALES, "quick", by_size.Scale({"f": ["a(1)", "b(2)"]}, 1.0))
+    monkeypatch.setitem(by_size.SCALES, "quick", by_size.BySizeScale({"f": ["a(1)", "b(2)"]}, 1.0))
     store = Store(tmp_path)
     for job in jobs_of(by_size.EXPERIMENT, "quick", store):
         job.work(lambda share, what: None)

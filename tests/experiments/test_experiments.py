@@ -44,14 +44,14 @@ def test_the_verdict_follows_the_data() -> None:
     falling = np.geomspace(0.1, 1e-5, 100)[None, :, None] * np.ones((3, 1, 4))
     stuck = np.full((3, 100, 4), 0.2)
     stuck[:, :, 1] = np.linspace(0.4, 0.1, 100)
-    assert [claim.holds for claim in fig4_kuhn._claims(falling, stuck)] == [
+    assert [claim.holds for claim in fig4_kuhn.claims(falling, stuck)] == [
         True,
         True,
         True,
         True,
         False,
     ]
-    assert [claim.holds for claim in fig4_kuhn._claims(stuck, falling)] == [
+    assert [claim.holds for claim in fig4_kuhn.claims(stuck, falling)] == [
         False,
         False,
         False,

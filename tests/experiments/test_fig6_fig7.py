@@ -18,8 +18,8 @@ TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 @pytest.mark.slow
 def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS)
-    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.Limit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-4, 1_000, 0.04, 20_000, 0.04))
+    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(200_000, 10_000, 20_000, 2_000))
+    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Fig6Scale(1e-4, 1_000, 0.04, 20_000, 0.04))
     outcome = reproduce("fig6", "quick", tmp_path)
     assert (tmp_path / "fig6.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "fig6.csv").open()))
@@ -42,8 +42,8 @@ def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.GAMES, "quick", TOYS[:2])
-    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.Limit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
+    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(200_000, 10_000, 20_000, 2_000))
+    monkeypatch.setitem(fig7.SCALES, "quick", fig7.Fig7Scale(1.0, 2))
     for game in TOYS:
         monkeypatch.setitem(fig7.UNITS, game, (200, 200, 100_000, 10_000))
     reproduce("fig7", "quick", tmp_path)

@@ -13,34 +13,34 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterplay.experiments.harness.base import Claim
-from counterplay.experiments.harness.judge import Range, around, median
-from counterplay.experiments.paper import rules
-from counterplay.experiments.paper.rules import (
+from counterplay.experiments import paper
+from counterplay.experiments.harness.judge import Claim, Range, Winnings, around, median
+from counterplay.experiments.paper import (
     bots,
     buckets,
     by_size,
-    frontier,
-    kuhn,
-    online,
-    race,
-    rows,
-    speed,
+    fig4_holdem,
+    fig4_kuhn,
+    fig6,
+    fig7,
+    fig8,
+    own_process,
+    players,
     table1,
     table2,
 )
 
-BOTS = rows.BOTS
+BOTS = players.BOTS
 Case = Callable[[], Claim]
 CASES: dict[Any, tuple[Case, Case, Case]] = {}  # holds, fails, undecided
-EXACT = (race.smaller,)  # of numbers that are known: nothing is undecided
+EXACT = (fig4_holdem.smaller,)  # of numbers that are known: nothing is undecided
 
 
-def row(won: float, half: float = 0.005, gained: float = -0.01) -> rows.Standing:
-    return rows.Standing(around(won, half), around(gained, 0.001))
+def row(won: float, half: float = 0.005, gained: float = -0.01) -> Winnings:
+    return Winnings(around(won, half), around(gained, 0.001))
 
 
-def table(**changes: rows.Standing) -> dict[rows.Key, rows.Standing]:
+def table(**changes: Winnings) -> dict[table1.Key, Winnings]:
     """The paper's own numbers, well measured, for every engine; `changes` by player_bot."""
     found = {}
     for bot in BOTS:
@@ -57,7 +57,7 @@ def table(**changes: rows.Standing) -> dict[rows.Key, rows.Standing]:
 
 def on(rule: Any, good: dict[str, Any], bad: dict[str, Any], *arguments: Any) -> None:
     """A rule of the tables: numbers on which it holds and fails; noise leaves it open."""
-    noisy = {name: rows.Standing(around(r.now.value, 0.5), r.gained) for name, r in bad.items()}
+    noisy = {name: Winnings(around(r.now.value, 0.5), r.gained) for name, r in bad.items()}
     CASES[rule] = tuple(  # type: ignore[assignment]
         (lambda given=given: rule(table(**given), *arguments)) for given in (good, bad, noisy)
     )
@@ -67,12 +67,12 @@ on(table1.finer, {}, {"MCCFR100_poki": row(0.02)}, "outcome")
 on(table1.wins, {}, {"MCCFR10_poki": row(-0.02)}, "outcome")
 on(table1.loses, {}, {"MCCFR10_sparbot": row(0.02)}, "outcome")
 on(table1.wins_convincingly, {}, {"MCCFR100_sparbot": row(-0.02)}, "outcome")
-on(table1.level, {}, {"MCTS10_poki": row(0.5)}, rows.APART, "x")
+on(table1.level, {}, {"MCTS10_poki": row(0.5)}, table1.APART, "x")
 on(table1.cells, {}, {"MCCFR10_poki": row(0.3)}, table1.PAPER, "MCTS10", "MCCFR10", "MCCFR100")
 on(table2.exploits, {}, {"MCRNR10_poki": row(0.1)}, 10, "outcome", table2.PLAIN)
 on(table2.coarse, {}, {"MCRNR10_poki": row(0.1)}, "outcome")
 on(table2.finer, {}, {"MCRNR100_poki": row(0.1)}, "outcome")
-on(table2.safe, {}, {"MCRNR10_sparbot": row(-0.4)}, 10, "outcome", rows.APART, "x")
+on(table2.safe, {}, {"MCRNR10_sparbot": row(-0.4)}, 10, "outcome", table1.APART, "x")
 CASES[table2.improves] = (
     lambda: table2.improves(row(0.05), row(0.0), "x"),
     lambda: table2.improves(row(-0.05), row(0.0), "x"),
@@ -95,89 +95,89 @@ CASES[bots.reached] = (
 )
 
 
-def learnt(*won: float, half: float = 0.02) -> list[online.LearntCell]:
+def learnt(*won: float, half: float = 0.02) -> list[fig8.FrozenPolicy]:
     return [
-        online.LearntCell(1000.0 * (k + 1), 6e6 * k, around(x, half)) for k, x in enumerate(won)
+        fig8.FrozenPolicy(1000.0 * (k + 1), 6e6 * k, around(x, half)) for k, x in enumerate(won)
     ]
 
 
 MCCFR = around(0.1, 0.02)
-CASES[online.exploits] = (
-    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
-    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.01), MCCFR),
-    lambda: online.exploits(learnt(-1, 0.1, 0.2, 0.11), MCCFR),
+CASES[fig8.exploits] = (
+    lambda: fig8.exploits(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
+    lambda: fig8.exploits(learnt(-1, 0.1, 0.2, 0.01), MCCFR),
+    lambda: fig8.exploits(learnt(-1, 0.1, 0.2, 0.11), MCCFR),
 )
-CASES[online.improves] = (
-    lambda: online.improves(learnt(-1, 0.1, 0.2, 0.3)),
-    lambda: online.improves(learnt(-1, 0.3, 0.2, 0.1)),
-    lambda: online.improves(learnt(-1, 0.3, 0.2, 0.31)),
+CASES[fig8.improves] = (
+    lambda: fig8.improves(learnt(-1, 0.1, 0.2, 0.3)),
+    lambda: fig8.improves(learnt(-1, 0.3, 0.2, 0.1)),
+    lambda: fig8.improves(learnt(-1, 0.3, 0.2, 0.31)),
 )
-CASES[online.from_nothing] = (
-    lambda: online.from_nothing(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
-    lambda: online.from_nothing(learnt(-1, -0.5, 0.0, 0.0), MCCFR),
-    lambda: online.from_nothing(learnt(-1, 0.2, 0.21, 0.2), MCCFR),
+CASES[fig8.from_nothing] = (
+    lambda: fig8.from_nothing(learnt(-1, 0.1, 0.2, 0.3), MCCFR),
+    lambda: fig8.from_nothing(learnt(-1, -0.5, 0.0, 0.0), MCCFR),
+    lambda: fig8.from_nothing(learnt(-1, 0.2, 0.21, 0.2), MCCFR),
 )
 
-GOOD = kuhn.Errors(np.full(3, 0.02), np.full(3, 0.001))
-BAD = kuhn.Errors(np.full(3, 0.02), np.full(3, 0.02))
-MIXED = kuhn.Errors(np.full(3, 0.02), np.array([0.001, 0.002, 0.03]))
-CASES[kuhn.learns] = (
-    lambda: kuhn.learns({"SQR-E": GOOD}, 10**6),
-    lambda: kuhn.learns({"SQR-E": BAD}, 10**6),
-    lambda: kuhn.learns({"SQR-E": MIXED}, 10**6),
+GOOD = fig4_kuhn.SeedErrors(np.full(3, 0.02), np.full(3, 0.001))
+BAD = fig4_kuhn.SeedErrors(np.full(3, 0.02), np.full(3, 0.02))
+MIXED = fig4_kuhn.SeedErrors(np.full(3, 0.02), np.array([0.001, 0.002, 0.03]))
+CASES[fig4_kuhn.learns] = (
+    lambda: fig4_kuhn.learns({"SQR-E": GOOD}, 10**6),
+    lambda: fig4_kuhn.learns({"SQR-E": BAD}, 10**6),
+    lambda: fig4_kuhn.learns({"SQR-E": MIXED}, 10**6),
 )
-CASES[kuhn.off] = (
-    lambda: kuhn.off({"x": GOOD}, {"x": BAD}, "x", "text"),
-    lambda: kuhn.off({"x": GOOD}, {"x": GOOD}, "x", "text"),
-    lambda: kuhn.off({"x": GOOD}, {"x": MIXED}, "x", "text"),
+CASES[fig4_kuhn.off] = (
+    lambda: fig4_kuhn.off({"x": GOOD}, {"x": BAD}, "x", "text"),
+    lambda: fig4_kuhn.off({"x": GOOD}, {"x": GOOD}, "x", "text"),
+    lambda: fig4_kuhn.off({"x": GOOD}, {"x": MIXED}, "x", "text"),
 )
-CASES[kuhn.unlearns] = (
-    lambda: kuhn.unlearns(GOOD),
-    lambda: kuhn.unlearns(kuhn.Errors(GOOD.end, GOOD.tenth)),
-    lambda: kuhn.unlearns(MIXED),
+CASES[fig4_kuhn.unlearns] = (
+    lambda: fig4_kuhn.unlearns(GOOD),
+    lambda: fig4_kuhn.unlearns(fig4_kuhn.SeedErrors(GOOD.end, GOOD.tenth)),
+    lambda: fig4_kuhn.unlearns(MIXED),
 )
-CASES[kuhn.loses_little] = (
-    lambda: kuhn.loses_little(Range(0.003, 0.001, 0.005), 10**6),
-    lambda: kuhn.loses_little(Range(0.03, 0.02, 0.05), 10**6),
-    lambda: kuhn.loses_little(Range(0.009, 0.005, 0.02), 10**6),
+CASES[fig4_kuhn.loses_little] = (
+    lambda: fig4_kuhn.loses_little(Range(0.003, 0.001, 0.005), 10**6),
+    lambda: fig4_kuhn.loses_little(Range(0.03, 0.02, 0.05), 10**6),
+    lambda: fig4_kuhn.loses_little(Range(0.009, 0.005, 0.02), 10**6),
 )
 
 HIGH, LOW, WIDE = [0.1, 0.11, 0.12], [-0.1, -0.11, -0.12], [-0.3, 0.0, 0.3]
-CASES[race.fast] = (
-    lambda: race.fast(HIGH, LOW, 1),
-    lambda: race.fast(LOW, HIGH, 1),
-    lambda: race.fast(WIDE, LOW, 1),
+CASES[fig4_holdem.fast] = (
+    lambda: fig4_holdem.fast(HIGH, LOW, 1),
+    lambda: fig4_holdem.fast(LOW, HIGH, 1),
+    lambda: fig4_holdem.fast(WIDE, LOW, 1),
 )
-CASES[race.surpasses] = (
-    lambda: race.surpasses(HIGH, LOW, 1, 0.01),
-    lambda: race.surpasses(LOW, HIGH, race.LONG, 0.01),
-    lambda: race.surpasses(LOW, HIGH, race.LONG - 1, 0.01),
+CASES[fig4_holdem.surpasses] = (
+    lambda: fig4_holdem.surpasses(HIGH, LOW, 1, 0.01),
+    lambda: fig4_holdem.surpasses(LOW, HIGH, fig4_holdem.LONG, 0.01),
+    lambda: fig4_holdem.surpasses(LOW, HIGH, fig4_holdem.LONG - 1, 0.01),
 )
-CASES[race.quicker] = (
-    lambda: race.quicker([0.8, 0.9]),
-    lambda: race.quicker([1.1, 1.2]),
-    lambda: race.quicker([0.9, 1.2]),
+CASES[fig4_holdem.quicker] = (
+    lambda: fig4_holdem.quicker([0.8, 0.9]),
+    lambda: fig4_holdem.quicker([1.1, 1.2]),
+    lambda: fig4_holdem.quicker([0.9, 1.2]),
 )
-CASES[race.smaller] = (
-    lambda: race.smaller(9, 10),
-    lambda: race.smaller(11, 10),
+CASES[fig4_holdem.smaller] = (
+    lambda: fig4_holdem.smaller(9, 10),
+    lambda: fig4_holdem.smaller(11, 10),
 )  # type: ignore[assignment]
-CASES[race.external] = (
-    lambda: race.external(HIGH, LOW, 1),
-    lambda: race.external(LOW, HIGH, 1),
-    lambda: race.external(WIDE, LOW, 1),
+CASES[fig4_holdem.external] = (
+    lambda: fig4_holdem.external(HIGH, LOW, 1),
+    lambda: fig4_holdem.external(LOW, HIGH, 1),
+    lambda: fig4_holdem.external(WIDE, LOW, 1),
 )
-CASES[race.constant] = (
-    lambda: race.constant({17.0: HIGH, 5.0: LOW}, race.SWEPT, "small bets"),
-    lambda: race.constant({17.0: LOW, 5.0: HIGH}, race.SWEPT, "small bets"),
-    lambda: race.constant({17.0: LOW, 5.0: HIGH}, race.SWEPT - 1, "small bets"),
+CASES[fig4_holdem.constant] = (
+    lambda: fig4_holdem.constant({17.0: HIGH, 5.0: LOW}, fig4_holdem.SWEPT, "small bets"),
+    lambda: fig4_holdem.constant({17.0: LOW, 5.0: HIGH}, fig4_holdem.SWEPT, "small bets"),
+    lambda: fig4_holdem.constant({17.0: LOW, 5.0: HIGH}, fig4_holdem.SWEPT - 1, "small bets"),
 )
 
 
 def curve(*risks: float, gap: float = 0.001, gains: Any = (0, 0.05, 0.08, 0.09, 0.1)) -> Any:
     ps = (0.0, 0.5, 0.8, 0.97, 1.0)
-    spots = [frontier.Seen(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
-    return frontier.Curve(spots, 0.1)
+    points = [fig6.ResponsePoint(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
+    return fig6.ResponseCurve(points, 0.1)
 
 
 LATE, EVEN = (0, 0.01, 0.02, 0.3, 1.0), (0, 0.01, 0.02, 0.9, 1.0)  # when the risk comes
@@ -185,45 +185,48 @@ GAMES = {"ocp": curve(*LATE), "bluff": curve(*EVEN)}
 FALLING = {"ocp": curve(*LATE[::-1])}
 ROUGH = {"ocp": curve(*LATE, gap=0.05), "bluff": curve(*EVEN)}
 RISKY = {"ocp": curve(0, 0.5, 0.9, 0.95, 1.0)}
-CASES[frontier.grow] = (
-    lambda: frontier.grow(GAMES, GAMES, "m"),
-    lambda: frontier.grow(FALLING, FALLING, "m"),
-    lambda: frontier.grow(ROUGH, ROUGH, "m"),
+CASES[fig6.grow] = (
+    lambda: fig6.grow(GAMES, GAMES, "m"),
+    lambda: fig6.grow(FALLING, FALLING, "m"),
+    lambda: fig6.grow(ROUGH, ROUGH, "m"),
 )
-CASES[frontier.boost] = (
-    lambda: frontier.boost(GAMES, GAMES, "m"),
-    lambda: frontier.boost(RISKY, RISKY, "m"),
-    lambda: frontier.boost(ROUGH, GAMES, "m"),
+CASES[fig6.boost] = (
+    lambda: fig6.boost(GAMES, GAMES, "m"),
+    lambda: fig6.boost(RISKY, RISKY, "m"),
+    lambda: fig6.boost(ROUGH, GAMES, "m"),
 )
-CASES[frontier.jump] = (
-    lambda: frontier.jump(GAMES, GAMES, "m"),
-    lambda: frontier.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}, GAMES, "m"),
-    lambda: frontier.jump(ROUGH, GAMES, "m"),
+CASES[fig6.jump] = (
+    lambda: fig6.jump(GAMES, GAMES, "m"),
+    lambda: fig6.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}, GAMES, "m"),
+    lambda: fig6.jump(ROUGH, GAMES, "m"),
 )
-CASES[frontier.similar] = (
-    lambda: frontier.similar(GAMES, GAMES, "m"),
-    lambda: frontier.similar({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)}, "m"),
-    lambda: frontier.similar(ROUGH, ROUGH, "m"),
+CASES[fig6.similar] = (
+    lambda: fig6.similar(GAMES, GAMES, "m"),
+    lambda: fig6.similar({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)}, "m"),
+    lambda: fig6.similar(ROUGH, ROUGH, "m"),
 )
 
 
-def race_of(nodes: float, start: float = 1.0) -> list[speed.Seen]:
+def race_of(nodes: float, start: float = 1.0) -> list[fig7.Measurement]:
     """The gap halves with every measurement, each of so many nodes and seconds."""
     return [
-        speed.Seen(nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k) for k in range(8)
+        fig7.Measurement(k + 1, nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k)
+        for k in range(8)
     ]
 
 
 FULL, SOON, SLOW = race_of(100), race_of(1), race_of(10_000)
-CASES[speed.ahead] = (
-    lambda: speed.ahead({"g": (FULL, [SOON, SOON])}, "gap", "nodes", "t", speed.EARLY),
-    lambda: speed.ahead({"g": (FULL, [SLOW, SLOW])}, "gap", "nodes", "t", speed.EARLY),
-    lambda: speed.ahead({"g": (FULL, [SOON, SLOW])}, "gap", "nodes", "t", speed.EARLY),
+CASES[fig7.ahead] = (
+    lambda: fig7.ahead({"g": (FULL, [SOON, SOON])}, "gap", "nodes", "t", fig7.EARLY),
+    lambda: fig7.ahead({"g": (FULL, [SLOW, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
+    lambda: fig7.ahead({"g": (FULL, [SOON, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
 )
 
 
-def trained(*wins: float) -> list[list[buckets.Seen]]:
-    return [[buckets.Seen(t, t * 5, x - 1 / t) for t in (1.0, 2.0, 4.0, 8.0)] for x in wins]
+def trained(*wins: float) -> list[list[buckets.TrainingPoint]]:
+    return [
+        [buckets.TrainingPoint(t, t * 5, x - 1 / t) for t in (1.0, 2.0, 4.0, 8.0)] for x in wins
+    ]
 
 
 CASES[buckets.finer] = tuple(  # type: ignore[assignment]
@@ -241,25 +244,25 @@ CASES[buckets.finer_in_the_end] = tuple(  # type: ignore[assignment]
 
 
 def sized(
-    seconds: float, peak: float = 1.0, note: str = by_size.REACHED, nodes: int = by_size.LARGE
-) -> by_size.SizeRun:
-    return by_size.SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
+    seconds: float, peak: float = 1.0, note: str = own_process.REACHED, nodes: int = by_size.LARGE
+) -> own_process.SizeRun:
+    return own_process.SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
 
 
-def races(sampled: by_size.SizeRun, full: by_size.SizeRun) -> by_size.Runs:
+def races(sampled: own_process.SizeRun, full: own_process.SizeRun) -> by_size.Runs:
     """The last game has no tree, so that the one before is the largest that both can do."""
-    none = by_size.SizeRun(by_size.NO_TREE)
+    none = own_process.SizeRun(own_process.NO_TREE)
     last = {by_size.CFR: none, by_size.OUTCOME_ALONE: WON}
     small = {by_size.CFR: FULL_SIZED, by_size.OUTCOME_ALONE: FULL_SIZED}
     return {"f": {"a": small, "b": {by_size.CFR: full, by_size.OUTCOME_ALONE: sampled}, "c": last}}
 
 
-def sooner(sampled: by_size.SizeRun, full: by_size.SizeRun) -> Claim:
+def sooner(sampled: own_process.SizeRun, full: own_process.SizeRun) -> Claim:
     return by_size.sooner(races(sampled, full), by_size.OUTCOME_ALONE, by_size.CFR)
 
 
-def alone(won: float, note: str = by_size.NO_TREE) -> Claim:
-    last = {by_size.CFR: by_size.SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
+def alone(won: float, note: str = own_process.NO_TREE) -> Claim:
+    last = {by_size.CFR: own_process.SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
     return by_size.goes_on({"f": {"c": last}})
 
 
@@ -281,9 +284,13 @@ CASES[by_size.goes_on] = (lambda: alone(0.3), lambda: alone(-0.3), lambda: alone
 def _rules() -> list[Any]:
     """Every function of the rules that makes a claim."""
     found = []
-    for module in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."):
+    for module in pkgutil.iter_modules(paper.__path__, f"{paper.__name__}."):
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
-            if one.__module__ == module.name and one.__annotations__.get("return") == "Claim":
+            if (
+                one.__module__ == module.name
+                and one.__annotations__.get("return") == "Claim"
+                and one.__name__[0] != "_"
+            ):
                 found.append(one)
     return found
 
@@ -304,13 +311,13 @@ def test_nothing_fails_for_want_of_training(rule: Any) -> None:
     if rule in (table2.improves, table2.more_games, table2.one_coin, table1.level, table1.cells):
         return
     short = {
-        f"{player}_{bot}": rows.Standing(around(-0.3, 0.005), around(0.2, 0.005))
+        f"{player}_{bot}": Winnings(around(-0.3, 0.005), around(0.2, 0.005))
         for bot in BOTS
         for player in table2.PAPER[bot]
     }
     arguments = {
         table2.exploits: (10, "outcome", table2.PLAIN),
-        table2.safe: (10, "outcome", rows.APART, "x"),
+        table2.safe: (10, "outcome", table1.APART, "x"),
     }.get(rule, ("outcome",))
     assert rule(table(**short), *arguments).holds is None
 
@@ -329,8 +336,8 @@ def test_claims_of_the_tables_are_those_of_the_rows_there_are() -> None:
 
 
 def test_a_player_who_gains_much_may_still_win() -> None:
-    slow = rows.Standing(around(-0.02, 0.001), around(0.02, 0.001))
-    done = rows.Standing(around(-0.02, 0.001), around(0.001, 0.0005))
+    slow = Winnings(around(-0.02, 0.001), around(0.02, 0.001))
+    done = Winnings(around(-0.02, 0.001), around(0.001, 0.0005))
     for one, verdict in ((slow, None), (done, False)):
         given = table(MCCFR10_poki=one)
         assert table1.wins(given, "outcome").holds is verdict
@@ -339,9 +346,9 @@ def test_a_player_who_gains_much_may_still_win() -> None:
 
 def test_bluff_is_tested_too_and_must_be_there() -> None:
     only = {"ocp": curve(*LATE)}
-    assert frontier.jump(only, only, "m").holds is None
+    assert fig6.jump(only, only, "m").holds is None
     high = {"ocp": curve(*LATE), "bluff": curve(*LATE)}
-    found = frontier.jump(high, high, "m")
+    found = fig6.jump(high, high, "m")
     assert found.holds is False
     assert found.before is not None
     assert found.before.holds is True
@@ -349,7 +356,7 @@ def test_bluff_is_tested_too_and_must_be_there() -> None:
 
 def test_points_that_have_not_converged_decide_nothing() -> None:
     rough = {name: one._replace(available=0.001) for name, one in GAMES.items()}
-    for claim in frontier.claims({"m": rough}, {"m": rough}):
+    for claim in fig6.claims({"m": rough}, {"m": rough}):
         assert claim.holds is None
         assert "not converged: ocp, bluff" in claim.measured
 
@@ -367,8 +374,8 @@ def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
         assert sooner(one, few).holds is None
         assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
     assert by_size.goes_on({"f": {}}).holds is None
-    assert alone(0.3, by_size.NO_ROOM).holds is True
-    nobody = {by_size.CFR: by_size.SizeRun(by_size.NO_TREE)}
+    assert alone(0.3, own_process.NO_ROOM).holds is True
+    nobody = {by_size.CFR: own_process.SizeRun(own_process.NO_TREE)}
     for claim in by_size.claims({"f": {"c": nobody}}):
         assert claim.holds is None
         assert claim.measured
@@ -377,13 +384,13 @@ def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
 
 def test_no_method_is_compared_before_its_first_iteration() -> None:
     """MCRNR that ends above what RNR has after one iteration has nothing to be compared with."""
-    never = [speed.Seen(k, k, 5.0, 5.0) for k in range(1, 5)]
-    assert speed.ratio(FULL, [never, never], "gap", speed.EARLY, "nodes") is None
-    claim = speed.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", speed.EARLY)
+    never = [fig7.Measurement(k, k, k, 5.0, 5.0) for k in range(1, 5)]
+    assert fig7.ratio(FULL, [never, never], "gap", fig7.EARLY, "nodes") is None
+    claim = fig7.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", fig7.EARLY)
     assert claim.holds is None
     assert "nothing to compare" in claim.measured
-    for left in (speed.EARLY, speed.LATE):
-        where = speed.level(FULL, [SOON], "gap", left)
+    for left in (fig7.EARLY, fig7.LATE):
+        where = fig7.level(FULL, [SOON], "gap", left)
         assert where is not None
         assert FULL[0].gap > where >= FULL[-1].gap
 
@@ -391,13 +398,13 @@ def test_no_method_is_compared_before_its_first_iteration() -> None:
 def test_the_models_nodes_are_counted_as_a_factor_of_two() -> None:
     near = race_of(80)  # fewer nodes than RNR, but not by a factor of two
     runs = {"g": (FULL, [near, near])}
-    assert speed.ahead(runs, "gap", "nodes", "t", speed.EARLY).holds is None
-    assert speed.ahead(runs, "gap", "seconds", "t", speed.EARLY).holds is True
+    assert fig7.ahead(runs, "gap", "nodes", "t", fig7.EARLY).holds is None
+    assert fig7.ahead(runs, "gap", "seconds", "t", fig7.EARLY).holds is True
 
 
 def test_finer_buckets_that_catch_up_do_not_fail() -> None:
-    flat = [[buckets.Seen(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
-    rising = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    flat = [[buckets.TrainingPoint(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    rising = [[buckets.TrainingPoint(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
     given = {10: flat, 100: rising}
     assert buckets.closing(given, 100, 10, "seconds")
     assert buckets.finer(given, 100, 10, "seconds", "x").holds is None
@@ -406,8 +413,8 @@ def test_finer_buckets_that_catch_up_do_not_fail() -> None:
 
 
 def test_where_curves_cross() -> None:
-    slow = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
-    flat = [[buckets.Seen(t, t, -0.25) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
+    slow = [[buckets.TrainingPoint(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
+    flat = [[buckets.TrainingPoint(t, t, -0.25) for t in (1.0, 2.0, 4.0, 8.0, 16.0)]] * 2
     found = buckets.crossing({10: flat, 100: slow}, 100, 10, "seconds")
     assert found == pytest.approx(4.0, rel=0.1)
     assert buckets.crossing({10: slow, 100: flat}, 100, 10, "seconds") is None
@@ -417,7 +424,7 @@ def test_where_curves_cross() -> None:
 def test_each_claim_of_the_tables_also_says_what_it_is_without_the_cut_off() -> None:
     """Who gained more than the cut-off in the second half: nothing is known of his end with it,
     and 4.33 times as much at most without."""
-    fast = rows.Standing(around(-0.5, 0.005), around(0.06, 0.001))
+    fast = Winnings(around(-0.5, 0.005), around(0.06, 0.001))
     changes = {"MCCFR10_poki": fast, "MCRNR10_sparbot": fast}
     found = {c.text: c for c in [*table1.claims(table(**changes)), *table2.claims(table())]}
     assert all(claim.also for claim in found.values())
@@ -428,13 +435,13 @@ def test_each_claim_of_the_tables_also_says_what_it_is_without_the_cut_off() -> 
     assert [claim.holds for claim in one] == [None]
     assert [claim.also[0].holds for claim in one] == [False]
     assert table2.by_trust({}) == []
-    online_claims = online.claims(learnt(-1, 0.1, 0.2, 0.3), learnt(-1, 0.1, 0.2, 0.3), fast)
+    online_claims = fig8.claims(learnt(-1, 0.1, 0.2, 0.3), learnt(-1, 0.1, 0.2, 0.3), fast)
     assert [len(claim.also) for claim in online_claims] == [1, 0, 1]
 
 
 def test_buckets_also_say_what_they_are_whether_or_not_they_catch_up() -> None:
-    flat = [[buckets.Seen(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
-    rising = [[buckets.Seen(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    flat = [[buckets.TrainingPoint(t, t, 0.0) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
+    rising = [[buckets.TrainingPoint(t, t, -1 / t) for t in (1.0, 2.0, 4.0, 8.0)]] * 2
     found = buckets.finer({10: flat, 100: rising}, 100, 10, "seconds", "x")
     assert (found.holds, found.also[0].holds) == (None, False)
     ends = buckets.finer_in_the_end({10: HIGH, 100: LOW}, 100, 10, "x", True)
@@ -445,11 +452,14 @@ def test_more_seeds_do_not_make_it_harder_to_learn() -> None:
     """One seed in twenty that is off says little of the median; all were asked for before."""
     end = np.full(20, 0.001)
     end[7] = 0.015
-    found = kuhn.learns({"SQR-E": kuhn.Errors(np.full(20, 0.02), end)}, 10**6)
+    found = fig4_kuhn.learns({"SQR-E": fig4_kuhn.SeedErrors(np.full(20, 0.02), end)}, 10**6)
     assert found.holds is True
     assert found.also[0].holds is None
     half = np.where(np.arange(20) % 2, 0.001, 0.02)
-    assert kuhn.learns({"SQR-E": kuhn.Errors(np.full(20, 0.02), half)}, 10**6).holds is None
+    assert (
+        fig4_kuhn.learns({"SQR-E": fig4_kuhn.SeedErrors(np.full(20, 0.02), half)}, 10**6).holds
+        is None
+    )
 
 
 def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:

@@ -50,8 +50,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "bot", stand_in)
     monkeypatch.setitem(sizes.SIZES, "quick", TINY)
     monkeypatch.setattr(table2, "GAMES", (100, 300))
-    monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)
-    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Scale(2_000, 200))
+    monkeypatch.setitem(bots.SCALES, "quick", (200,) * 5)
+    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(2_000, 200))
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 
 
@@ -111,7 +111,7 @@ def _holds_every_cell(outcome: cp.Outcome) -> None:
 def test_fig4_holdem_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = fig4_holdem.Scale(40_000, 1_000, 10, 20_000, 10_000, 500, 2, 2, 200)
+    size = fig4_holdem.Fig4HoldemScale(40_000, 1_000, 10, 20_000, 10_000, 500, 2, 2, 200)
     monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
     real, calls = fig4_holdem.learning_curve, []
 

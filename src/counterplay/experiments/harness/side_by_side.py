@@ -19,19 +19,6 @@ from counterplay.experiments.harness.store import Slot, Store
 #: With no more processors than one training uses, experiments do as well on their own.
 FEW = 2
 MAKING = 0.95  # share of the whole that making the pieces is
-#: Whose pieces come first where time may not do for all.
-FIRST = (
-    "table1",
-    "table2",
-    "buckets",
-    "fig8",
-    "fig4-holdem",
-    "fig6",
-    "bots",
-    "fig7",
-    "by-size",
-    "fig4-kuhn",
-)
 
 
 @dataclass(frozen=True)
@@ -75,8 +62,7 @@ class Makers:
         if not self.helps:
             return set()
         jobs = {e.name: jobs_of(e, scale, store) for e in experiments}
-        rank = {name: k for k, name in enumerate(FIRST)}
-        order = sorted(jobs, key=lambda name: rank.get(name, len(rank)))
+        order = [e.name for e in sorted(experiments, key=lambda e: e.priority)]
         todo = [
             job._replace(work=_timed(job, scale, store))
             for job in one_each(job for name in order for job in jobs[name])
