@@ -267,7 +267,10 @@ def _versions(package: Path) -> tuple[str, str, str]:
         ("kernels/rng.py", (True, True, True)),
         ("games/pam.py", (True, True, True)),
         ("opponents/bots/poki/bot.py", (True, True, True)),
-        ("experiments/paper/players.py", (True, True, True)),
+        ("experiments/paper/players.py", (True, False, True)),  # Figure 6 has none of these players
+        ("experiments/paper/models.py", (True, True, False)),
+        ("experiments/harness/training.py", (True, True, True)),
+        ("experiments/harness/judge.py", (False, True, True)),
         ("experiments/harness/store.py", (True, True, True)),
         ("base/plotting.py", (False, True, True)),
         ("experiments/paper/fig6.py", (False, True, False)),

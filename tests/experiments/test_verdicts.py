@@ -18,7 +18,15 @@ from counterplay.base.errors import BadFile
 from counterplay.cli import app
 from counterplay.experiments.harness import judge, registry
 from counterplay.experiments.harness.base import Experiment, Outcome, read_outcome
-from counterplay.experiments.harness.judge import Range, RuleVariant, above, around, below, exactly
+from counterplay.experiments.harness.judge import (
+    Range,
+    RuleVariant,
+    above,
+    around,
+    below,
+    exactly,
+    median,
+)
 from counterplay.experiments.harness.report import write_report
 
 ALL = (True, False, None)
@@ -154,3 +162,17 @@ def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert [c["verdict"] for c in data["claims"]] == ["holds", "undecided", "fails"]
         assert [c["holds"] for c in data["claims"]] == [True, None, False]
         assert data["verdict"] == "partly"
+
+
+def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
+    """By enumeration of ranks: the chance that the true median lies outside is 5% at most."""
+    for n in (6, 8, 20, 45):
+        values = [float(k) for k in range(n)]
+        found = median(values)
+        low, high = values.index(found.low), n - 1 - values.index(found.high)
+        assert low == high
+        outside = 2 * sum(math.comb(n, k) for k in range(low + 1)) / 2**n
+        assert outside <= 0.05
+        next_one = 2 * sum(math.comb(n, k) for k in range(low + 2)) / 2**n
+        assert next_one > 0.05  # and it is no wider than that asks for
+    assert median([3.0, 1.0]) == Range(2.0, 1.0, 3.0)

@@ -91,7 +91,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(
         fig4_holdem.SCALES,
         "quick",
-        fig4_holdem.Fig4HoldemScale(2_000, 100, 10, 1_000, 1_000, 200, 1, 1, 60),
+        fig4_holdem.Fig4HoldemScale(2_000, 100, 10, 1_000, 1_000, 1, 1, 60, 200),
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setattr(fig4_holdem, "MAIN", fig4_holdem.MAIN[:3])  # the walk takes long to compile

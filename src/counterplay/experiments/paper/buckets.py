@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,14 @@ from counterplay.experiments.harness.judge import (
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
-from counterplay.experiments.paper.pairings import Pairing, training_jobs, training_seconds
-from counterplay.experiments.paper.players import MATCH_SEED, RECREATED, PlayerFactory
+from counterplay.experiments.paper.players import (
+    MATCH_SEED,
+    RECREATED,
+    Pairing,
+    PlayerFactory,
+    training_jobs,
+    training_seconds,
+)
 from counterplay.experiments.paper.sizes import ENGINES, POKI_RATE
 from counterplay.forms.strategy import Strategy
 from counterplay.solvers.algorithms import new_solver
@@ -222,7 +228,10 @@ def _curve(
             poki = against(mine.bot("poki"), size.poki, 1)
         return [float(solver.nodes_touched), sparbot, mccfr, poki]
 
-    recipe = {"hands": [size.hands, size.poki], "against": digest(foe.probabilities)}
+    recipe: dict[str, Any] = {
+        "hands": [size.hands, size.poki],
+        "against": digest(foe.probabilities),
+    }
     recipe |= {"seed": MATCH_SEED + seed, "code": code_version(_curve)}
     about = titled(tell, f"{buckets} buckets, seed {seed + 1}")
     return learning_curve(players.store, recipe, solver, when, measure, about)

@@ -37,8 +37,7 @@ from counterplay.experiments.harness.judge import (
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
-from counterplay.experiments.paper.pairings import Pairing, training_jobs
-from counterplay.experiments.paper.players import mccfr
+from counterplay.experiments.paper.players import Pairing, mccfr, training_jobs
 from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -61,35 +60,18 @@ class Fig4HoldemScale(NamedTuple):
     public: int
     every: int
     swept: int  # iterations of each C
-    reference: int
     seeds: int
     swept_seeds: int
     hands: int
+    reference: int
 
 
 SCALES = {
-    "quick": Fig4HoldemScale(
-        iterations=8_000_000,
-        external=500_000,
-        public=500,
-        every=1_000_000,
-        swept=4_000_000,
-        reference=SIZES["quick"].external[0],
-        seeds=3,
-        swept_seeds=1,
-        hands=200_000,
-    ),
-    "paper": Fig4HoldemScale(
-        iterations=200_000_000,
-        external=4_000_000,
-        public=5_000,
-        every=5_000_000,
-        swept=50_000_000,
-        reference=SIZES["paper"].external[0],
-        seeds=3,
-        swept_seeds=3,
-        hands=400_000,
-    ),
+    scale: Fig4HoldemScale(*numbers, reference=SIZES[scale].external[0])
+    for scale, numbers in (
+        ("quick", (8_000_000, 500_000, 500, 1_000_000, 4_000_000, 3, 1, 200_000)),
+        ("paper", (200_000_000, 4_000_000, 5_000, 5_000_000, 50_000_000, 3, 3, 400_000)),
+    )
 }
 
 # the rules: sb/h against the pre-computed MCCFR10, a number for each seed
@@ -209,10 +191,11 @@ def _claims(
     also += f"({seconds:.1f} s) MCTS {np.median(mcts[:, then, 2]):+.3f}"
     won = {c: rows[:, 2].tolist() for c, rows in ends.items()}
     swept = int(next(iter(ends.values()))[0, 0])
-    first, last = ([one[:, k, 2].tolist() for one in (mccfr, mcts)] for k in (0, -1))
     return [
-        fast(first[1], first[0], int(mcts[0, 0, 0])),
-        surpasses(*last, int(mcts[0, -1, 0]), 2 * error),
+        fast(mcts[:, 0, 2].tolist(), mccfr[:, 0, 2].tolist(), int(mcts[0, 0, 0])),
+        surpasses(
+            mccfr[:, -1, 2].tolist(), mcts[:, -1, 2].tolist(), int(mcts[0, -1, 0]), 2 * error
+        ),
         quicker((mcts[:, -1, 1] / np.maximum(mccfr[:, -1, 1], 1e-9)).tolist()),
         smaller(*learnt),
         external(sampled[:, -1, 2].tolist(), mcts[:, near, 2].tolist(), at, also),

@@ -62,9 +62,8 @@ from counterplay.responses.frontier import PAPER_PS
 JUDGED_PS = (0.0, 0.5, 0.8, 0.97, 1.0)  # which rules look at
 FOOTNOTE_PS = (0.5, 0.8)  # at which RNR and DBR are compared
 #: Iterations of MCRNR by external sampling that took about a second of one core.
-RATES = {"ocp(500)": 700_000, "goofspiel(5)": 100_000, "bluff(1,1,6)": 290_000}
-RATES |= {"pam(3,3,8)": 300_000}
-USUAL = 100_000  # rate of a game that has none
+RATES = {"ocp(500)": 700_000, "bluff(1,1,6)": 290_000, "pam(3,3,8)": 300_000}
+USUAL = 100_000  # rate of other games, Goofspiel with five cards among them
 HEADER = (
     "game model model_exploitability algorithm p exploitation gain_over_p0 exploitability "
     "straight_line gap iterations seconds"
@@ -224,12 +223,11 @@ def similar(rnr: Curves, dbr: Curves, model: str) -> Claim:
     """Footnote 10, at the same values of p."""
     verdicts, told = [], []
     for name, one in rnr.items():
-        room, other = SIMILAR * one.available, dbr[name]
-        gains = [difference(one.gain(q.p), other.gain(q.p)) for q in one.points]
-        risks = [difference(one.risk(q.p), other.risk(q.p)) for q in one.points]
-        verdicts += [within(x, -room, room) for x in [*gains, *risks]]
-        whole = max(one.available, 1e-12)
-        most = [max(abs(x.value) for x in side) / whole for side in (gains, risks)]
+        room, whole, most = SIMILAR * one.available, max(one.available, 1e-12), []
+        for mine, other in ((one.gain, dbr[name].gain), (one.risk, dbr[name].risk)):
+            apart = [difference(mine(q.p), other(q.p)) for q in one.points]
+            verdicts += [within(x, -room, room) for x in apart]
+            most.append(max(abs(x.value) for x in apart) / whole)
         told.append(f"{name}: gain {most[0]:.0%}, risk {most[1]:.0%}")
     return Claim(
         f"RNR and DBR with a fixed Pconf differ very little (footnote 10; {model}).",

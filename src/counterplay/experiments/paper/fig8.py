@@ -49,14 +49,16 @@ from counterplay.experiments.harness.judge import (
     only_if,
 )
 from counterplay.experiments.harness.store import Store, digest
-from counterplay.experiments.paper.pairings import Pairing, pairing_jobs, training_jobs
 from counterplay.experiments.paper.players import (
     MATCH_SEED,
     RECREATED,
     THREADS,
     LearnedModel,
     P,
+    Pairing,
     PlayerFactory,
+    pairing_jobs,
+    training_jobs,
 )
 from counterplay.experiments.paper.sizes import POKI_RATE, rate
 from counterplay.experiments.paper.table1 import winnings

@@ -1,5 +1,5 @@
 """The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and
-kept in the store.
+kept in the store; and the jobs that make them side by side.
 
 The paper's MCCFR is outcome sampling with ε = 0.6. External sampling and public chance sampling,
 which get further in the same time, stand beside it as ours. What the paper calls MCRNR in hold'em
@@ -10,6 +10,7 @@ player is kept as he was at half of his training too, and what the second half g
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +19,11 @@ import numpy as np
 
 from counterplay.arena.match import play_match
 from counterplay.arena.result import MatchResult
-from counterplay.base.progress import Tell
+from counterplay.base.progress import Tell, untold
+from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import TrainedStrategy, trained_with_halfway
-from counterplay.experiments.paper.sizes import ENGINES, SIZES
+from counterplay.experiments.paper.sizes import ENGINES, MCTS_RATE, POKI_RATE, SIZES, rate
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
@@ -136,7 +138,10 @@ class PlayerFactory:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "hands.parquet"
                 match = (self.game(10), player, self.bot(opponent), hands, OBSERVING_SEED)
-                logged = {"log": path, "observer": "a" if cards == "shown" else None}
+                logged: dict[str, Any] = {
+                    "log": path,
+                    "observer": "a" if cards == "shown" else None,
+                }
                 say = self._about(f"observing {opponent}")
                 play_match(*match, duplicate=False, luck_adjusted=False, tell=say, **logged)
                 return observe(read_hands(path), opponent)._asdict()
@@ -163,8 +168,8 @@ class PlayerFactory:
             learned = learn_model(seen, game, opponent, kind, **options)
             return {"probabilities": learned.strategy.probabilities, "observed": learned.observed}
 
-        recipe = {"of": opponent, "game": [game.name, game.fingerprint], "kind": kind}
-        recipe |= {"options": options, "hands": digest(*seen)}
+        made_of = {"options": options, "hands": digest(*seen)}
+        recipe = {"of": opponent, "game": [game.name, game.fingerprint], "kind": kind, **made_of}
         arrays = self.store.arrays("model", recipe, make)
         return LearnedModel(Strategy(game, arrays["probabilities"]), arrays["observed"])
 
@@ -260,3 +265,133 @@ def half_interval(result: MatchResult) -> float:
 def as_text(result: MatchResult) -> str:
     """A result with its 95% interval."""
     return f"{result.mean:+.3f} ± {half_interval(result):.3f}"
+
+
+class Pairing(NamedTuple):
+    """A player and the bot he meets. `response`: he responds to a model; None: an equilibrium, or
+    MCTS10."""
+
+    player: str
+    engine: str
+    buckets: int
+    opponent: str
+    response: ResponseSpec | None = None
+
+    def train(self, players: PlayerFactory) -> TrainedStrategy:
+        if self.response is not None:
+            return players.response(self.response)
+        if self.engine == "mcts":
+            return players.mcts()
+        return players.equilibrium(self.buckets, self.engine)
+
+    def iterations(self, players: PlayerFactory) -> int:
+        if self.response is not None:
+            return self.response.iterations
+        return players.size.mcts if self.engine == "mcts" else players.size.of(*self[1:3])
+
+    def recipe(self, players: PlayerFactory) -> dict[str, Any]:
+        return {
+            **self._asdict(),
+            "iterations": self.iterations(players),
+            "hands": [players.size.poki, players.size.sparbot],
+            "response": _asked(players, self.response),
+        }
+
+    def play(self, players: PlayerFactory) -> PairingResult:
+        """Trained, matched and measured once."""
+
+        def make() -> dict[str, Any]:
+            trained = self.train(players)
+            model = None if self.response is None else players.model_of(self.response).strategy
+            result = players.play(self.player, self.engine, trained, self.opponent, model)
+            return {**result._asdict(), "result": asdict(result.result)}
+
+        data = players.store.value("pairing", self.recipe(players), make)
+        result, gained = as_match(data["result"]), tuple(data["gained"])
+        return PairingResult(**{**data, "result": result, "gained": gained})
+
+
+def response_match(
+    players: PlayerFactory, spec: ResponseSpec, opponent: str, hands: int
+) -> MatchResult:
+    """What a response wins from a bot; nothing else of it is kept."""
+
+    def make() -> dict[str, Any]:
+        player = players.response(spec).strategy
+        return asdict(players.match(spec.name, player, opponent, hands))
+
+    recipe = {"response": _asked(players, spec), "opponent": opponent, "hands": hands}
+    return as_match(players.store.value("won", recipe, make))
+
+
+def _asked(players: PlayerFactory, spec: ResponseSpec | None) -> dict[str, Any] | None:
+    """All that a response depends on, its name left out."""
+    if spec is None:
+        return None
+    asked = {**spec._asdict(), "of": players.size.observed}
+    del asked["name"]
+    partner = spec.model.get("partner", PARTNER)
+    if partner != PARTNER:
+        asked["partner's iterations"] = players.size.of(partner, 10)
+    return asked
+
+
+# jobs
+
+
+def training_seconds(engine: str, buckets: int, iterations: int) -> float:
+    """About how long training takes."""
+    return iterations / (MCTS_RATE if engine == "mcts" else rate(engine, buckets))
+
+
+def pairing_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
+    """Training, seat by seat, and the matches."""
+    trained = training_jobs(scale, store, pairing)
+    after = tuple(job.name for job in trained)
+    players = PlayerFactory(scale, store, untold)
+    hands = players.size.poki if pairing.opponent == "poki" else 0
+    name = f"{pairing.player} ({pairing.engine}) against {pairing.opponent}"
+
+    def work(tell: Tell) -> None:
+        pairing.play(PlayerFactory(scale, store, tell))
+
+    return [*trained, Job(name, work, 15.0 + hands / POKI_RATE, THREADS, after)]
+
+
+def response_job(scale: str, store: Store, spec: ResponseSpec, opponent: str, hands: int) -> Job:
+    """Training and match in one job: such responses are short."""
+    seconds = 2 * training_seconds(spec.engine, spec.buckets, spec.iterations)
+
+    def work(tell: Tell) -> None:
+        response_match(PlayerFactory(scale, store, tell), spec, opponent, hands)
+
+    partner = spec.model.get("partner", PARTNER)
+    after = () if partner == PARTNER else (training_name(f"MCCFR10 ({partner})"),)
+    return Job(spec.name, work, seconds + hands / POKI_RATE, THREADS, after)
+
+
+def training_name(who: str) -> str:
+    return f"training {who}"
+
+
+def training_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
+    """An equilibrium is one job, a response one for each seat. Nothing is trained for a pairing
+    whose result is there."""
+    spec = pairing.response
+
+    def one(who: str, train: Callable[[PlayerFactory], Any]) -> Job:
+        def work(tell: Tell) -> None:
+            players = PlayerFactory(scale, store, tell)
+            if not store.has("pairing", pairing.recipe(players)):
+                train(players)
+
+        iterations = pairing.iterations(PlayerFactory(scale, store, untold))
+        seconds = training_seconds(pairing.engine, pairing.buckets, iterations)
+        return Job(training_name(who), work, seconds, THREADS)
+
+    if spec is None:
+        base = "MCTS10" if pairing.engine == "mcts" else f"MCCFR{pairing.buckets}"
+        return [one(f"{base} ({pairing.engine})", pairing.train)]
+    who = f"{spec.name} ({spec.engine})"
+    seats = (lambda players: players.seat(spec, 0), lambda players: players.seat(spec, 1))
+    return [one(f"{who}, seat {k + 1}", seat) for k, seat in enumerate(seats)]

@@ -33,15 +33,16 @@ from counterplay.experiments.harness.judge import (
     within,
 )
 from counterplay.experiments.harness.store import Store
-from counterplay.experiments.paper.pairings import Pairing, pairing_jobs
 from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
+    Pairing,
     PairingResult,
     PlayerFactory,
     as_text,
     half_interval,
+    pairing_jobs,
 )
 from counterplay.experiments.paper.sizes import ENGINES, MEANING, SIZES
 

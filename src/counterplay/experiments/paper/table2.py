@@ -43,22 +43,20 @@ from counterplay.experiments.harness.judge import (
 )
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import table1
-from counterplay.experiments.paper.pairings import (
-    Pairing,
-    pairing_jobs,
-    response_job,
-    response_match,
-)
 from counterplay.experiments.paper.players import (
     BOTS,
     RECREATED,
     THREADS,
     P,
+    Pairing,
     PairingResult,
     PlayerFactory,
     ResponseSpec,
     as_text,
     half_interval,
+    pairing_jobs,
+    response_job,
+    response_match,
 )
 from counterplay.experiments.paper.sizes import MEANING, SIZES, Sizes
 from counterplay.experiments.paper.table1 import (

@@ -1,43 +1,59 @@
-"""Figures 6 and 7 at toy size: files, verdicts that follow the data."""
+"""Figure 7: its rules, and the experiment on toy games."""
 
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
+from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.experiments.harness.registry import reproduce
-from counterplay.experiments.paper import fig6, fig7, models, sizes
+from counterplay.experiments.paper import fig7, models, sizes
 
+CASES: Cases = {}
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 
-@pytest.mark.slow
-def test_fig6_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(models.GAMES, "quick", TOYS)
-    monkeypatch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(200_000, 10_000, 20_000, 2_000))
-    monkeypatch.setitem(fig6.SCALES, "quick", fig6.Fig6Scale(1e-4, 1_000, 0.04, 20_000, 0.04))
-    outcome = reproduce("fig6", "quick", tmp_path)
-    assert (tmp_path / "fig6.png").read_bytes()[:4] == b"\x89PNG"
-    rows = list(csv.DictReader((tmp_path / "fig6.csv").open()))
-    # four models at full width and one sampled for eight values of p; outcome sampling and two
-    # finer models for the five that are judged; the footnote
-    assert len(rows) == len(TOYS) * (5 * 8 + 3 * 5 + 2)
-    assert {row["algorithm"] for row in rows} == {"rnr", "dbr", "mcrnr", "mcrnr (outcome)"}
-    assert all(float(row["gap"]) >= 0 for row in rows)
-    for row in rows:
-        if row["algorithm"] == "rnr" and row["p"] == "1.0":
-            # against the model nobody wins more than its exploitability (facts/01)
-            assert float(row["exploitation"]) == pytest.approx(
-                float(row["model_exploitability"]), abs=5e-3
-            )
-    assert (
-        json.loads((tmp_path / "fig6.json").read_text())["claims"][0]["holds"]
-        == outcome.claims[0].holds
-    )
+def race_of(nodes: float, start: float = 1.0) -> list[fig7.Measurement]:
+    """The gap halves with every measurement, each of so many nodes and seconds."""
+    return [
+        fig7.Measurement(k + 1, nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k)
+        for k in range(8)
+    ]
+
+
+FULL, SOON, SLOW = race_of(100), race_of(1), race_of(10_000)
+CASES[fig7.ahead] = (
+    lambda: fig7.ahead({"g": (FULL, [SOON, SOON])}, "gap", "nodes", "t", fig7.EARLY),
+    lambda: fig7.ahead({"g": (FULL, [SLOW, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
+    lambda: fig7.ahead({"g": (FULL, [SOON, SLOW])}, "gap", "nodes", "t", fig7.EARLY),
+)
+
+
+def test_each_rule_can_say_all_three() -> None:
+    says_all_three(fig7, CASES)
+
+
+def test_no_method_is_compared_before_its_first_iteration() -> None:
+    """MCRNR that ends above what RNR has after one iteration has nothing to be compared with."""
+    never = [fig7.Measurement(k, k, k, 5.0, 5.0) for k in range(1, 5)]
+    assert fig7.ratio(FULL, [never, never], "gap", fig7.EARLY, "nodes") is None
+    claim = fig7.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", fig7.EARLY)
+    assert claim.holds is None
+    assert "nothing to compare" in claim.measured
+    for left in (fig7.EARLY, fig7.LATE):
+        where = fig7.level(FULL, [SOON], "gap", left)
+        assert where is not None
+        assert FULL[0].gap > where >= FULL[-1].gap
+
+
+def test_the_models_nodes_are_counted_as_a_factor_of_two() -> None:
+    near = race_of(80)  # fewer nodes than RNR, but not by a factor of two
+    runs = {"g": (FULL, [near, near])}
+    assert fig7.ahead(runs, "gap", "nodes", "t", fig7.EARLY).holds is None
+    assert fig7.ahead(runs, "gap", "seconds", "t", fig7.EARLY).holds is True
 
 
 def test_fig7_writes_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
