@@ -244,7 +244,7 @@ def _settings(path: Path) -> set[str]:
     """Keys that a file of an experiment writes as settings, where they stand as text."""
     tree = ast.parse(path.read_text())
     dicts = [
-        call.args[2]
+        call.args[3]
         for call in ast.walk(tree)
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "outcome"
     ]

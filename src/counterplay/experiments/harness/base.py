@@ -129,15 +129,20 @@ class Experiment:
     def outcome(
         self,
         scale: str,
+        folder: Path,
         claims: list[Claim],
         setting: dict[str, Any],
-        files: Sequence[str],
+        header: str,
+        rows: Sequence[Sequence[Any]],
         tables: Sequence[ResultTable] = (),
         notes: Sequence[str] = (),
     ) -> Outcome:
-        """What a run of this experiment has found."""
-        named = (self.name, self.title, scale, claims, setting, 0.0)
-        return Outcome(*named, list(files), list(tables), list(notes))
+        """What a run of this experiment has found, after writing <name>.csv; `header` names its
+        columns, with spaces between. The picture <name>.png is there, if there is one."""
+        write_csv(folder / f"{self.name}.csv", header.split(), rows)
+        pictures = [name for name in [f"{self.name}.png"] if (folder / name).exists()]
+        found = (claims, setting, 0.0, [*pictures, f"{self.name}.csv"], list(tables), list(notes))
+        return Outcome(self.name, self.title, scale, *found)
 
 
 def duration(seconds: float) -> str:

@@ -9,7 +9,6 @@ from counterplay.experiments.harness.base import (
     Outcome,
     ResultTable,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, around, within
@@ -90,11 +89,10 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         numbers = (won.value, result.standard_error, result.hands, off, fitted)
         lines.append((player, opponent, low, high, *numbers))
         claims.append(reached(player, opponent, low, high, won, result.hands, fitted))
-    write_csv(store.folder / "bots.csv", HEADER.split(), lines)
     header = ["player", "opponent", "published", "ours (95%)", "off by", "source"]
     table = ResultTable("sb/h", header, rows)
-    setting = {"hands": list(SCALES[scale])}
-    return EXPERIMENT.outcome(scale, claims, setting, ["bots.csv"], [table], [RECREATED])
+    setting, shown = {"hands": list(SCALES[scale])}, ([table], [RECREATED])
+    return EXPERIMENT.outcome(scale, store.folder, claims, setting, HEADER, lines, *shown)
 
 
 def _jobs(scale: str, store: Store) -> list[Job]:

@@ -21,24 +21,16 @@ import numpy as np
 from counterplay.arena.match import play_match
 from counterplay.base.plotting import band, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     code_version,
     titled,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    Claim,
-    Range,
-    RuleVariant,
-    Verdict,
-    above,
-    difference,
-    over_seeds,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, Verdict
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
@@ -114,12 +106,12 @@ def won(curves: Curves, buckets: int, axis: str, budget: float) -> Range:
     values = [at(curve, axis, budget) for curve in curves[buckets]]
     if any(math.isnan(value) for value in values):
         return Range(math.nan, -math.inf, math.inf)
-    return over_seeds(values)
+    return judge.over_seeds(values)
 
 
 def lead(curves: Curves, fine: int, coarse: int, axis: str, budget: float) -> Range:
     """By how much the finer buckets are ahead at this budget."""
-    return difference(*(won(curves, n, axis, budget) for n in (fine, coarse)))
+    return judge.difference(*(won(curves, n, axis, budget) for n in (fine, coarse)))
 
 
 def crossing(curves: Curves, fine: int, coarse: int, axis: str) -> float | None:
@@ -155,8 +147,8 @@ def finer(curves: Curves, fine: int, coarse: int, axis: str, opponent: str) -> C
         "the difference at the largest budget that all runs have used is above zero over the whole "
         f"range of seeds; no verdict against it while it rises by over {CLOSED:g} in a doubling",
         f"after {budget:,.3g} {unit} {apart}; the median is {crossed}",
-        _unless(closing(curves, fine, coarse, axis), above(apart, 0.0)),
-        also=(RuleVariant(WITHOUT, "", above(apart, 0.0)),),
+        _unless(closing(curves, fine, coarse, axis), judge.above(apart, 0.0)),
+        also=(RuleVariant(WITHOUT, "", judge.above(apart, 0.0)),),
     )
 
 
@@ -168,14 +160,14 @@ def finer_in_the_end(
     wins: Mapping[int, Sequence[float]], fine: int, coarse: int, who: str, catching_up: bool
 ) -> Claim:
     """At the end of training, which took about as long for each."""
-    apart = difference(over_seeds(wins[fine]), over_seeds(wins[coarse]))
+    apart = judge.difference(judge.over_seeds(wins[fine]), judge.over_seeds(wins[coarse]))
     return Claim(
         f"{fine} buckets win more than {coarse} from {who}, trained about as long.",
         "the difference is above zero over the whole range of seeds; no verdict against it while "
         "the finer buckets catch up against Sparbot",
         str(apart),
-        _unless(catching_up, above(apart, 0.0)),
-        also=(RuleVariant(WITHOUT, "", above(apart, 0.0)),),
+        _unless(catching_up, judge.above(apart, 0.0)),
+        also=(RuleVariant(WITHOUT, "", judge.above(apart, 0.0)),),
     )
 
 
@@ -254,10 +246,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for one, rows in by_run.items()
         for row in rows.tolist()
     ]
-    write_csv(folder / "buckets.csv", HEADER.split(), lines)
     setting = {**size._asdict(), "buckets": list(BUCKETS), "threads": 1}
-    claims, files = _claims(curves, bool(size.poki)), ["buckets.png", "buckets.csv"]
-    return EXPERIMENT.outcome(scale, claims, setting, files, [_table(curves)], [RECREATED])
+    claims, shown = _claims(curves, bool(size.poki)), ([_table(curves)], [RECREATED])
+    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines, *shown)
 
 
 def _jobs(scale: str, store: Store) -> list[Job]:

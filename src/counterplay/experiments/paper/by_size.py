@@ -22,25 +22,16 @@ from typing import Any, NamedTuple
 
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     staged,
     titled,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    Claim,
-    Range,
-    Verdict,
-    above,
-    around,
-    below,
-    every,
-    only_if,
-)
+from counterplay.experiments.harness.judge import Claim, Range, Verdict
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.sources import file_version
 from counterplay.experiments.harness.store import Store
@@ -130,7 +121,9 @@ def sooner(runs: Runs, sampled: str, full: str) -> Claim:
             continue
         mine, other = games[game][sampled], games[game][full]
         found = ratio(mine, other)
-        verdicts.append(found and only_if((other.nodes or 0) >= LARGE, below(found, 1.0)))
+        verdicts.append(
+            found and judge.only_if((other.nodes or 0) >= LARGE, judge.below(found, 1.0))
+        )
         told.append(f"{game}: {_compared(mine, other, found)}")
     return Claim(
         f"In the largest games that both can do {sampled} comes to the gap sooner than {full} "
@@ -139,7 +132,7 @@ def sooner(runs: Runs, sampled: str, full: str) -> Claim:
         f"a factor of {TIMES:g}, in every family; it fails where they are above 1 by as much, and "
         f"no verdict under {LARGE:,} histories, or where neither came to the gap",
         "; ".join(told),
-        every(verdicts),
+        judge.every(verdicts),
     )
 
 
@@ -164,7 +157,7 @@ def smaller(runs: Runs) -> Claim:
         mine, other = (float(peak or 0.0) for peak in peaks)
         found = Range(mine / other, mine / other / PEAKS, mine / other * PEAKS)
         enough = (games[game][CFR].nodes or 0) >= LARGE
-        verdicts.append(only_if(enough, below(found, 1.0)))
+        verdicts.append(judge.only_if(enough, judge.below(found, 1.0)))
         told.append(f"{game}: {mine:.2g} GB, full width {other:.2g} GB")
     return Claim(
         "In the largest games that both can do sampling without a tree needs less memory than "
@@ -173,7 +166,7 @@ def smaller(runs: Runs) -> Claim:
         f"{PEAKS:g}, whether or not the two came to the gap, in every family; no verdict under "
         f"{LARGE:,} histories",
         "; ".join(told),
-        every(verdicts),
+        judge.every(verdicts),
     )
 
 
@@ -188,8 +181,8 @@ def goes_on(runs: Runs) -> Claim:
             verdicts.append(None)
             told.append(f"{game}: {one.note}")
             continue
-        won = around(one.won, one.won_error)
-        verdicts.append(above(won, 0.0))
+        won = judge.around(one.won, one.won_error)
+        verdicts.append(judge.above(won, 0.0))
         told.append(
             f"{game}: {one.won:+.3f} ± {one.won_error:.3f} after {one.iterations:,} iterations"
         )
@@ -198,7 +191,7 @@ def goes_on(runs: Runs) -> Claim:
         "wherever RNR has no tree or no memory, the response of MCRNR without a tree wins more "
         "from the model than the model itself does in that seat, by the whole 95% interval",
         "; ".join(told) or "full width fits everywhere",
-        every(verdicts),
+        judge.every(verdicts),
     )
 
 
@@ -350,15 +343,14 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for game, by in games.items()
         for method, one in by.items()
     ]
-    write_csv(folder / "by-size.csv", ("family", "game", "method", *SizeRun._fields), rows)
     setting = {
         "games": {family: list(games) for family, games in size.games.items()},
         "seconds": size.seconds,
         "p": P,
         "target": GAP,
     }
-    files = ["by-size.png", "by-size.csv"]
-    return EXPERIMENT.outcome(scale, claims(runs), setting, files, [_table(runs)])
+    header = f"family game method {' '.join(SizeRun._fields)}"
+    return EXPERIMENT.outcome(scale, folder, claims(runs), setting, header, rows, [_table(runs)])
 
 
 TARGET = "the gap of the restricted game, as a share of the range of payoffs, to be reached"

@@ -21,19 +21,10 @@ import numpy as np
 from counterplay.arena.match import play_match
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Experiment, Outcome, code_version, write_csv
+from counterplay.experiments.harness import judge
+from counterplay.experiments.harness.base import Experiment, Outcome, code_version
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    Claim,
-    RuleVariant,
-    above,
-    below,
-    difference,
-    every,
-    exactly,
-    only_if,
-    over_seeds,
-)
+from counterplay.experiments.harness.judge import Claim, RuleVariant
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.harness.training import learning_curve
@@ -86,12 +77,12 @@ UNITS = {"small bets": 17.0, "small blinds": 8.5, "big bets": 34.0}
 
 def fast(mcts: Sequence[float], mccfr: Sequence[float], iterations: int) -> Claim:
     """At the first evaluation."""
-    apart = difference(over_seeds(mcts), over_seeds(mccfr))
+    apart = judge.difference(judge.over_seeds(mcts), judge.over_seeds(mccfr))
     return Claim(
         "MCTS converges fast, MCCFR considerably slower.",
         "at the first evaluation MCTS is ahead of MCCFR, over the whole range of seeds",
         f"sb/h after {iterations:,} iterations: MCTS ahead by {apart}",
-        above(apart, 0.0),
+        judge.above(apart, 0.0),
         RuleVariant("every seed of MCTS is above every one of MCCFR", "", min(mcts) > max(mccfr)),
     )
 
@@ -100,14 +91,14 @@ def surpasses(
     mccfr: Sequence[float], mcts: Sequence[float], iterations: int, two_errors: float
 ) -> Claim:
     """At the last evaluation. `two_errors`: of the difference, as the rule before had it."""
-    apart = difference(over_seeds(mccfr), over_seeds(mcts))
-    verdict = above(apart, 0.0)
+    apart = judge.difference(judge.over_seeds(mccfr), judge.over_seeds(mcts))
+    verdict = judge.above(apart, 0.0)
     return Claim(
         "In the long run MCCFR surpasses MCTS.",
         f"at the last evaluation MCCFR is ahead, over the whole range of seeds; no verdict against "
         f"it under {LONG:,} iterations",
         f"after {iterations:,} iterations MCCFR ahead by {apart}",
-        verdict or only_if(iterations >= LONG, verdict),
+        verdict or judge.only_if(iterations >= LONG, verdict),
         RuleVariant(
             "the median of MCCFR is ahead by more than two standard errors",
             f"two standard errors are {two_errors:.3f}",
@@ -118,13 +109,13 @@ def surpasses(
 
 def quicker(ratios: Sequence[float]) -> Claim:
     """Seconds of MCTS over seconds of MCCFR for as many iterations, of each seed."""
-    ratio = over_seeds(ratios)
+    ratio = judge.over_seeds(ratios)
     return Claim(
         "An iteration of MCTS takes less time than one of MCCFR.",
         "seconds of the whole run, MCTS over MCCFR, are below 1 in every seed; it fails where in "
         "none",
         f"ratio {ratio.value:.2f}, from {ratio.low:.2f} to {ratio.high:.2f}",
-        below(ratio, 1.0),
+        judge.below(ratio, 1.0),
         RuleVariant("the median ratio is below 1", f"{ratio.value:.2f}", ratio.value < 1.0),
     )
 
@@ -136,20 +127,20 @@ def smaller(mcts: int, mccfr: int) -> Claim:
         "the arrays it learns, as they are here, take fewer bytes",
         f"MCTS {mcts / 1e6:.2f} MB (of which visits and values alone would be two numbers an "
         f"action), MCCFR {mccfr / 1e6:.2f} MB (two numbers an action, one an information set)",
-        below(exactly(mcts / mccfr), 1.0),
+        judge.below(judge.exactly(mcts / mccfr), 1.0),
     )
 
 
 def external(
     ours: Sequence[float], mcts: Sequence[float], iterations: int, also: str = ""
 ) -> Claim:
-    apart = difference(over_seeds(ours), over_seeds(mcts))
+    apart = judge.difference(judge.over_seeds(ours), judge.over_seeds(mcts))
     return Claim(
         "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
         f"at the same number of iterations external sampling is ahead of MCTS, or behind by less "
         f"than {LEVEL:g} sb/h, over the whole range of seeds",
         f"after {iterations:,} iterations ahead by {apart}{also}",
-        above(apart, -LEVEL),
+        judge.above(apart, -LEVEL),
         RuleVariant(f"the median is behind by less than {LEVEL:g}", "", apart.value > -LEVEL),
     )
 
@@ -157,8 +148,8 @@ def external(
 def constant(ends: Mapping[float, Sequence[float]], iterations: int, unit: str) -> Claim:
     """`ends`: for each C, in small bets, sb/h at the end."""
     mine = UNITS[unit]
-    ranges = {c: over_seeds(values) for c, values in ends.items()}
-    others = {c: difference(one, ranges[mine]) for c, one in ranges.items() if c != mine}
+    ranges = {c: judge.over_seeds(values) for c, values in ends.items()}
+    others = {c: judge.difference(one, ranges[mine]) for c, one in ranges.items() if c != mine}
     best = max(others, key=lambda c: others[c].value)
     most = max(one.value for one in ranges.values())
     told = ", ".join(f"C = {c:g} {one.value:+.3f}" for c, one in ranges.items())
@@ -167,7 +158,9 @@ def constant(ends: Mapping[float, Sequence[float]], iterations: int, unit: str) 
         f"no other value tried is ahead by {NEAR:g} sb/h or more, over the whole range of seeds; "
         f"no verdict under {SWEPT:,} iterations",
         f"after {iterations:,} iterations {told}; C = {best:g} is ahead by {others[best]}",
-        only_if(iterations >= SWEPT, every([below(one, NEAR) for one in others.values()])),
+        judge.only_if(
+            iterations >= SWEPT, judge.every([judge.below(one, NEAR) for one in others.values()])
+        ),
         RuleVariant(
             f"its median is within {NEAR:g} of the best",
             f"behind by {most - ranges[mine].value:.3f}",
@@ -302,7 +295,6 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     ]
     runs += [("mcts", c, seed, [row]) for c, one in ends.items() for seed, row in enumerate(one)]
     lines = [(*how, *(f"{value:.6g}" for value in row)) for *how, rows in runs for row in rows]
-    write_csv(folder / "fig4-holdem.csv", HEADER.split(), lines)
     setting = {
         **size._asdict(),
         "C": list(SWEEP),
@@ -310,7 +302,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "opponent": f"MCCFR10 after {size.reference:,} iterations",
     }
     claims = _claims(curves, ends, (_learnt_bytes(MAIN[1]), _learnt_bytes(MAIN[0])))
-    return EXPERIMENT.outcome(scale, claims, setting, ["fig4-holdem.png", "fig4-holdem.csv"])
+    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines)
 
 
 def _picture(curves: list[np.ndarray], ends: np.ndarray, foe_iterations: int, path: Path) -> None:

@@ -17,25 +17,15 @@ from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_fi
 from counterplay.base.progress import Tell
 from counterplay.evaluation.exact import expected_value, exploitability
 from counterplay.evaluation.kuhn import DOMINATED, kuhn_errors
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     code_version,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    Claim,
-    Range,
-    RuleVariant,
-    above,
-    below,
-    every,
-    median,
-    only_if,
-    over_seeds,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant
 from counterplay.experiments.harness.store import Store
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
@@ -71,7 +61,7 @@ class SeedErrors(NamedTuple):
 
     @property
     def now(self) -> Range:
-        return over_seeds(self.end)
+        return judge.over_seeds(self.end)
 
     @property
     def falls(self) -> np.ndarray:
@@ -80,7 +70,7 @@ class SeedErrors(NamedTuple):
 
     @property
     def fall(self) -> Range:
-        return over_seeds(self.falls)
+        return judge.over_seeds(self.falls)
 
 
 def claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
@@ -95,15 +85,21 @@ def claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
         off(one, two, "SQR-E", "MCTS settles slightly off the equilibrium."),
         off(one, two, "DOM-E", "MCTS still plays dominated actions."),
         unlearns(two["DOM-E"]),
-        loses_little(over_seeds(mcts[:, -1, LOSS]), iterations),
+        loses_little(judge.over_seeds(mcts[:, -1, LOSS]), iterations),
     ]
 
 
 def learns(mccfr: dict[str, SeedErrors], iterations: int) -> Claim:
-    pairs = [(median(one.end), median(one.falls)) for one in mccfr.values()]
-    verdict = every([x for end, fall in pairs for x in (below(end, SMALL), below(fall, FALL))])
-    each = every(
-        [x for one in mccfr.values() for x in (below(one.now, SMALL), below(one.fall, FALL))]
+    pairs = [(judge.median(one.end), judge.median(one.falls)) for one in mccfr.values()]
+    verdict = judge.every(
+        [x for end, fall in pairs for x in (judge.below(end, SMALL), judge.below(fall, FALL))]
+    )
+    each = judge.every(
+        [
+            x
+            for one in mccfr.values()
+            for x in (judge.below(one.now, SMALL), judge.below(one.fall, FALL))
+        ]
     )
     medians = {name: float(np.median(one.end)) for name, one in mccfr.items()}
     tenths = [float(np.median(one.tenth)) for one in mccfr.values()]
@@ -114,7 +110,7 @@ def learns(mccfr: dict[str, SeedErrors], iterations: int) -> Claim:
         f"what is left since a tenth of the run below half, with their whole 95% intervals; no "
         f"verdict against it under {ENOUGH:,} iterations",
         "medians at the end: " + ", ".join(f"{name} {x:.2g}" for name, x in medians.items()),
-        verdict or only_if(iterations >= ENOUGH, verdict),
+        verdict or judge.only_if(iterations >= ENOUGH, verdict),
         RuleVariant("the medians, as they are", "see above", old),
         (RuleVariant("in every seed, by the rule before the last", "", each),),
     )
@@ -130,7 +126,7 @@ def off(
         f"where none does",
         f"{measure} of MCTS from {ends.min():.2g} to {ends.max():.2g}, median of MCCFR "
         f"{middle:.2g}",
-        above(mcts[measure].now, TIMES * middle),
+        judge.above(mcts[measure].now, TIMES * middle),
     )
 
 
@@ -140,19 +136,19 @@ def unlearns(dominated: SeedErrors) -> Claim:
         "MCTS is still unlearning the dominated actions.",
         "in every seed DOM-E ends below what it was at a tenth of the run; it fails where in none",
         f"medians {tenth:.2g} at a tenth, {end:.2g} at the end",
-        below(over_seeds(dominated.end - dominated.tenth), 0.0),
+        judge.below(judge.over_seeds(dominated.end - dominated.tenth), 0.0),
         RuleVariant("the same for the medians", "see above", bool(end < tenth)),
     )
 
 
 def loses_little(loss: Range, iterations: int) -> Claim:
-    verdict = below(loss, LITTLE)
+    verdict = judge.below(loss, LITTLE)
     return Claim(
         "MCTS does not lose much to an equilibrium strategy.",
         f"in every seed it loses less than {LITTLE:g} antes per hand, mean of both seats, to the "
         f"equilibrium that wins the most from it; not against it under {ENOUGH:,} iterations",
         f"median {loss.value:.2g}, from {loss.low:.2g} to {loss.high:.2g} antes per hand",
-        verdict or only_if(iterations >= ENOUGH, verdict),
+        verdict or judge.only_if(iterations >= ENOUGH, verdict),
     )
 
 
@@ -276,7 +272,6 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for seed, values in enumerate(runs[one.label]):
             for k in written(len(x)):
                 rows.append((*how, seed, int(x[k]), *(f"{value:.6g}" for value in values[k])))
-    write_csv(folder / "fig4-kuhn.csv", HEADER.split(), rows)
     judged = claims(runs[variants[0].label], runs[f"MCTS, C = {PAPER_C:g}"])
     setting = {
         "iterations": iterations,
@@ -285,7 +280,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "epsilon": EPSILON,
         "C": list(SWEEP),
     }
-    return EXPERIMENT.outcome(scale, judged, setting, ["fig4-kuhn.png", "fig4-kuhn.csv"])
+    return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, rows)
 
 
 EXPERIMENT = Experiment(

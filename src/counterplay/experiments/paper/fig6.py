@@ -24,22 +24,10 @@ from typing import Any, NamedTuple
 
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Experiment, Outcome, staged, write_csv
+from counterplay.experiments.harness import judge
+from counterplay.experiments.harness.base import Experiment, Outcome, staged
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    Claim,
-    Range,
-    RuleVariant,
-    Verdict,
-    above,
-    around,
-    at_corners,
-    below,
-    difference,
-    every,
-    only_if,
-    within,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, Verdict
 from counterplay.experiments.harness.parallel import in_parallel
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.models import (
@@ -102,10 +90,10 @@ class ResponseCurve(NamedTuple):
         return next(point for point in self.points if point.p == p)
 
     def gain(self, p: float) -> Range:
-        return around(self.at(p).gain, self.at(p).gap)
+        return judge.around(self.at(p).gain, self.at(p).gap)
 
     def risk(self, p: float) -> Range:
-        return around(self.at(p).risk, self.at(p).gap)
+        return judge.around(self.at(p).risk, self.at(p).gap)
 
 
 # the rules
@@ -141,7 +129,9 @@ def grow(curves: Curves, oracle: Curves, model: str) -> Claim:
         "both rise from the first p to the last, and fall from no p to the next, by more than the "
         "gaps; all points have converged",
         f"in {list(verdicts.values()).count(True)} of {len(verdicts)} games; {_state(curves)}",
-        every([only_if(curves[name].converged, verdict) for name, verdict in verdicts.items()]),
+        judge.every(
+            [judge.only_if(curves[name].converged, verdict) for name, verdict in verdicts.items()]
+        ),
         RuleVariant("neither falls by more than 0.002 in RNR's curves", "", old),
     )
 
@@ -150,16 +140,17 @@ def _grows(curve: ResponseCurve) -> Verdict:
     verdicts: list[Verdict] = []
     for what in (curve.gain, curve.risk):
         values = [what(point.p) for point in curve.points]
-        verdicts.append(above(difference(values[-1], values[0]), 0.0))
-        verdicts += [difference(b, a).high >= 0.0 for a, b in itertools.pairwise(values)]
-    return every(verdicts)
+        verdicts.append(judge.above(judge.difference(values[-1], values[0]), 0.0))
+        verdicts += [judge.difference(b, a).high >= 0.0 for a, b in itertools.pairwise(values)]
+    return judge.every(verdicts)
 
 
 def boosts(curve: ResponseCurve, p: float) -> tuple[Range, Range]:
     """Shares of the whole gain and of the whole risk at p."""
     first, last = curve.points[0].p, curve.points[-1].p
     gain, risk = (
-        at_corners(share, what(p), what(first), what(last)) for what in (curve.gain, curve.risk)
+        judge.at_corners(share, what(p), what(first), what(last))
+        for what in (curve.gain, curve.risk)
     )
     return gain, risk
 
@@ -170,9 +161,9 @@ def boost(curves: Curves, oracle: Curves, model: str) -> Claim:
     for name, curve in curves.items():
         for p in (0.5, 0.8):
             gain, risk = boosts(curve, p)
-            ahead = at_corners(lambda g, r: g - TWICE * r, gain, risk)
-            verdict = every([above(ahead, 0.0), above(gain, NOTICEABLE)])
-            verdicts.append(only_if(curve.converged, verdict))
+            ahead = judge.at_corners(lambda g, r: g - TWICE * r, gain, risk)
+            verdict = judge.every([judge.above(ahead, 0.0), judge.above(gain, NOTICEABLE)])
+            verdicts.append(judge.only_if(curve.converged, verdict))
         mine, other = ([_percent(x) for x in pair] for pair in (boosts(curve, 0.8), exact[name]))
         told.append(
             f"{name}: {mine[0]} of the gain for {mine[1]} of the risk at 0.8 (RNR "
@@ -184,7 +175,7 @@ def boost(curves: Curves, oracle: Curves, model: str) -> Claim:
         f"twice the share of the whole risk in every game, whatever lies within the gaps; all "
         f"points have converged",
         f"{', '.join(told)}; {_state(curves)}",
-        every(verdicts),
+        judge.every(verdicts),
         RuleVariant(
             "at p = 0.8 RNR's share of the gain is more than twice that of the risk",
             "RNR, see above",
@@ -196,7 +187,7 @@ def boost(curves: Curves, oracle: Curves, model: str) -> Claim:
 def step(curve: ResponseCurve) -> Range:
     """The share of all risk that comes between p = 0.97 and p = 1."""
     ends = curve.risk(0.97), curve.risk(curve.points[0].p), curve.risk(1.0)
-    return at_corners(lambda part, start, end: 1.0 - share(part, start, end), *ends)
+    return judge.at_corners(lambda part, start, end: 1.0 - share(part, start, end), *ends)
 
 
 def jump(curves: Curves, oracle: Curves, model: str, who: str = "MCRNR") -> Claim:
@@ -204,8 +195,8 @@ def jump(curves: Curves, oracle: Curves, model: str, who: str = "MCRNR") -> Clai
     exact = {name: step(curve) for name, curve in oracle.items()}
     for name, curve in curves.items():
         one = step(curve)
-        verdict = below(one, JUMP) if name.startswith("bluff") else above(one, JUMP)
-        verdicts.append(only_if(curve.converged, verdict))
+        verdict = judge.below(one, JUMP) if name.startswith("bluff") else judge.above(one, JUMP)
+        verdicts.append(judge.only_if(curve.converged, verdict))
         told.append(f"{name}: {_percent(one)} (RNR {_percent(exact[name])})")
     old = all(one.value > JUMP for name, one in exact.items() if not name.startswith("bluff"))
     return Claim(
@@ -214,7 +205,7 @@ def jump(curves: Curves, oracle: Curves, model: str, who: str = "MCRNR") -> Clai
         f"more than {JUMP:.0%} of all exploitability comes with that step in every game but Bluff, "
         f"and less in Bluff, whatever lies within the gaps; all points have converged",
         f"{', '.join(told)}; {_state(curves)}",
-        only_if(there, every(verdicts)),
+        judge.only_if(there, judge.every(verdicts)),
         RuleVariant(f"RNR: over {JUMP:.0%} in every game but Bluff, Bluff not looked at", "", old),
     )
 
@@ -225,8 +216,8 @@ def similar(rnr: Curves, dbr: Curves, model: str) -> Claim:
     for name, one in rnr.items():
         room, whole, most = SIMILAR * one.available, max(one.available, 1e-12), []
         for mine, other in ((one.gain, dbr[name].gain), (one.risk, dbr[name].risk)):
-            apart = [difference(mine(q.p), other(q.p)) for q in one.points]
-            verdicts += [within(x, -room, room) for x in apart]
+            apart = [judge.difference(mine(q.p), other(q.p)) for q in one.points]
+            verdicts += [judge.within(x, -room, room) for x in apart]
             most.append(max(abs(x.value) for x in apart) / whole)
         told.append(f"{name}: gain {most[0]:.0%}, risk {most[1]:.0%}")
     return Claim(
@@ -234,7 +225,7 @@ def similar(rnr: Curves, dbr: Curves, model: str) -> Claim:
         f"gain and risk differ by less than {SIMILAR:.0%} of what can be won from the model, at "
         f"{' and '.join(f'p = {q.p:g}' for q in next(iter(rnr.values())).points)} in every game",
         "largest difference, as a share of that: " + ", ".join(told),
-        every(verdicts),
+        judge.every(verdicts),
     )
 
 
@@ -418,7 +409,6 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for q in curve.points:
             won = (q.p, q.gain, q.gain - curve.points[0].gain, q.risk, _straight(curve, q.risk))
             rows.append((*model, *won, q.gap, q.iterations, q.seconds))
-    write_csv(store.folder / "fig6.csv", HEADER.split(), rows)
     setting = {
         "games": list(GAMES[scale]),
         "p": list(PAPER_PS),
@@ -428,7 +418,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "MCRNR": "external sampling; seconds and iterations of each point in fig6.csv",
         "model iterations at most": LIMITS[scale].iterations,
     }
-    return EXPERIMENT.outcome(scale, _claims(curves), setting, ["fig6.png", "fig6.csv"])
+    return EXPERIMENT.outcome(scale, store.folder, _claims(curves), setting, HEADER, rows)
 
 
 EXPERIMENT = Experiment(

@@ -33,7 +33,6 @@ from counterplay.experiments.harness.base import (
     Outcome,
     code_version,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
 from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, below, every
@@ -350,8 +349,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         for t in traces
         for row in t.rows
     ]
-    header = ("game", "model_exploitability", "method", "seed", "p", *Measurement._fields)
-    write_csv(folder / "fig7.csv", header, lines)
+    header = f"game model_exploitability method seed p {' '.join(Measurement._fields)}"
     setting = {
         "games": list(names),
         "p": P,
@@ -360,7 +358,7 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "iterations per unit": {name: list(UNITS[name]) for name in names},
         "model iterations at most": LIMITS[scale].iterations,
     }
-    return EXPERIMENT.outcome(scale, _claims(traces), setting, ["fig7.png", "fig7.csv"])
+    return EXPERIMENT.outcome(scale, folder, _claims(traces), setting, header, lines)
 
 
 EXPERIMENT = Experiment(

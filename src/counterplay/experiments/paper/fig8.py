@@ -26,28 +26,15 @@ from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     code_version,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    LEARNING,
-    Claim,
-    Range,
-    RuleVariant,
-    Winnings,
-    Z,
-    above,
-    around,
-    both_ways,
-    difference,
-    every,
-    only_if,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, Winnings
 from counterplay.experiments.harness.store import Store, digest
 from counterplay.experiments.paper.players import (
     MATCH_SEED,
@@ -98,44 +85,47 @@ def claims(
 ) -> list[Claim]:
     """`mccfr`: what MCCFR10 wins from Poki. Claims that name him come both ways."""
 
-    def judge(rows: Mapping[Any, Winnings]) -> list[Claim]:
+    def judged(rows: Mapping[Any, Winnings]) -> list[Claim]:
         final = rows["MCCFR10"].final
         return [exploits(fixed, final), from_nothing(online, final)]
 
-    first, last = both_ways(judge, {"MCCFR10": mccfr})
+    first, last = judge.both_ways(judged, {"MCCFR10": mccfr})
     return [first, improves(fixed), last]
 
 
 def exploits(fixed: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
     near = min(fixed, key=lambda one: abs(one.iterations - WANTED))
-    apart, won = difference(near.won, mccfr), near.won
+    apart, won = judge.difference(near.won, mccfr), near.won
     return Claim(
         "MCRNR10 has learnt to exploit Poki after about 20 million sampled iterations.",
         "the policy nearest to 20 million iterations wins more from Poki than MCCFR10 does "
         "(outcome sampling, with what training may still add), the 95% interval being above zero",
         f"{won} sb/h after {near.iterations / 1e6:.0f} M iterations, MCCFR10 {mccfr}: {apart}",
-        only_if(abs(near.iterations - WANTED) <= ROOM, above(apart, 0.0)),
+        judge.only_if(abs(near.iterations - WANTED) <= ROOM, judge.above(apart, 0.0)),
         RuleVariant("the 95% interval of what it wins is above zero", str(won), won.low > 0),
     )
 
 
 def improves(fixed: Sequence[FrozenPolicy]) -> Claim:
     first, last = _learnt(fixed)
-    rise, whole = difference(last.won, first.won), difference(fixed[-1].won, fixed[0].won)
+    rise, whole = (
+        judge.difference(last.won, first.won),
+        judge.difference(fixed[-1].won, fixed[0].won),
+    )
     old = "it wins more than uniform play, with which it starts"
     return Claim(
         "The longer it learns the more it wins.",
         "the last policy wins more than the first that had learnt anything, the 95% interval of "
         "the difference being above zero",
         f"{rise} sb/h from {first.iterations / 1e6:.0f} M to {last.iterations / 1e6:.0f} M",
-        only_if(last.iterations > first.iterations, above(rise, 0.0)),
+        judge.only_if(last.iterations > first.iterations, judge.above(rise, 0.0)),
         RuleVariant(old, str(whole), whole.low > 0),
     )
 
 
 def from_nothing(online: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
     first, last = _learnt(online)
-    rise, ahead = difference(last.won, first.won), difference(last.won, mccfr)
+    rise, ahead = judge.difference(last.won, first.won), judge.difference(last.won, mccfr)
     before = online[-1].won.value - online[0].won.value
     return Claim(
         "It also works from nothing, model and response learnt while playing (beyond the paper).",
@@ -143,7 +133,12 @@ def from_nothing(online: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
         "95% intervals being above zero",
         f"{last.won} sb/h after {last.games:,.0f} games; {ahead} more than MCCFR10, {rise} more "
         f"than after {first.games:,.0f} games",
-        every([above(ahead, 0.0), only_if(last.games > first.games, above(rise, 0.0))]),
+        judge.every(
+            [
+                judge.above(ahead, 0.0),
+                judge.only_if(last.games > first.games, judge.above(rise, 0.0)),
+            ]
+        ),
         RuleVariant(
             "the last policy wins, and more than uniform play",
             f"{last.won}; {before:+.3f}",
@@ -226,12 +221,15 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         blocks[mode] = _kept_play(mode, size, players)
     mccfr = MCCFR10.play(players)
     _picture(blocks, folder / "fig8.png")
-    header = ("mode", "games", "iterations", "won_in_block", "sb_per_hand", "standard_error")
+    header = "mode games iterations won_in_block sb_per_hand standard_error"
     rows = [(mode, *row) for mode in MODES for row in blocks[mode].tolist()]
     mark = (mccfr.iterations, "", mccfr.result.mean, mccfr.result.standard_error)
-    write_csv(folder / "fig8.csv", header, [*rows, ("MCCFR10", "", *mark)])
+    rows.append(("MCCFR10", "", *mark))
     fixed, online = (
-        [FrozenPolicy(row[0], row[1], around(row[3], Z * row[4])) for row in blocks[mode].tolist()]
+        [
+            FrozenPolicy(row[0], row[1], judge.around(row[3], judge.Z * row[4]))
+            for row in blocks[mode].tolist()
+        ]
         for mode in MODES[:2]
     )
     (known,) = winnings([mccfr]).values()
@@ -242,8 +240,8 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "threads": THREADS,
         "MCCFR10": f"outcome sampling, {mccfr.iterations:,} iterations",
     }
-    files, notes = ["fig8.png", "fig8.csv"], [RECREATED, LEARNING]
-    return EXPERIMENT.outcome(scale, claims(fixed, online, known), setting, files, notes=notes)
+    judged, notes = claims(fixed, online, known), [RECREATED, judge.LEARNING]
+    return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, notes=notes)
 
 
 def _picture(blocks: dict[str, np.ndarray], path: Path) -> None:

@@ -9,29 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    LEARNING,
-    Claim,
-    Range,
-    RuleVariant,
-    Verdict,
-    Winnings,
-    above,
-    around,
-    below,
-    both_ways,
-    difference,
-    every,
-    within,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, Verdict, Winnings
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper.players import (
     BOTS,
@@ -69,12 +55,12 @@ Rows = Mapping[Key, Winnings]
 
 def more(rows: Rows, a: Key, b: Key, by: float = 0.0) -> Verdict:
     """Whether one wins more than the other by more than so much, however long both are trained."""
-    return above(difference(rows[a].final, rows[b].final), by)
+    return judge.above(judge.difference(rows[a].final, rows[b].final), by)
 
 
 def between(rows: Rows, a: Key, b: Key) -> Range:
     """The difference as measured."""
-    return difference(rows[a].now, rows[b].now)
+    return judge.difference(rows[a].now, rows[b].now)
 
 
 def training(rows: Rows, *keys: Key) -> str:
@@ -101,7 +87,7 @@ def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -
             if row is None:
                 continue
             said = paper[bot][player]
-            inside.append(within(row.final, said - CELL, said + CELL))
+            inside.append(judge.within(row.final, said - CELL, said + CELL))
             if not inside[-1]:
                 off.append(f"{player} {bot} {row.now} (paper {said:+.3f})")
     told = f"{inside.count(True)} of {len(inside)} inside"
@@ -109,7 +95,7 @@ def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -
         "Each cell lies inside the paper's own interval.",
         f"ours (outcome sampling, {TRAINED}) is within {CELL:g} of the paper's number in each",
         told + (f"; not, or not surely: {', '.join(off)}" if off else ""),
-        every(inside) if len(inside) == 2 * len(players) else None,
+        judge.every(inside) if len(inside) == 2 * len(players) else None,
     )
 
 
@@ -118,7 +104,7 @@ def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -
 
 def claims(rows: Rows) -> list[Claim]:
     """Of every engine that has both MCCFR10 and MCCFR100, the paper's first; each both ways."""
-    return both_ways(_claims, rows)
+    return judge.both_ways(_claims, rows)
 
 
 def _claims(rows: Rows) -> list[Claim]:
@@ -148,7 +134,7 @@ def finer(rows: Rows, engine: str) -> Claim:
         + sampling(engine),
         f"the 95% interval of the difference, {TRAINED}, is above zero against both",
         f"{told}; {training(rows, *keys)}",
-        every([more(rows, *pair) for pair in pairs.values()]),
+        judge.every([more(rows, *pair) for pair in pairs.values()]),
         _before(
             engine,
             "MCCFR100 above MCCFR10 by twice the standard error",
@@ -160,11 +146,11 @@ def finer(rows: Rows, engine: str) -> Claim:
 
 
 def wins(rows: Rows, engine: str) -> Claim:
-    return _one_bot(rows, engine, "poki", "wins a little from Poki", "above", above)
+    return _one_bot(rows, engine, "poki", "wins a little from Poki", "above", judge.above)
 
 
 def loses(rows: Rows, engine: str) -> Claim:
-    return _one_bot(rows, engine, "sparbot", "loses a little to Sparbot", "below", below)
+    return _one_bot(rows, engine, "sparbot", "loses a little to Sparbot", "below", judge.below)
 
 
 def _one_bot(
@@ -173,7 +159,7 @@ def _one_bot(
     bot: str,
     text: str,
     side: str,
-    judge: Callable[[Range, float], Verdict],
+    side_of: Callable[[Range, float], Verdict],
 ) -> Claim:
     """MCCFR10 and a bot: on which `side` of zero it ends."""
     key = ("MCCFR10", engine, bot)
@@ -181,7 +167,7 @@ def _one_bot(
         f"MCCFR10 {text}. {sampling(engine)}",
         f"the 95% interval, {TRAINED}, is {side} zero",
         f"{rows[key].now}; {training(rows, key)}",
-        judge(rows[key].final, 0.0),
+        side_of(rows[key].final, 0.0),
         _before(
             engine,
             f"the 95% interval is {side} zero",
@@ -198,7 +184,7 @@ def wins_convincingly(rows: Rows, engine: str) -> Claim:
         f"MCCFR100 wins from both bots. {sampling(engine)}",
         f"both 95% intervals, {TRAINED}, are above zero",
         f"{told}; {training(rows, *keys)}",
-        every([above(rows[key].final, 0.0) for key in keys]),
+        judge.every([judge.above(rows[key].final, 0.0) for key in keys]),
         _before(
             engine,
             "both 95% intervals are above zero",
@@ -212,7 +198,7 @@ def level(rows: Rows, bound: float, whose: str) -> Claim:
     """MCTS10 beside the paper's MCCFR10."""
     pairs = {bot: (("MCTS10", "mcts", bot), ("MCCFR10", "outcome", bot)) for bot in BOTS}
     told = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
-    apart = [difference(rows[a].final, rows[b].final) for a, b in pairs.values()]
+    apart = [judge.difference(rows[a].final, rows[b].final) for a, b in pairs.values()]
 
     def ahead() -> list[Range]:
         ours = [(("MCCFR10", "external", bot), ("MCTS10", "mcts", bot)) for bot in BOTS]
@@ -229,7 +215,7 @@ def level(rows: Rows, bound: float, whose: str) -> Claim:
         f"MCTS10 and MCCFR10 do equally well against the bots, by {whose}.",
         f"MCTS10 less MCCFR10 (outcome sampling), {TRAINED}, is between ± {bound:g} against both",
         f"{told}; {training(rows, pairs['poki'][1])}",
-        every([within(one, -bound, bound) for one in apart]),
+        judge.every([judge.within(one, -bound, bound) for one in apart]),
         before,
     )
 
@@ -262,12 +248,11 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     for k, pairing in enumerate(plan):
         players.tell = staged(tell, k, len(plan))
         played.append(pairing.play(players))
-    write_csv(store.folder / "table1.csv", HEADER.split(), [csv_row(p, PAPER) for p in played])
     setting = {**players.size._asdict(), "threads": THREADS, "MCTS": "C = 17"}
     setting |= training_settings(played)
-    table, notes = result_table(played, PAPER), [RECREATED, LEARNING]
-    judged = claims(winnings(played))
-    return EXPERIMENT.outcome(scale, judged, setting, ["table1.csv"], [table], notes)
+    judged, rows = claims(winnings(played)), [csv_row(p, PAPER) for p in played]
+    shown = ([result_table(played, PAPER)], [RECREATED, judge.LEARNING])
+    return EXPERIMENT.outcome(scale, store.folder, judged, setting, HEADER, rows, *shown)
 
 
 def _plan(scale: str) -> list[Pairing]:
@@ -292,7 +277,7 @@ def winnings(played: Sequence[PairingResult]) -> dict[Key, Winnings]:
     """What the rules judge."""
     return {
         (p.player, p.engine, p.opponent): Winnings(
-            around(p.result.mean, half_interval(p.result)), around(*p.gained)
+            judge.around(p.result.mean, half_interval(p.result)), judge.around(*p.gained)
         )
         for p in played
     }

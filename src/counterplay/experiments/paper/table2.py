@@ -21,26 +21,15 @@ from typing import Any, NamedTuple
 from counterplay.arena.result import MatchResult
 from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.base.progress import Tell
+from counterplay.experiments.harness import judge
 from counterplay.experiments.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
     staged,
-    write_csv,
 )
 from counterplay.experiments.harness.jobs import Job
-from counterplay.experiments.harness.judge import (
-    LEARNING,
-    Claim,
-    Range,
-    RuleVariant,
-    Winnings,
-    above,
-    around,
-    both_ways,
-    difference,
-    within,
-)
+from counterplay.experiments.harness.judge import Claim, Range, RuleVariant, Winnings
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import table1
 from counterplay.experiments.paper.players import (
@@ -104,7 +93,7 @@ def named(player: str, model: str) -> str:
 
 def claims(rows: Rows) -> list[Claim]:
     """Of whatever rows there are; each both ways."""
-    return both_ways(_claims, rows)
+    return judge.both_ways(_claims, rows)
 
 
 def _claims(rows: Rows) -> list[Claim]:
@@ -163,7 +152,7 @@ def _wins_more(rows: Rows, engine: str, a: str, b: str, text: str) -> Claim:
 def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Claim:
     """MCRNR beside MCCFR against Sparbot, at a resolution."""
     pair = (f"MCRNR{buckets}", engine, "sparbot"), (f"MCCFR{buckets}", engine, "sparbot")
-    apart = difference(rows[pair[0]].final, rows[pair[1]].final)
+    apart = judge.difference(rows[pair[0]].final, rows[pair[1]].final)
     now, old = (
         between(rows, *pair),
         "MCRNR is behind MCCFR by no more than twice the standard error",
@@ -174,7 +163,7 @@ def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Cla
         f"{sampling(engine)}.",
         f"the difference, {TRAINED}, is between ± {bound:g} with its whole 95% interval",
         f"{now}; {training(rows, *pair)}",
-        within(apart, -bound, bound),
+        judge.within(apart, -bound, bound),
         before if bound == EQUAL and engine == "outcome" else None,
     )
 
@@ -182,42 +171,42 @@ def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Cla
 def by_trust(rows: Mapping[str, Winnings]) -> list[Claim]:
     """Responses to Sparbot, each beside the first, the control; both ways."""
 
-    def judge(rows: Mapping[Any, Winnings]) -> list[Claim]:
+    def judged(rows: Mapping[Any, Winnings]) -> list[Claim]:
         (_, control), *others = rows.items()
         return [improves(row, control, name) for name, row in others]
 
-    return both_ways(judge, rows) if rows else []
+    return judge.both_ways(judged, rows) if rows else []
 
 
 def improves(response: Winnings, control: Winnings, what: str) -> Claim:
     """A response to Sparbot beside the same training with Pconf = 0."""
-    apart = difference(response.final, control.final)
+    apart = judge.difference(response.final, control.final)
     return Claim(
         f"Against Sparbot {what} wins at least as much as Pconf = 0, at equal budget.",
         f"the difference, {TRAINED}, is above -{EQUAL:g} sb/h with its whole 95% interval",
-        f"{difference(response.now, control.now)}",
-        above(apart, -EQUAL),
+        f"{judge.difference(response.now, control.now)}",
+        judge.above(apart, -EQUAL),
     )
 
 
 def more_games(few: Range, many: Range, games: tuple[int, int]) -> Claim:
-    apart = difference(many, few)
+    apart = judge.difference(many, few)
     return Claim(
         "More observed games make MCRNR better.",
         f"{games[1]:,} games win more than {games[0]:,}, the 95% interval being above zero",
         str(apart),
-        above(apart, 0.0) if games[1] > games[0] else None,
+        judge.above(apart, 0.0) if games[1] > games[0] else None,
     )
 
 
 def one_coin(once: Range, each: Range) -> Claim:
     """Footnote 10 in hold'em: RNR proper beside a coin at every information set."""
-    apart = difference(once, each)
+    apart = judge.difference(once, each)
     return Claim(
         "RNR and DBR with a fixed Pconf are similar (footnote 10), here in hold'em against Poki.",
         "the difference is between ± 0.05 sb/h with its whole 95% interval",
         str(apart),
-        within(apart, -0.05, 0.05),
+        judge.within(apart, -0.05, 0.05),
     )
 
 
@@ -251,8 +240,6 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
     trusts = {one.player: one.play(players) for one in _sparbot(size)}
     results = Table2Results(played, by_games, variants, trusts, size.observed)
     _picture(results, folder / "table2.png")
-    header = ("part", *table1.HEADER.split(), "observed_games")
-    write_csv(folder / "table2.csv", header, _csv_rows(results))
     setting = {
         **size._asdict(),
         "threads": THREADS,
@@ -261,9 +248,9 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         "observed by": "probe",
         **table1.training_settings(played),
     }
-    files, notes = ["table2.png", "table2.csv"], [RECREATED, LEARNING]
-    judged = _all_claims(results)
-    return EXPERIMENT.outcome(scale, judged, setting, files, _tables(results), notes)
+    header, rows = f"part {table1.HEADER} observed_games", _csv_rows(results)
+    judged, shown = _all_claims(results), (_tables(results), [RECREATED, judge.LEARNING])
+    return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, *shown)
 
 
 def _plan(size: Sizes) -> list[Pairing]:
@@ -331,7 +318,7 @@ def _jobs(scale: str, store: Store) -> list[Job]:
 
 
 def _won(result: MatchResult) -> Range:
-    return around(result.mean, half_interval(result))
+    return judge.around(result.mean, half_interval(result))
 
 
 def _all_claims(results: Table2Results) -> list[Claim]:
