@@ -91,7 +91,8 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
         claims.append(reached(player, opponent, low, high, won, result.hands, fitted))
     header = ["player", "opponent", "published", "ours (95%)", "off by", "source"]
     table = ResultTable("sb/h", header, rows)
-    setting, shown = {"hands": list(SCALES[scale])}, ([table], [RECREATED])
+    setting = {"hands": list(SCALES[scale])}
+    shown = ([table], [RECREATED])
     return EXPERIMENT.outcome(scale, store.folder, claims, setting, HEADER, lines, *shown)
 
 
