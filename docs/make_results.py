@@ -26,8 +26,7 @@ from play_tables import PLAY
 from scale_tables import SCALE
 from speed_tables import SPEED
 
-from counterplay.experiments.harness.base import Claim, Outcome
-from counterplay.experiments.harness.outcomes import changed_files, read_outcome
+from counterplay.experiments.harness.base import Claim, Outcome, changed_files, read_outcome
 from counterplay.experiments.harness.registry import experiments
 from counterplay.experiments.harness.report import write_report
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.experiments.harness.outcomes import changed_files, read_outcome
+from counterplay.experiments.harness.base import changed_files, read_outcome
 from counterplay.experiments.harness.registry import experiments
 
 ROOT = Path(__file__).parent.parent.parent

@@ -10,16 +10,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.experiments import make_small
+from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.base.errors import CounterplayError
+from counterplay.experiments.harness.judge import Claim
 from counterplay.experiments.harness.registry import reproduce
 from counterplay.experiments.harness.side_by_side import jobs_of
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.paper import by_size, own_process
-from counterplay.experiments.paper.own_process import Task, apart, measure
-from counterplay.experiments.paper.rules.by_size import NO_TREE, SizeRun
+from counterplay.experiments.paper.own_process import (
+    NO_ROOM,
+    NO_TREE,
+    REACHED,
+    SizeRun,
+    Task,
+    apart,
+    measure,
+)
 
+CASES: Cases = {}
 TASK = Task("goofspiel(3)", "rnr", "cfr", True, 60.0)
 
 
@@ -97,7 +107,7 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
         return [SizeRun(NO_TREE) if t.tree else SizeRun("seconds", 1.0, 7) for t in tasks]
 
     monkeypatch.setattr(own_process, "apart", pretended)
-    monkeypatch.setitem(by_size.SCALES, "quick", by_size.Scale({"f": ["a(1)", "b(2)"]}, 1.0))
+    monkeypatch.setitem(by_size.SCALES, "quick", by_size.BySizeScale({"f": ["a(1)", "b(2)"]}, 1.0))
     store = Store(tmp_path)
     for job in jobs_of(by_size.EXPERIMENT, "quick", store):
         job.work(lambda share, what: None)
@@ -107,3 +117,66 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
     asked.clear()
     by_size.run("quick", store, lambda share, what: None)
     assert asked == []
+
+
+def sized(
+    seconds: float, peak: float = 1.0, note: str = REACHED, nodes: int = by_size.LARGE
+) -> SizeRun:
+    return SizeRun(note, seconds, 10, 0.01, 0.0, peak, nodes)
+
+
+def races(sampled: SizeRun, full: SizeRun) -> by_size.Runs:
+    """The last game has no tree, so that the one before is the largest that both can do."""
+    none = SizeRun(NO_TREE)
+    last = {by_size.CFR: none, by_size.OUTCOME_ALONE: WON}
+    small = {by_size.CFR: FULL_SIZED, by_size.OUTCOME_ALONE: FULL_SIZED}
+    return {"f": {"a": small, "b": {by_size.CFR: full, by_size.OUTCOME_ALONE: sampled}, "c": last}}
+
+
+def sooner(sampled: SizeRun, full: SizeRun) -> Claim:
+    return by_size.sooner(races(sampled, full), by_size.OUTCOME_ALONE, by_size.CFR)
+
+
+def alone(won: float, note: str = NO_TREE) -> Claim:
+    last = {by_size.CFR: SizeRun(note), by_size.OUTCOME_ALONE: WON._replace(won=won)}
+    return by_size.goes_on({"f": {"c": last}})
+
+
+FULL_SIZED = sized(10.0)
+WON = sized(10.0, note="seconds")._replace(won=0.3, won_error=0.1)
+CASES[by_size.sooner] = (
+    lambda: sooner(sized(4.0), FULL_SIZED),
+    lambda: sooner(sized(21.0), FULL_SIZED),
+    lambda: sooner(sized(12.0), FULL_SIZED),
+)
+CASES[by_size.smaller] = (
+    lambda: by_size.smaller(races(sized(1.0, 0.5), FULL_SIZED)),
+    lambda: by_size.smaller(races(sized(1.0, 1.5), FULL_SIZED)),
+    lambda: by_size.smaller(races(sized(1.0, 1.05), FULL_SIZED)),
+)
+CASES[by_size.goes_on] = (lambda: alone(0.3), lambda: alone(-0.3), lambda: alone(0.05))
+
+
+def test_each_rule_can_say_all_three() -> None:
+    says_all_three(by_size, CASES)
+
+
+def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
+    """Small games, runs that were stopped, and games that nobody could do."""
+    stopped = sized(30.0, note="seconds")
+    assert sooner(stopped, stopped).holds is None
+    assert sooner(stopped, FULL_SIZED).holds is False  # RNR was there in less than half of it
+    assert sooner(sized(12.0, note="seconds"), FULL_SIZED).holds is None
+    assert sooner(sized(4.0), stopped).holds is True
+    assert sooner(sized(30.0), sized(10.0, note="seconds")).holds is None
+    for one in (sized(1.0), sized(90.0)):
+        few = FULL_SIZED._replace(nodes=by_size.LARGE - 1)
+        assert sooner(one, few).holds is None
+        assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
+    assert by_size.goes_on({"f": {}}).holds is None
+    assert alone(0.3, NO_ROOM).holds is True
+    nobody = {by_size.CFR: SizeRun(NO_TREE)}
+    for claim in by_size.claims({"f": {"c": nobody}}):
+        assert claim.holds is None
+        assert claim.measured
+        assert claim.text.endswith("(beyond the paper).")

@@ -4,6 +4,7 @@ progress."""
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 import counterplay as cp
 from counterplay.cli import app
-from counterplay.experiments.harness import outcomes, registry
+from counterplay.experiments.harness import base, registry
 from counterplay.experiments.harness.base import Experiment, Outcome, Tell, duration
 from counterplay.experiments.harness.campaign import Overall, reproduce_all
 from counterplay.experiments.harness.store import Store
@@ -28,13 +29,13 @@ class Lab:
     def __init__(self) -> None:
         self.ran: list[tuple[str, str]] = []
         self.bad: dict[str, BaseException] = {}
-        found = {
-            name: Experiment(
-                name, f"Item {name}", self._runner(name), {"quick": 10.0, "paper": 100.0}
-            )
-            for name in NAMES[::-1]
-        }
-        self.experiments = registry.in_order(found)
+        seconds = {"quick": 10.0, "paper": 100.0}
+        known = [
+            Experiment(name, f"Item {name}", self._runner(name), seconds, order=k)
+            for k, name in enumerate(NAMES)
+        ]
+        known[-1] = replace(known[-1], order=math.inf)  # as if it did not say
+        self.experiments = registry.in_order(known[::-1])
 
     def _runner(self, name: str):  # type: ignore[no-untyped-def]
         def run(scale: str, store: Store, tell: Tell) -> Outcome:
@@ -96,7 +97,7 @@ def test_another_scale_or_version_or_a_lost_file_is_run_again(
     (tmp_path / "zebra.png").write_bytes(png(3))
     reproduce_all("quick", tmp_path)
     assert _names(lab)[4:] == ["table1", "fig6", "zebra"]
-    monkeypatch.setattr(outcomes, "version", lambda: "9.9")
+    monkeypatch.setattr(base, "version", lambda: "9.9")
     reproduce_all("quick", tmp_path)
     assert _names(lab)[7:] == list(NAMES)
     monkeypatch.undo()
@@ -188,7 +189,7 @@ def test_one_progress_that_never_falls_and_says_what_runs_and_how_long(
 
 def test_weights_come_from_earlier_runs(lab: Lab, tmp_path: Path) -> None:
     reproduce_all("quick", tmp_path)  # each says it took 3 seconds, not 10
-    replace(outcomes.read_outcome(tmp_path / "fig4-kuhn.json"), seconds=91.0).save(tmp_path)
+    replace(base.read_outcome(tmp_path / "fig4-kuhn.json"), seconds=91.0).save(tmp_path)
     told: list[tuple[float, str]] = []
     reproduce_all("quick", tmp_path, lambda share, what: told.append((share, what)), again=True)
     assert next(share for share, what in told if "table1" in what) == pytest.approx(0.91)

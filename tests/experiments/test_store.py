@@ -16,11 +16,14 @@ import counterplay as cp
 from counterplay.base.errors import BadFile
 from counterplay.base.store import KEPT_VERSIONS, Piece
 from counterplay.experiments.harness import sources, training
-from counterplay.experiments.harness.base import Failure
-from counterplay.experiments.harness.outcomes import finished, read_failure, read_outcome
+from counterplay.experiments.harness.base import Failure, finished, read_failure, read_outcome
 from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.store import Store
-from counterplay.experiments.harness.training import learning_curve, trained, trained_twice
+from counterplay.experiments.harness.training import (
+    learning_curve,
+    trained,
+    trained_with_halfway,
+)
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.base import Solver
 
@@ -200,12 +203,12 @@ def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
     while found is None:
         try:
             tell = Stop(1 + stops % 3) if stops < 25 else quiet
-            found = trained_twice(Store(tmp_path), kuhn(), 20_000, tell, "toy")
+            found = trained_with_halfway(Store(tmp_path), kuhn(), 20_000, tell, "toy")
         except KeyboardInterrupt:
             stops += 1
     assert stops > 1
-    assert np.array_equal(found.half.probabilities, half)
-    assert np.array_equal(found.whole.probabilities, whole)
+    assert np.array_equal(found.halfway.probabilities, half)
+    assert np.array_equal(found.strategy.probabilities, whole)
     assert found.iterations == 20_000
     assert found.seconds > 0
     assert not list((tmp_path / "work").rglob("*.draft"))
@@ -257,7 +260,10 @@ def _versions(package: Path) -> tuple[str, str, str]:
         ("kernels/rng.py", (True, True, True)),
         ("games/pam.py", (True, True, True)),
         ("opponents/bots/poki/bot.py", (True, True, True)),
-        ("experiments/paper/players.py", (True, True, True)),
+        ("experiments/paper/players.py", (True, False, True)),  # Figure 6 has none of these players
+        ("experiments/paper/models.py", (True, True, False)),
+        ("experiments/harness/training.py", (True, True, True)),
+        ("experiments/harness/judge.py", (False, True, True)),
         ("experiments/harness/store.py", (True, True, True)),
         ("base/store.py", (True, True, True)),
         ("base/plotting.py", (False, True, True)),

@@ -6,27 +6,22 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support.arena import from_nothing
+from support.experiments import SIZES, stand_in
 
 import counterplay as cp
 from counterplay.adaptive.response import ResponseLearner
 from counterplay.base.errors import BadParameter
 from counterplay.experiments.harness.registry import reproduce
-from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, sizes, table2
-from counterplay.opponents.bots.registry import bot as real_bot
-from counterplay.opponents.bots.simple import simple_bot
-from counterplay.opponents.bots.table import TableBot
+from counterplay.experiments.paper import bots, fig8, players, sizes, table2
 
-STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
-TINY = sizes.Sizes(
+TINY = SIZES._replace(
     mcts=20_000,
     outcome=(2_000, 2_000),
     external=(1_000, 500),
-    public=(0, 0),
     respond=(("outcome", 10), ("outcome", 100)),
     observed=300,
     many=400,
@@ -34,16 +29,7 @@ TINY = sizes.Sizes(
     sparbot=400,
     swept=200,
     swept_hands=200,
-    trusts=(0.0,),
-    trusted=200,
 )
-
-
-def stand_in(name: str, tell: Any = None) -> Any:
-    """A simple bot under the name of a real one."""
-    return (
-        TableBot(name, simple_bot(STAND_INS[name]).table) if name in STAND_INS else real_bot(name)
-    )
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +37,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "bot", stand_in)
     monkeypatch.setitem(sizes.SIZES, "quick", TINY)
     monkeypatch.setattr(table2, "GAMES", (100, 300))
-    monkeypatch.setitem(bots.HANDS, "quick", (200,) * 5)
-    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Scale(2_000, 200))
+    monkeypatch.setitem(bots.SCALES, "quick", (200,) * 5)
+    monkeypatch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(2_000, 200))
     monkeypatch.setattr(fig8, "ITERATIONS", 20_000)
 
 
@@ -106,37 +92,6 @@ def _holds_every_cell(outcome: cp.Outcome) -> None:
     ]
     said = [claim.text for claim in outcome.claims if "model:" in claim.text]
     assert len(said) == 4  # three models with 10 buckets, one with 100
-
-
-@pytest.mark.slow
-def test_fig4_holdem_goes_on_after_an_interruption(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = fig4_holdem.Scale(40_000, 1_000, 10, 20_000, 10_000, 500, 2, 2, 200)
-    monkeypatch.setitem(fig4_holdem.SCALES, "quick", size)
-    real, calls = fig4_holdem.learning_curve, []
-
-    def stops(*arguments: Any) -> Any:
-        calls.append(arguments)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(fig4_holdem, "learning_curve", stops)
-    with pytest.raises(KeyboardInterrupt):
-        reproduce("fig4-holdem", "quick", tmp_path)
-    monkeypatch.setattr(fig4_holdem, "learning_curve", real)
-    outcome = reproduce("fig4-holdem", "quick", tmp_path)
-    rows = list(csv.DictReader((tmp_path / "fig4-holdem.csv").open()))
-    assert len(rows) == 2 * 2 * 2 + 2 * 2 * 10 + 2 * len(fig4_holdem.SWEEP)
-    assert len(outcome.claims) == 8
-    straight = reproduce("fig4-holdem", "quick", tmp_path / "straight")
-    means = [
-        [row["sb_per_hand"] for row in csv.DictReader((folder / "fig4-holdem.csv").open())]
-        for folder in (tmp_path, tmp_path / "straight")
-    ]
-    assert means[0] == means[1]
-    assert straight.setting == outcome.setting
 
 
 @pytest.mark.slow

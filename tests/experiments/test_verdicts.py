@@ -17,9 +17,16 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.cli import app
 from counterplay.experiments.harness import judge, registry
-from counterplay.experiments.harness.base import Experiment, Outcome, Reading
-from counterplay.experiments.harness.judge import Range, above, around, below, exactly
-from counterplay.experiments.harness.outcomes import read_outcome
+from counterplay.experiments.harness.base import Experiment, Outcome, read_outcome
+from counterplay.experiments.harness.judge import (
+    Range,
+    RuleVariant,
+    above,
+    around,
+    below,
+    exactly,
+    median,
+)
 from counterplay.experiments.harness.report import write_report
 
 ALL = (True, False, None)
@@ -92,7 +99,7 @@ def test_the_verdict_of_a_result_follows_those_of_its_claims() -> None:
 
 
 def test_undecided_and_earlier_readings_are_kept_and_shown(tmp_path: Path) -> None:
-    before = Reading("the median is above zero", "0.3", False)
+    before = RuleVariant("the median is above zero", "0.3", False)
     made = [claim(True), claim(False), replace(claim(None), before=before)]
     save(tmp_path, outcome("good", made))
     back = read_outcome(tmp_path / "good.json")
@@ -132,7 +139,7 @@ def test_a_verdict_of_another_kind_is_refused(tmp_path: Path, holds: object) -> 
 
 def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = [claim(True, "One."), claim(None, "Two."), claim(False, "Three.")]
-    said[2] = replace(said[2], before=Reading("another rule", "0.3", None))
+    said[2] = replace(said[2], before=RuleVariant("another rule", "0.3", None))
 
     def run(scale: str, store: object, tell: object) -> Outcome:
         return Outcome("zebra", "Item zebra", scale, said, {}, 1.0)
@@ -155,3 +162,17 @@ def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert [c["verdict"] for c in data["claims"]] == ["holds", "undecided", "fails"]
         assert [c["holds"] for c in data["claims"]] == [True, None, False]
         assert data["verdict"] == "partly"
+
+
+def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
+    """By enumeration of ranks: the chance that the true median lies outside is 5% at most."""
+    for n in (6, 8, 20, 45):
+        values = [float(k) for k in range(n)]
+        found = median(values)
+        low, high = values.index(found.low), n - 1 - values.index(found.high)
+        assert low == high
+        outside = 2 * sum(math.comb(n, k) for k in range(low + 1)) / 2**n
+        assert outside <= 0.05
+        next_one = 2 * sum(math.comb(n, k) for k in range(low + 2)) / 2**n
+        assert next_one > 0.05  # and it is no wider than that asks for
+    assert median([3.0, 1.0]) == Range(2.0, 1.0, 3.0)

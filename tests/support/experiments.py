@@ -84,12 +84,14 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "learn_model", toy_model)
     patch.setitem(sizes.SIZES, "quick", SIZES)
     patch.setattr(table2, "GAMES", (SIZES.observed,))
-    patch.setitem(bots.HANDS, "quick", (60,) * 5)
-    patch.setitem(fig8.SCALES, "quick", fig8.Scale(200, 60))
+    patch.setitem(bots.SCALES, "quick", (60,) * 5)
+    patch.setitem(fig8.SCALES, "quick", fig8.Fig8Scale(200, 60))
     patch.setattr(fig8, "EVERY", 100)
     patch.setattr(fig8, "ITERATIONS", 5_000)
     patch.setitem(
-        fig4_holdem.SCALES, "quick", fig4_holdem.Scale(2_000, 100, 10, 1_000, 1_000, 200, 1, 1, 60)
+        fig4_holdem.SCALES,
+        "quick",
+        fig4_holdem.Fig4HoldemScale(2_000, 100, 10, 1_000, 1_000, 1, 1, 60, 200),
     )
     patch.setattr(fig4_holdem, "SWEEP", (2.0, 17.0))
     patch.setattr(fig4_holdem, "MAIN", fig4_holdem.MAIN[:3])  # the walk takes long to compile
@@ -97,15 +99,17 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fig4_kuhn, "SWEEP", (1.0, 2.0))
     for module in (fig6, fig7):
         patch.setitem(module.GAMES, "quick", GAMES)  # the same dictionary twice
-    patch.setitem(sizes.LIMITS, "quick", sizes.Limit(20_000, 5_000, 2_000, 1_000))
-    patch.setitem(fig6.SCALES, "quick", fig6.Scale(1e-2, 200, 0.01, 0, 0.01))
-    patch.setitem(fig7.SCALES, "quick", fig7.Scale(1.0, 2))
+    patch.setitem(sizes.LIMITS, "quick", sizes.ModelLimit(20_000, 5_000, 2_000, 1_000))
+    patch.setitem(fig6.SCALES, "quick", fig6.Fig6Scale(1e-2, 200, 0.01, 0, 0.01))
+    patch.setitem(fig7.SCALES, "quick", fig7.Fig7Scale(1.0, 2))
     for game in GAMES:
         patch.setitem(fig7.UNITS, game, (20, 20, 2_000, 200))
     patch.setattr(buckets, "BUCKETS", (10, 100, 200))
-    patch.setitem(buckets.SCALES, "quick", buckets.Scale("external", (120, 80, 60), 2, 60, 40))
+    patch.setitem(
+        buckets.SCALES, "quick", buckets.BucketsScale("external", (120, 80, 60), 2, 60, 40)
+    )
     families = {"Goof(N)": ["goofspiel(3)"], "PAM(2,2,H)": ["pam(2,2,4)"]}
-    patch.setitem(by_size.SCALES, "quick", by_size.Scale(families, 1e9))
+    patch.setitem(by_size.SCALES, "quick", by_size.BySizeScale(families, 1e9))
     patch.setattr(own_process, "apart", lambda tasks, tell: [own_process.measure(t) for t in tasks])
     patch.setattr(own_process, "HANDS", 200)
     patch.setattr(by_size, "picture", _no_picture)

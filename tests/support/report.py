@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from counterplay.experiments.harness.base import Claim, Experiment, Failure, Outcome, Sheet
-from counterplay.experiments.harness.report_pictures import picture
+from counterplay.experiments.harness.base import Claim, Experiment, Failure, Outcome, ResultTable
+from counterplay.experiments.harness.report import picture
 from counterplay.experiments.harness.sources import result_version
 
 HOSTILE = (
@@ -76,7 +76,7 @@ KNOWN = [
 
 def fill(folder: Path) -> None:
     """Everything that can be in a folder of results."""
-    wide = Sheet(
+    wide = ResultTable(
         "A wide table, sb/h",
         ["opponent", *(f"MCCFR{k}" for k in range(30))],
         [["Poki", *["+0.123 ± 0.006"] * 30]] * 3,
@@ -89,7 +89,7 @@ def fill(folder: Path) -> None:
             "bad",
             [claim(False, HOSTILE), claim(False, LONG)],
             notes=[HOSTILE],
-            tables=[Sheet(HOSTILE, [LONG], [[HOSTILE]])],
+            tables=[ResultTable(HOSTILE, [LONG], [[HOSTILE]])],
         ),
     )
     save(folder, outcome("none", []))

@@ -103,7 +103,7 @@ class _Builder:
     def play(self) -> None:
         """All histories."""
         count, uniform = Count(f"histories of {self.name}"), type(self.rules).chance is None
-        watch = memory.Watch(BYTES_PER_NODE)
+        watch = machine.Watch(BYTES_PER_NODE)
         while True:
             n = int(self.done.at[NODES])
             most = min(len(self.done.player), n + AT_ONCE)

@@ -15,8 +15,14 @@ from counterplay.base.errors import Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.version import version
 from counterplay.experiments.harness import registry
-from counterplay.experiments.harness.base import Experiment, Failure, Outcome, duration
-from counterplay.experiments.harness.outcomes import earlier, finished
+from counterplay.experiments.harness.base import (
+    Experiment,
+    Failure,
+    Outcome,
+    duration,
+    earlier,
+    finished,
+)
 from counterplay.experiments.harness.report import write_report
 from counterplay.experiments.harness.side_by_side import Makers
 from counterplay.experiments.harness.sources import result_version
@@ -60,9 +66,7 @@ def reproduce_all(
     team = Makers.of(seconds, processes)
     started, where = time.perf_counter(), Path(folder)
     known = list(registry.experiments().values())
-    report = write_report(
-        where, known
-    )  # first of all: a folder that cannot be written shows at once
+    report = write_report(where, known)  # first: a folder that cannot be written shows at once
     store = Store(where, again)
     found = {e.name: None if again else _done(e, scale, where) for e in known}
     todo = [experiment for experiment in known if found[experiment.name] is None]
@@ -151,18 +155,8 @@ class Overall:
 def _failure(experiment: Experiment, scale: str, folder: Path, error: Exception) -> Failure:
     """Message and last calls, without the folders of this machine."""
     lines = str(error).replace(str(folder.resolve()), "").strip().splitlines()
-    message = _FOLDERS.sub(
-        "", f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    )
-    calls = [
-        f"{Path(f.filename).name}:{f.lineno} in {f.name}"
-        for f in traceback.extract_tb(error.__traceback__)
-    ]
-    return Failure(
-        experiment.name,
-        experiment.title,
-        scale,
-        message,
-        " → ".join(calls[-SHOWN_CALLS:]),
-        version(),
-    )
+    kind = type(error).__name__
+    message = _FOLDERS.sub("", f"{kind}: {lines[0]}" if lines else kind)
+    calls = traceback.extract_tb(error.__traceback__)[-SHOWN_CALLS:]
+    where = " → ".join(f"{Path(c.filename).name}:{c.lineno} in {c.name}" for c in calls)
+    return Failure(experiment.name, experiment.title, scale, message, where, version())

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 #: Yes, no, undecided.
 Verdict = bool | None
@@ -23,8 +24,12 @@ Z = 1.959964
 REMAINING = 4.33
 #: Where the second half of training gave more than this, nobody knows where it ends (sb/h).
 SETTLED = 0.05
-
-
+LEARNING = (
+    f"What training may still add: {REMAINING:g} times what its second half gave, and nobody knows "
+    f"how much where that was over {SETTLED:g} sb/h; nothing is held against a player for want of "
+    f"training."
+)
+WITHOUT_CUTOFF = f"without the cut-off at {SETTLED:g} sb/h for who still learns"
 #: Runs below which the interval of a median is their range.
 FEW_RUNS = 6
 
@@ -158,3 +163,59 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     numbers = [(verdicts.count(True), "hold"), (verdicts.count(False), "fail")]
     numbers.append((verdicts.count(None), UNDECIDED))
     return ", ".join(f"{n} {what}" for n, what in numbers if n)
+
+
+@dataclass(frozen=True)
+class RuleVariant:
+    """What another rule than the one that decides says of a claim."""
+
+    rule: str
+    measured: str
+    holds: Verdict
+
+    @property
+    def verdict(self) -> str:
+        return word(self.holds)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, the rule that decides it, what was measured, and whether it holds;
+    None: undecided."""
+
+    text: str
+    rule: str
+    measured: str
+    holds: Verdict
+    before: RuleVariant | None = None  # the earlier rule, if numbers were seen before this one
+    also: tuple[RuleVariant, ...] = ()  # without a cut-off that was set after numbers were seen
+
+    @property
+    def verdict(self) -> str:
+        """holds, fails or undecided."""
+        return word(self.holds)
+
+
+class Winnings(NamedTuple):
+    """What a player wins from a bot, in sb/h. `gained`: what the second half of training gave."""
+
+    now: Range
+    gained: Range
+    settled: float = SETTLED
+
+    @property
+    def final(self) -> Range:
+        """What the player may win when trained to the end."""
+        return grown(self.now, self.gained, self.settled)
+
+
+def both_ways(
+    judge: Callable[[Mapping[Any, Winnings]], list[Claim]], winnings: Mapping[Any, Winnings]
+) -> list[Claim]:
+    """The claims, each with its verdict without the cut-off at SETTLED, which was set after numbers
+    had been seen."""
+    other = judge({key: one._replace(settled=math.inf) for key, one in winnings.items()})
+    return [
+        replace(claim, also=(*claim.also, RuleVariant(WITHOUT_CUTOFF, "", plain.holds)))
+        for claim, plain in zip(judge(winnings), other, strict=True)
+    ]

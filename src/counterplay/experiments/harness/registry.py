@@ -1,9 +1,10 @@
-"""Experiments by name; finds every module of `paper/` that sets `EXPERIMENT`."""
+"""Experiments by name: every module of `paper/` that sets `EXPERIMENT`."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,42 +19,22 @@ from counterplay.experiments.harness.sources import result_version
 from counterplay.experiments.harness.store import Store
 
 SCALES = ("quick", "paper")
-#: The order of the report; what is not named here comes last.
-ORDER = (
-    "fig4-kuhn",
-    "fig4-holdem",
-    "bots",
-    "table1",
-    "table2",
-    "buckets",
-    "fig6",
-    "fig7",
-    "by-size",
-    "fig8",
-)
 
 
 @cache
 def experiments() -> dict[str, Experiment]:
-    found = {}
-    for module in pkgutil.iter_modules(counterplay.experiments.paper.__path__):
-        experiment = getattr(
-            importlib.import_module(f"counterplay.experiments.paper.{module.name}"),
-            "EXPERIMENT",
-            None,
-        )
-        if experiment is not None:
-            found[experiment.name] = experiment
-    return in_order(found)
+    """By name, in the order of the report."""
+    package = counterplay.experiments.paper
+    modules = [
+        importlib.import_module(f"{package.__name__}.{one.name}")
+        for one in pkgutil.iter_modules(package.__path__)
+    ]
+    return in_order([module.EXPERIMENT for module in modules if hasattr(module, "EXPERIMENT")])
 
 
-def in_order(found: dict[str, Experiment]) -> dict[str, Experiment]:
-    """The same, in the order of the paper."""
-    rank = {name: k for k, name in enumerate(ORDER)}
-    return {
-        name: found[name]
-        for name in sorted(found, key=lambda name: (rank.get(name, len(ORDER)), name))
-    }
+def in_order(known: list[Experiment]) -> dict[str, Experiment]:
+    """By name, in the order that they say; the others come last."""
+    return {one.name: one for one in sorted(known, key=lambda one: (one.order, one.name))}
 
 
 def reproduce(
@@ -93,8 +74,10 @@ def check_scale(scale: str) -> None:
 
 def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
     """The outcome, saved last of all its files."""
+    started = time.perf_counter()
     outcome = experiment.run(scale, store, tell)
-    outcome = replace(outcome, seconds=outcome.seconds + spent(experiment, scale, store))
+    took = outcome.seconds or time.perf_counter() - started
+    outcome = replace(outcome, seconds=took + spent(experiment, scale, store))
     outcome = outcome.seal(store.folder, result_version(experiment.run))
     outcome.save(store.folder)
     failure_path(store.folder, experiment.name).unlink(missing_ok=True)

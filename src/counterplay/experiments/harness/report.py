@@ -6,9 +6,12 @@ is said on the page.
 
 from __future__ import annotations
 
+import base64
 import re
+import struct
+import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files as resources
@@ -27,12 +30,12 @@ from counterplay.experiments.harness.base import (
     Experiment,
     Failure,
     Outcome,
+    changed_files,
     duration,
+    read_failure,
+    read_outcome,
 )
 from counterplay.experiments.harness.judge import FAILS, HOLDS, UNDECIDED, counted
-from counterplay.experiments.harness.outcomes import changed_files, read_failure, read_outcome
-from counterplay.experiments.harness.report_pictures import Picture, picture
-from counterplay.experiments.harness.settings import meaning
 from counterplay.experiments.harness.sources import result_version
 
 if TYPE_CHECKING:
@@ -47,6 +50,53 @@ RECREATIONS = (
 )
 OTHER_CODE = "This result is of other code than what is installed now; run this experiment again."
 DEEPEST = 4  # of lists in a setting
+#: What settings of several experiments mean; each explains its own (`Experiment.meaning`).
+MEANING = {
+    "C": "the constant of MCTS: how much it explores, in units of the payoff",
+    "Pconf": "how far the model is trusted, from 0 to 1",
+    "buckets": "of hand strength on each street; the number of them is the size of the abstraction",
+    "epsilon": "the share of random exploration in outcome sampling",
+    "external": "iterations of external sampling; two numbers: with 10 and with 100 buckets",
+    "games": "what is played; as a number: how many hands",
+    "hands": "of each match; in a list, of each of the matches in their order",
+    "iterations": "of each run; in a list, of each of its variants in their order",
+    "model iterations at most": "of the equilibrium that serves as a model",
+    "outcome": "iterations of outcome sampling; two numbers: with 10 and with 100 buckets",
+    "p": "how far the model is trusted, from 0 (an equilibrium) to 1 (a best response)",
+    "poki": "hands of a match against Poki; 0: none",
+    "public": "iterations of public chance sampling; 0: not at this scale",
+    "scale": "quick takes minutes; paper is meant to decide",
+    "seeds": "runs with different random numbers",
+    "swept": "iterations of each of the variants that are only compared",
+    "threads": "that share the work of one run",
+    "time taken": "of the whole experiment, as far as it was not kept from before",
+    "units": "of effort for each run, about seconds",
+}
+#: Settings that name a player: `MCCFR10, external`, `MCRNR100, outcome, for poki`.
+PLAYER = re.compile(r"(MCCFR|MCRNR|MCTS)\d*\b.*,.*")
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+INCH = 0.0254  # metres
+DOTS_PER_INCH = 150.0  # of a picture that does not say it
+READABLE = 66  # screen pixels per printed inch at which the labels can still be read
+
+
+def meaning(name: str, known: Iterable[Experiment]) -> str:
+    """What a setting means; empty where nobody says."""
+    for said in (MEANING, *(experiment.meaning for experiment in known)):
+        if name in said:
+            return said[name]
+    return "what this player's training took" if PLAYER.fullmatch(name) else ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG file as HTML wants it; sizes in pixels."""
+
+    name: str
+    data: str  # data URI
+    width: int
+    height: int
+    least_width: int  # below this its labels cannot be read
 
 
 @dataclass
@@ -82,7 +132,7 @@ def write_report(folder: Path, known: Sequence[Experiment], compare: bool = True
     order. `compare`: say which results are of other code than this. Returns its path."""
     items, problems = _collect(folder, known, compare)
     path = folder / PAGE
-    files.write_text(path, _render(items, problems))
+    files.write_text(path, _render(items, problems, known))
     return path
 
 
@@ -150,7 +200,7 @@ def _item(
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, StrictUndefined, pass_context
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -158,22 +208,20 @@ def _template() -> Template:
     environment.filters |= {
         "value": _value,
         "duration": duration,
-        "meaning": meaning,
+        "meaning": pass_context(lambda context, name: meaning(name, context["known"])),
         "label": lambda text: str(text).replace("_", " "),
     }
-    return environment.from_string(
-        (resources("counterplay.experiments.harness") / "templates" / "report.html").read_text(
-            "utf-8"
-        )
-    )
+    folder = resources("counterplay.experiments.harness") / "templates"
+    return environment.from_string((folder / "report.html").read_text("utf-8"))
 
 
-def _render(items: list[Item], problems: list[str]) -> str:
+def _render(items: list[Item], problems: list[str], known: Sequence[Experiment]) -> str:
     counts = Counter(item.verdict for item in items)
     claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
     page = _template().render(
         items=items,
         problems=problems,
+        known=known,
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
         claims=counted([claim.holds for claim in claims]) or "none yet",
@@ -182,9 +230,8 @@ def _render(items: list[Item], problems: list[str]) -> str:
         version=version(),
         signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
-    return (
-        page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    )  # a hostile text may hold what no file can
+    # a hostile text may hold what no file can
+    return page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def _shared_notes(items: list[Item]) -> list[str]:
@@ -211,3 +258,41 @@ def _value(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{key}: {_value(one, depth + 1)}" for key, one in value.items())
     return "–" if value is None else str(value)
+
+
+def picture(name: str, data: bytes) -> Picture:
+    """`data` as a PNG file, or ValueError if it is not a whole one."""
+    chunks = _chunks(data)
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    dots = DOTS_PER_INCH
+    if b"pHYs" in chunks:
+        per_metre, _, unit = struct.unpack(">IIB", chunks[b"pHYs"])
+        dots = per_metre * INCH if unit == 1 and per_metre else dots
+    least = min(width, round(width / dots * READABLE))
+    uri = "data:image/png;base64," + base64.b64encode(data).decode()
+    return Picture(name, uri, width, height, least)
+
+
+def _chunks(data: bytes) -> dict[bytes, bytes]:
+    """The first chunk of each kind; ValueError unless every chunk is whole and the end is there."""
+    if not data.startswith(SIGNATURE):
+        raise ValueError("not a PNG file")
+    chunks: dict[bytes, bytes] = {}
+    at = len(SIGNATURE)
+    while b"IEND" not in chunks:
+        head = data[at : at + 8]
+        if len(head) < 8:
+            raise ValueError("cut off")
+        length, kind = struct.unpack(">I4s", head)
+        body, check = data[at + 8 : at + 8 + length], data[at + 8 + length : at + 12 + length]
+        if len(check) < 4 or struct.unpack(">I", check)[0] != zlib.crc32(kind + body):
+            raise ValueError("damaged")
+        chunks.setdefault(kind, body)
+        at += 12 + length
+    if (
+        len(chunks.get(b"IHDR", b"")) != 13
+        or b"IDAT" not in chunks
+        or len(chunks.get(b"pHYs", b"123456789")) != 9
+    ):
+        raise ValueError("damaged")
+    return chunks

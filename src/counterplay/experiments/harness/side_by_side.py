@@ -21,19 +21,6 @@ from counterplay.parallel.ray_cluster import current
 #: With no more processors than one training uses, experiments do as well on their own.
 FEW = 2
 MAKING = 0.95  # share of the whole that making the pieces is
-#: Whose pieces come first where time may not do for all.
-FIRST = (
-    "table1",
-    "table2",
-    "buckets",
-    "fig8",
-    "fig4-holdem",
-    "fig6",
-    "bots",
-    "fig7",
-    "by-size",
-    "fig4-kuhn",
-)
 
 
 @dataclass(frozen=True)
@@ -94,8 +81,7 @@ class Makers:
 def jobs_of_all(experiments: Sequence[Experiment], scale: str, store: Store) -> list[Job]:
     """The pieces of these experiments, each once, the most important first; they note how long
     they take. Every process makes this list for itself."""
-    rank = {name: k for k, name in enumerate(FIRST)}
-    order = sorted(experiments, key=lambda one: rank.get(one.name, len(rank)))
+    order = sorted(experiments, key=lambda one: one.priority)
     jobs = without_duplicates(job for one in order for job in jobs_of(one, scale, store))
     return [job._replace(work=partial(_timed, job, scale, store)) for job in jobs]
 

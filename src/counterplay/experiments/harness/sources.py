@@ -25,7 +25,7 @@ ABOVE = {
 }  # folders that numbers do not come from, or that are looked at one file at a time
 PICTURES = {"plotting.py"}  # of `base`: draws, and changes no piece
 #: What makes pieces for several experiments.
-SHARED = ("harness.store", "harness.training", "paper.cells", "paper.models")
+SHARED = ("harness.store", "harness.training", "paper.players", "paper.models")
 #: Numbers that are part of every recipe they matter to.
 RECIPES = {"sizes.py"}
 

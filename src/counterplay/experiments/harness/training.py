@@ -49,44 +49,46 @@ def trained(
     }
 
     def make() -> Piece:
-        drafts = Drafts(store.draft("strategy", recipe), solver)
-        drafts.restore()
+        run = CheckpointedRun(store.draft("strategy", recipe), solver)
+        run.restore()
         limits = Limits(iterations, target=target, measure_every=measure_every)
-        run = drafts.run(limits, iterations, tell, what)
-        return Piece(run.iterations, {"probabilities": solver.policy()})
+        done = run.until(limits, iterations, tell, what).iterations
+        return Piece(done, {"probabilities": solver.policy()})
 
     return Strategy(solver.game, store.piece("strategy", recipe, make).arrays["probabilities"])
 
 
-class Halves(NamedTuple):
+class TrainedStrategy(NamedTuple):
     """A strategy, and what it was when half of its training was done."""
 
-    half: Strategy
-    whole: Strategy
+    halfway: Strategy
+    strategy: Strategy
     iterations: int
     seconds: float  # of training
 
 
-def trained_twice(store: Store, solver: Solver, iterations: int, tell: Tell, what: str) -> Halves:
+def trained_with_halfway(
+    store: Store, solver: Solver, iterations: int, tell: Tell, what: str
+) -> TrainedStrategy:
     """The strategy of `solver` after half of `iterations` and after all: how much more training
     would do is judged by what the second half did."""
     recipe = {**config_of(solver), "iterations": iterations, "and at": iterations // 2}
 
     def make() -> Piece:
-        drafts = Drafts(store.draft("strategy", recipe), solver)
-        drafts.restore()
-        if "half" not in drafts.extra:
-            drafts.run(Limits(iterations // 2), iterations, tell, what)
-            drafts.extra["half"] = solver.policy()
-        drafts.run(Limits(iterations), iterations, tell, what)
-        return Piece(drafts.seconds, {"probabilities": solver.policy(), **drafts.extra})
+        run = CheckpointedRun(store.draft("strategy", recipe), solver)
+        run.restore()
+        if "half" not in run.extra:
+            run.until(Limits(iterations // 2), iterations, tell, what)
+            run.extra["half"] = solver.policy()
+        run.until(Limits(iterations), iterations, tell, what)
+        return Piece(run.seconds, {"probabilities": solver.policy(), **run.extra})
 
     found = store.piece("strategy", recipe, make)
     half, whole = (Strategy(solver.game, found.arrays[name]) for name in ("half", "probabilities"))
-    return Halves(half, whole, iterations, float(found.value))
+    return TrainedStrategy(half, whole, iterations, float(found.value))
 
 
-class Drafts:
+class CheckpointedRun:
     """Training that writes where it stands every now and then."""
 
     def __init__(self, draft: Slot, solver: Solver) -> None:
@@ -101,7 +103,7 @@ class Drafts:
             self.seconds = float(found.value)
             self.extra = {k: v for k, v in found.arrays.items() if k not in self.solver.arrays()}
 
-    def run(self, limits: Limits, iterations: int, tell: Tell, what: str) -> Run:
+    def until(self, limits: Limits, iterations: int, tell: Tell, what: str) -> Run:
         """Train until `limits`; `iterations` are those of the whole."""
         saved, before = time.monotonic(), self.seconds
 

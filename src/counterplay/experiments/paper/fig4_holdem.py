@@ -11,7 +11,7 @@ one of public chance sampling, the fourth curve, walks all betting on a board.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +21,12 @@ import numpy as np
 from counterplay.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.base.progress import Tell
 from counterplay.base.store import digest
-from counterplay.experiments.harness.base import Claim, Experiment, Outcome, write_csv
-from counterplay.experiments.harness.sources import file_version
+from counterplay.experiments.harness import judge
+from counterplay.experiments.harness.base import Experiment, Outcome, code_version
+from counterplay.experiments.harness.judge import Claim, RuleVariant
 from counterplay.experiments.harness.store import Store
 from counterplay.experiments.harness.training import learning_curve
-from counterplay.experiments.paper.cells import Wanted, training_jobs
-from counterplay.experiments.paper.players import mccfr
-from counterplay.experiments.paper.rules import race as rules
+from counterplay.experiments.paper.players import Pairing, mccfr, training_jobs
 from counterplay.experiments.paper.sizes import SIZES
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
@@ -40,249 +39,291 @@ GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0
 #: In small bets; 17 in small blinds is 8.5, and 17 in big bets 34.
 SWEEP = (2.0, 4.25, 8.5, 17.0, 34.0, 68.0)
-EVERY = 1_000_000
 MATCH_SEED = 77
+#: Iterations a second of one thread (benchmarks/RESULTS.md and public_threads.csv).
+RATES = {"mcts": 1.6e6, "mccfr": 2.0e6, "mccfr-external": 7.9e4, "mccfr-public": 90.0}
+HEADER = "algorithm c seed iterations seconds sb_per_hand standard_error"
 
 
-class Scale(NamedTuple):
+class Fig4HoldemScale(NamedTuple):
     iterations: int  # of outcome sampling and of MCTS
-    external: int  # of external sampling
-    public: int  # of public chance sampling
-    every: int  # iterations between evaluations
+    external: int
+    public: int
+    every: int
     swept: int  # iterations of each C
-    reference: int  # iterations of the profile played against
     seeds: int
     swept_seeds: int
     hands: int
+    reference: int
 
 
 SCALES = {
-    "quick": Scale(
-        8_000_000, 500_000, 500, EVERY, 4_000_000, SIZES["quick"].external[0], 3, 1, 200_000
-    ),
-    "paper": Scale(
-        200_000_000,
-        4_000_000,
-        5_000,
-        5 * EVERY,
-        50_000_000,
-        SIZES["paper"].external[0],
-        3,
-        3,
-        400_000,
-    ),
+    scale: Fig4HoldemScale(*numbers, reference=SIZES[scale].external[0])
+    for scale, numbers in (
+        ("quick", (8_000_000, 500_000, 500, 1_000_000, 4_000_000, 3, 1, 200_000)),
+        ("paper", (200_000_000, 4_000_000, 5_000, 5_000_000, 50_000_000, 3, 3, 400_000)),
+    )
 }
 
+# the rules: sb/h against the pre-computed MCCFR10, a number for each seed
 
-class Plan(NamedTuple):
+LONG = 200_000_000  # iterations: what "in the long run" needs before it may fail
+SWEPT = 50_000_000  # iterations of a sweep over C that may decide
+LEVEL = 0.01  # sb/h
+NEAR = 0.02  # sb/h from the best C
+#: The paper names no unit for its payoffs. C = 17 in each, in the small bets that ours are paid in.
+UNITS = {"small bets": 17.0, "small blinds": 8.5, "big bets": 34.0}
+
+
+def fast(mcts: Sequence[float], mccfr: Sequence[float], iterations: int) -> Claim:
+    """At the first evaluation."""
+    apart = judge.difference(judge.over_seeds(mcts), judge.over_seeds(mccfr))
+    return Claim(
+        "MCTS converges fast, MCCFR considerably slower.",
+        "at the first evaluation MCTS is ahead of MCCFR, over the whole range of seeds",
+        f"sb/h after {iterations:,} iterations: MCTS ahead by {apart}",
+        judge.above(apart, 0.0),
+        RuleVariant("every seed of MCTS is above every one of MCCFR", "", min(mcts) > max(mccfr)),
+    )
+
+
+def surpasses(
+    mccfr: Sequence[float], mcts: Sequence[float], iterations: int, two_errors: float
+) -> Claim:
+    """At the last evaluation. `two_errors`: of the difference, as the rule before had it."""
+    apart = judge.difference(judge.over_seeds(mccfr), judge.over_seeds(mcts))
+    verdict = judge.above(apart, 0.0)
+    return Claim(
+        "In the long run MCCFR surpasses MCTS.",
+        f"at the last evaluation MCCFR is ahead, over the whole range of seeds; no verdict against "
+        f"it under {LONG:,} iterations",
+        f"after {iterations:,} iterations MCCFR ahead by {apart}",
+        verdict or judge.only_if(iterations >= LONG, verdict),
+        RuleVariant(
+            "the median of MCCFR is ahead by more than two standard errors",
+            f"two standard errors are {two_errors:.3f}",
+            apart.value > two_errors,
+        ),
+    )
+
+
+def quicker(ratios: Sequence[float]) -> Claim:
+    """Seconds of MCTS over seconds of MCCFR for as many iterations, of each seed."""
+    ratio = judge.over_seeds(ratios)
+    return Claim(
+        "An iteration of MCTS takes less time than one of MCCFR.",
+        "seconds of the whole run, MCTS over MCCFR, are below 1 in every seed; it fails where in "
+        "none",
+        f"ratio {ratio.value:.2f}, from {ratio.low:.2f} to {ratio.high:.2f}",
+        judge.below(ratio, 1.0),
+        RuleVariant("the median ratio is below 1", f"{ratio.value:.2f}", ratio.value < 1.0),
+    )
+
+
+def smaller(mcts: int, mccfr: int) -> Claim:
+    """Bytes of what each has learnt."""
+    return Claim(
+        "MCTS needs less memory than MCCFR.",
+        "the arrays it learns, as they are here, take fewer bytes",
+        f"MCTS {mcts / 1e6:.2f} MB (of which visits and values alone would be two numbers an "
+        f"action), MCCFR {mccfr / 1e6:.2f} MB (two numbers an action, one an information set)",
+        judge.below(judge.exactly(mcts / mccfr), 1.0),
+    )
+
+
+def external(
+    ours: Sequence[float], mcts: Sequence[float], iterations: int, also: str = ""
+) -> Claim:
+    apart = judge.difference(judge.over_seeds(ours), judge.over_seeds(mcts))
+    return Claim(
+        "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
+        f"at the same number of iterations external sampling is ahead of MCTS, or behind by less "
+        f"than {LEVEL:g} sb/h, over the whole range of seeds",
+        f"after {iterations:,} iterations ahead by {apart}{also}",
+        judge.above(apart, -LEVEL),
+        RuleVariant(f"the median is behind by less than {LEVEL:g}", "", apart.value > -LEVEL),
+    )
+
+
+def constant(ends: Mapping[float, Sequence[float]], iterations: int, unit: str) -> Claim:
+    """`ends`: for each C, in small bets, sb/h at the end."""
+    mine = UNITS[unit]
+    ranges = {c: judge.over_seeds(values) for c, values in ends.items()}
+    others = {c: judge.difference(one, ranges[mine]) for c, one in ranges.items() if c != mine}
+    best = max(others, key=lambda c: others[c].value)
+    most = max(one.value for one in ranges.values())
+    told = ", ".join(f"C = {c:g} {one.value:+.3f}" for c, one in ranges.items())
+    return Claim(
+        f"C = 17 suits MCTS, if the paper's payoffs are {unit} (C = {mine:g} in small bets).",
+        f"no other value tried is ahead by {NEAR:g} sb/h or more, over the whole range of seeds; "
+        f"no verdict under {SWEPT:,} iterations",
+        f"after {iterations:,} iterations {told}; C = {best:g} is ahead by {others[best]}",
+        judge.only_if(
+            iterations >= SWEPT, judge.every([judge.below(one, NEAR) for one in others.values()])
+        ),
+        RuleVariant(
+            f"its median is within {NEAR:g} of the best",
+            f"behind by {most - ranges[mine].value:.3f}",
+            ranges[mine].value > most - NEAR,
+        ),
+    )
+
+
+def _claims(
+    curves: Sequence[np.ndarray], ends: dict[float, np.ndarray], learnt: tuple[int, int]
+) -> list[Claim]:
+    """`curves` of MCCFR, MCTS and external sampling. `ends`: for each C float64[seeds, 4], the
+    last row of a curve. `learnt`: bytes of MCTS and of MCCFR."""
+    mccfr, mcts, sampled = curves[:3]
+    error = float(np.sqrt((mcts[:, -1, 3] ** 2).mean() + (mccfr[:, -1, 3] ** 2).mean()))
+    at = int(np.median(sampled[:, -1, 0]))
+    near = int(np.argmin(np.abs(mcts[0, :, 0] - at)))
+    seconds = float(np.median(sampled[:, -1, 1]))
+    then = int(np.argmin(np.abs(np.median(mcts[:, :, 1], axis=0) - seconds)))
+    also = f"; outcome sampling {np.median(mccfr[:, near, 2]):+.3f}; in the same time "
+    also += f"({seconds:.1f} s) MCTS {np.median(mcts[:, then, 2]):+.3f}"
+    won = {c: rows[:, 2].tolist() for c, rows in ends.items()}
+    swept = int(next(iter(ends.values()))[0, 0])
+    return [
+        fast(mcts[:, 0, 2].tolist(), mccfr[:, 0, 2].tolist(), int(mcts[0, 0, 0])),
+        surpasses(
+            mccfr[:, -1, 2].tolist(), mcts[:, -1, 2].tolist(), int(mcts[0, -1, 0]), 2 * error
+        ),
+        quicker((mcts[:, -1, 1] / np.maximum(mccfr[:, -1, 1], 1e-9)).tolist()),
+        smaller(*learnt),
+        external(sampled[:, -1, 2].tolist(), mcts[:, near, 2].tolist(), at, also),
+        *(constant(won, swept, unit) for unit, c in UNITS.items() if c in won),
+    ]
+
+
+# the runs
+
+
+class Variant(NamedTuple):
     label: str
     algorithm: str
     options: dict[str, Any]
 
 
-class Curve(NamedTuple):
-    label: str
-    algorithm: str
-    options: dict[str, Any]
-    values: np.ndarray  # float64[seeds, points, 4]: iterations, seconds, sb/h, its standard error
+MAIN = [
+    Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+    Variant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+    Variant("MCCFR, external sampling", "mccfr-external", {}),
+    Variant("MCCFR, public sampling", "mccfr-public", {}),
+]
+
+
+def _plan(size: Fig4HoldemScale) -> list[tuple[Variant, int, list[int]]]:
+    """Every curve: variant, seed, and the iterations at which it is looked at."""
+    plan = [(one, seed, _points(one, size)) for one in MAIN for seed in range(size.seeds)]
+    swept = [Variant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
+    return plan + [(one, seed, [size.swept]) for one in swept for seed in range(size.swept_seeds)]
+
+
+def _points(variant: Variant, size: Fig4HoldemScale) -> list[int]:
+    few = {"mccfr-external": size.external, "mccfr-public": size.public}
+    if variant.algorithm in few:
+        return [few[variant.algorithm] * k // 10 for k in range(1, 11)]
+    return list(range(size.every, size.iterations + 1, size.every))
 
 
 def reference(iterations: int, store: Store, tell: Tell) -> Strategy:
     """The pre-computed profile: MCCFR10 of Tables 1 and 2, external sampling."""
-    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10").whole
+    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10").strategy
 
 
 def _curve(
-    plan: Plan, seed: int, points: list[int], foe: Strategy, hands: int, store: Store, tell: Tell
+    variant: Variant,
+    seed: int,
+    points: list[int],
+    foe: Strategy,
+    hands: int,
+    store: Store,
+    tell: Tell,
 ) -> np.ndarray:
+    """float64[points, 4]: iterations, seconds, sb/h and its standard error."""
     opponent = strategy_bot(foe, "MCCFR10")
 
     def against(strategy: Strategy) -> list[float]:
-        result = play_match(
-            strategy.game, strategy, opponent, hands, MATCH_SEED + seed, luck_adjusted=False
-        )
+        match = (strategy.game, strategy, opponent, hands, MATCH_SEED + seed)
+        result = play_match(*match, luck_adjusted=False)
         return [result.mean, result.standard_error]
 
-    solver = new_solver(load(GAME), plan.algorithm, seed, plan.options)
-    recipe = {
-        "against": digest(foe.probabilities),
-        "hands": hands,
-        "seed": MATCH_SEED + seed,
-        "file": file_version(__file__),
-    }
-    what = plan.label or f"MCTS, C = {plan.options['c']:g}"
-    about: Tell = lambda share, how: tell(share, f"{what}, seed {seed + 1}: {how}")  # noqa: E731
+    solver = new_solver(load(GAME), variant.algorithm, seed, variant.options)
+    recipe = {"against": digest(foe.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
+    recipe["code"] = code_version(_curve)
+    about: Tell = lambda share, how: tell(share, f"{variant.label}, seed {seed + 1}: {how}")  # noqa: E731
     return learning_curve(store, recipe, solver, points, against, about)
-
-
-MAIN = [
-    Plan("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
-    Plan("MCTS, C = 17", "mcts", {"c": PAPER_C}),
-    Plan("MCCFR, external sampling", "mccfr-external", {}),
-    Plan("MCCFR, public sampling", "mccfr-public", {}),
-]
-
-
-def _plan(size: Scale) -> list[tuple[Plan, int, list[int]]]:
-    """Every curve: seed, and the iterations at which it is looked at."""
-    found = [(plan, seed, _points(plan, size)) for plan in MAIN for seed in range(size.seeds)]
-    return found + [
-        (Plan("", "mcts", {"c": c}), seed, [size.swept])
-        for c in SWEEP
-        for seed in range(size.swept_seeds)
-    ]
 
 
 def _jobs(scale: str, store: Store) -> list[Job]:
     size = SCALES[scale]
-    foe = training_jobs(scale, store, Wanted("MCCFR10", "external", 10, "poki"))
+    foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
-    def job(plan: Plan, seed: int, points: list[int]) -> Job:
+    def job(variant: Variant, seed: int, points: list[int]) -> Job:
         def work(tell: Tell) -> None:
             against = reference(size.reference, store, tell)
-            _curve(plan, seed, points, against, size.hands, store, tell)
+            _curve(variant, seed, points, against, size.hands, store, tell)
 
-        rates = {"mcts": 1.6e6, "mccfr": 2.0e6, "mccfr-external": 7.9e4, "mccfr-public": 90.0}
-        rate = rates[plan.algorithm]  # benchmarks/RESULTS.md and public_threads.csv, one thread
-        what = plan.label or f"MCTS, C = {plan.options['c']:g}, for the sweep"
-        name = f"Figure 4: {what}, seed {seed + 1}"
-        return Job(name, work, 1.2 * points[-1] / rate, 1, (foe[0].name,))
+        seconds = 1.2 * points[-1] / RATES[variant.algorithm]
+        return Job(f"Figure 4: {variant.label}, seed {seed + 1}", work, seconds, 1, (foe[0].name,))
 
     return [*foe, *(job(*one) for one in _plan(size))]
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
-    size, folder = SCALES[scale], store.folder
-    started = time.perf_counter()
-    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
-    main, plan = MAIN, _plan(size)
-    results = in_parallel(
-        [partial(_curve, one, seed, points, foe, size.hands, store) for one, seed, points in plan],
-        lambda share, what: tell(0.15 + 0.84 * share, what),
-    )
-    curves = [
-        Curve(*one, np.array(results[k * size.seeds : (k + 1) * size.seeds]))
-        for k, one in enumerate(main)
-    ]
-    last = np.array([rows[-1] for rows in results[len(main) * size.seeds :]])
-    by_c = last.reshape(len(SWEEP), size.swept_seeds, -1)
-    ends = dict(zip(SWEEP, by_c, strict=True))
-    learnt = _learnt(main[1]), _learnt(main[0])
-    _picture(
-        curves, by_c.mean(axis=1), foe_iterations=size.reference, path=folder / "fig4-holdem.png"
-    )
-    rows = [
-        (curve.algorithm, curve.options.get("c", ""), seed, *(f"{value:.6g}" for value in row))
-        for curve in curves
-        for seed, one in enumerate(curve.values)
-        for row in one
-    ]
-    rows += [
-        ("mcts", c, seed, *(f"{value:.6g}" for value in row))
-        for c, one in ends.items()
-        for seed, row in enumerate(one)
-    ]
-    write_csv(
-        folder / "fig4-holdem.csv",
-        ("algorithm", "c", "seed", "iterations", "seconds", "sb_per_hand", "standard_error"),
-        rows,
-    )
-    return Outcome(
-        EXPERIMENT.name,
-        EXPERIMENT.title,
-        scale,
-        _claims(curves, ends, learnt),
-        {
-            **size._asdict(),
-            "C": list(SWEEP),
-            "epsilon": EPSILON,
-            "opponent": f"MCCFR10 after {size.reference:,} iterations",
-        },
-        time.perf_counter() - started,
-        ["fig4-holdem.png", "fig4-holdem.csv"],
-    )
-
-
-def _points(plan: Plan, size: Scale) -> list[int]:
-    few = {"mccfr-external": size.external, "mccfr-public": size.public}
-    if plan.algorithm in few:
-        return [few[plan.algorithm] * k // 10 for k in range(1, 11)]
-    return list(range(size.every, size.iterations + 1, size.every))
-
-
-def _claims(
-    curves: list[Curve], ends: dict[float, np.ndarray], learnt: tuple[int, int]
-) -> list[Claim]:
-    """`ends`: for each C float64[seeds, 4], the last row of a curve. `learnt`: bytes of MCTS and of
-    MCCFR."""
-    mccfr, mcts, external = (curve.values for curve in curves[:3])
-    error = float(np.sqrt((mcts[:, -1, 3] ** 2).mean() + (mccfr[:, -1, 3] ** 2).mean()))
-    at = int(np.median(external[:, -1, 0]))
-    nearest = int(np.argmin(np.abs(mcts[0, :, 0] - at)))
-    plain = f"; outcome sampling {np.median(mccfr[:, nearest, 2]):+.3f}"
-    swept = int(next(iter(ends.values()))[0, 0])
-    won = {c: rows[:, 2].tolist() for c, rows in ends.items()}
-    return [
-        rules.fast(mcts[:, 0, 2].tolist(), mccfr[:, 0, 2].tolist(), int(mcts[0, 0, 0])),
-        rules.surpasses(
-            mccfr[:, -1, 2].tolist(), mcts[:, -1, 2].tolist(), int(mcts[0, -1, 0]), 2 * error
-        ),
-        rules.quicker((mcts[:, -1, 1] / np.maximum(mccfr[:, -1, 1], 1e-9)).tolist()),
-        rules.smaller(*learnt),
-        rules.external(
-            external[:, -1, 2].tolist(),
-            mcts[:, nearest, 2].tolist(),
-            at,
-            f"{plain}; in the same time {_at_time(external, mcts)}",
-        ),
-        *(rules.constant(won, swept, unit) for unit, c in rules.UNITS.items() if c in won),
-    ]
-
-
-def _learnt(plan: Plan) -> int:
+def _learnt_bytes(variant: Variant) -> int:
     """Bytes of the arrays that an algorithm learns."""
-    solver = new_solver(load(GAME), plan.algorithm, 0, plan.options)
+    solver = new_solver(load(GAME), variant.algorithm, 0, variant.options)
     return sum(array.nbytes for array in solver.tables().values())
 
 
-def _at_time(external: np.ndarray, mcts: np.ndarray) -> str:
-    """MCTS when it has used the seconds that external sampling used."""
-    seconds = float(np.median(external[:, -1, 1]))
-    k = int(np.argmin(np.abs(np.median(mcts[:, :, 1], axis=0) - seconds)))
-    return f"({seconds:.1f} s) MCTS {np.median(mcts[:, k, 2]):+.3f}"
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
+    size, folder = SCALES[scale], store.folder
+    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
+    work = [partial(_curve, *one, foe, size.hands, store) for one in _plan(size)]
+    results = in_parallel(work, lambda share, what: tell(0.15 + 0.84 * share, what))
+    n = size.seeds
+    curves = [np.array(results[k * n : (k + 1) * n]) for k in range(len(MAIN))]
+    last = np.array([rows[-1] for rows in results[len(MAIN) * n :]])
+    by_c = last.reshape(len(SWEEP), size.swept_seeds, -1)
+    ends = dict(zip(SWEEP, by_c, strict=True))
+    _picture(curves, by_c.mean(axis=1), size.reference, folder / "fig4-holdem.png")
+    runs = [
+        (one.algorithm, one.options.get("c", ""), seed, rows)
+        for one, values in zip(MAIN, curves, strict=True)
+        for seed, rows in enumerate(values)
+    ]
+    runs += [("mcts", c, seed, [row]) for c, one in ends.items() for seed, row in enumerate(one)]
+    lines = [(*how, *(f"{value:.6g}" for value in row)) for *how, rows in runs for row in rows]
+    setting = {
+        **size._asdict(),
+        "C": list(SWEEP),
+        "epsilon": EPSILON,
+        "opponent": f"MCCFR10 after {size.reference:,} iterations",
+    }
+    claims = _claims(curves, ends, (_learnt_bytes(MAIN[1]), _learnt_bytes(MAIN[0])))
+    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines)
 
 
-def _picture(curves: list[Curve], ends: np.ndarray, foe_iterations: int, path: Path) -> None:
+def _picture(curves: list[np.ndarray], ends: np.ndarray, foe_iterations: int, path: Path) -> None:
     figure, axes = new_figure(1, 3, 13, 4.2)
-    for order, curve in enumerate(curves):
-        iterations, seconds = curve.values[0, :, 0], np.median(curve.values[:, :, 1], axis=0)
-        band(axes[0, 0], iterations, curve.values[:, :, 2], curve.label, order)
-        band(axes[0, 1], seconds, curve.values[:, :, 2], curve.label, order)
+    for order, (variant, values) in enumerate(zip(MAIN, curves, strict=True)):
+        band(axes[0, 0], values[0, :, 0], values[:, :, 2], variant.label, order)
+        seconds = np.median(values[:, :, 1], axis=0)
+        band(axes[0, 1], seconds, values[:, :, 2], variant.label, order)
     label = f"won from MCCFR10 ({foe_iterations / 1e6:,.0f} M iterations), sb/h"
-    axes[0, 0].set(xscale="log", xlabel="iterations", ylabel=label)
-    axes[0, 1].set(xscale="log", xlabel="seconds of one core", ylabel=label)
-    for axis in axes[0, :2]:
+    for axis, what in ((axes[0, 0], "iterations"), (axes[0, 1], "seconds of one core")):
+        axis.set(xscale="log", xlabel=what, ylabel=label)
         axis.xaxis.set_minor_formatter("")
         axis.axhline(0.0, color="0.4", linewidth=0.8)
         axis.legend(frameon=False)
-    sweep = axes[0, 2]
-    sweep.errorbar(
-        SWEEP,
-        ends[:, 2],
-        yerr=1.96 * ends[:, 3],
-        color=COLOURS[1],
-        linestyle=STYLES[1],
-        marker="o",
-        capsize=3,
-    )
-    sweep.set(
-        xscale="log",
-        xlabel="exploration constant C of MCTS",
-        ylabel=f"sb/h after {ends[0, 0] / 1e6:,.0f} M iterations",
-    )
+    sweep, style = axes[0, 2], {"color": COLOURS[1], "linestyle": STYLES[1]}
+    sweep.errorbar(SWEEP, ends[:, 2], yerr=1.96 * ends[:, 3], marker="o", capsize=3, **style)
+    sweep.set(xscale="log", xlabel="exploration constant C of MCTS")
+    sweep.set_ylabel(f"sb/h after {ends[0, 0] / 1e6:,.0f} M iterations")
     sweep.set_xticks(SWEEP, [f"{c:g}" for c in SWEEP], minor=False)
     sweep.minorticks_off()
-    seeds = curves[0].values.shape[0]
+    seeds = len(curves[0])
     figure.suptitle(f"Limit hold'em, 10 buckets (median and range over {seeds} seeds)")
     save_figure(figure, path)
 
@@ -293,4 +334,12 @@ EXPERIMENT = Experiment(
     run,
     {"quick": 100, "paper": 750},
     _jobs,
+    order=2,
+    priority=5,
+    meaning={
+        "every": "iterations from one measurement to the next",
+        "opponent": "whom both algorithms are measured against",
+        "reference": "iterations of the profile that is played against",
+        "swept_seeds": "runs of each value of C",
+    },
 )

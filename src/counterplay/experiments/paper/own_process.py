@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from counterplay.base.errors import CounterplayError, TooLarge
 from counterplay.base.progress import Tell
 from counterplay.experiments.harness.judge import Z
-from counterplay.experiments.paper.rules.by_size import NO_ROOM, NO_TREE, REACHED, SizeRun
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
@@ -31,6 +30,32 @@ HANDS = 40_000  # in which a response without a tree is measured
 WARM = "goofspiel(3)"  # its kernels are those of every game
 LOOK_SECONDS = 0.1
 KILLED = -9  # as systems do where memory ends
+REACHED, NO_TREE, NO_ROOM = "target", "too large for a tree", "out of memory"
+
+
+class SizeRun(NamedTuple):
+    """What one run came to. None: not measured."""
+
+    note: str  # what stopped it, or why it did not start
+    seconds: float | None = None  # of solving
+    iterations: int | None = None
+    gap: float | None = None
+    build_seconds: float | None = None  # before the first iteration
+    peak_gb: float | None = None
+    nodes: int | None = None  # of the tree
+    won: float | None = None  # from the model, above what the model wins there; without a tree
+    won_error: float | None = None  # half of its 95% interval
+
+    @property
+    def reached(self) -> bool:
+        return self.note == REACHED
+
+    @property
+    def total(self) -> float | None:
+        """Seconds with those of building; None: it never ran."""
+        if self.seconds is None or self.build_seconds is None:
+            return None
+        return self.seconds + self.build_seconds
 
 
 class Task(NamedTuple):

@@ -1,5 +1,5 @@
 """The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and
-kept in the store.
+kept in the store; and the jobs that make them side by side.
 
 The paper's MCCFR is outcome sampling with ε = 0.6. External sampling and public chance sampling,
 which get further in the same time, stand beside it as ours. What the paper calls MCRNR in hold'em
@@ -10,17 +10,21 @@ player is kept as he was at half of his training too, and what the second half g
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.base.progress import Tell
+from counterplay.base.progress import Tell, untold
 from counterplay.base.store import digest
 from counterplay.experiments.harness.store import Store
-from counterplay.experiments.harness.training import Halves, trained_twice
-from counterplay.experiments.paper.sizes import ENGINES, SIZES
+from counterplay.experiments.harness.training import (
+    TrainedStrategy,
+    trained_with_halfway,
+)
+from counterplay.experiments.paper.sizes import ENGINES, MCTS_RATE, POKI_RATE, SIZES, rate
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
@@ -30,6 +34,7 @@ from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import Observations, observe
+from counterplay.parallel.jobs import Job
 from counterplay.responses.confidence import confidence
 from counterplay.responses.solver import ResponseSolver
 from counterplay.solvers.algorithms import new_solver
@@ -40,32 +45,29 @@ RECREATED = (
     "not the commercial programs."
 )
 THREADS = 2  # part of what a trained strategy is
-TRAINING_SEED, OBSERVING_SEED, MATCH_SEED = (
-    1_000,
-    5,
-    11,
-)  # the curves of Figure 4 have smaller seeds
+TRAINING_SEED = 1_000  # the curves of Figure 4 have smaller ones
+OBSERVING_SEED, MATCH_SEED = 5, 11
 PARTNER = "probe"  # plays while the opponent is observed: never folds, so that many hands are shown
 P = 0.75
 
 
 def mccfr(
     game: Game, iterations: int, store: Store, tell: Tell, what: str, engine: str = "external"
-) -> Halves:
+) -> TrainedStrategy:
     """MCCFR10 or MCCFR100, wherever one is needed."""
     algorithm, options = ENGINES[engine]
     solver = new_solver(game, algorithm, TRAINING_SEED, {**options, "threads": THREADS})
-    return trained_twice(store, solver, iterations, tell, what)
+    return trained_with_halfway(store, solver, iterations, tell, what)
 
 
-class Learnt(NamedTuple):
+class LearnedModel(NamedTuple):
     """How an opponent plays, as learnt from his hands."""
 
     strategy: Strategy
     observed: np.ndarray  # float64[information sets]: how often each was seen
 
 
-class Answer(NamedTuple):
+class ResponseSpec(NamedTuple):
     """A robust response to what was learnt of an opponent from so many hands."""
 
     name: str
@@ -73,13 +75,13 @@ class Answer(NamedTuple):
     buckets: int
     hands: int
     iterations: int  # for each seat
-    model: dict[str, Any]  # how it is learnt: arguments of `Company.model`
+    model: dict[str, Any]  # how it is learnt: arguments of `PlayerFactory.model`
     trust: str | float = P  # Pconf, or a kind of confidence by observations
     algorithm: str = "mcdbr"
     engine: str = "external"
 
 
-class Cell(NamedTuple):
+class PairingResult(NamedTuple):
     """What a trained player won from a bot, and what the second half of his training gave him."""
 
     player: str  # such as MCCFR10
@@ -91,8 +93,8 @@ class Cell(NamedTuple):
     seconds: float  # of training
 
 
-class Company:
-    """Everything the tables need, each made on first use."""
+class PlayerFactory:
+    """Makes every player of the tables, on first use, and plays their matches."""
 
     def __init__(self, scale: str, store: Store, tell: Tell) -> None:
         self.scale, self.size, self.store, self.tell = scale, SIZES[scale], store, tell
@@ -109,12 +111,12 @@ class Company:
             self._bots[name] = bot(name, self.tell)
         return self._bots[name]
 
-    def mcts(self) -> Halves:
+    def mcts(self) -> TrainedStrategy:
         options = {"c": 17.0, "threads": THREADS}
         solver = new_solver(self.game(10), "mcts", TRAINING_SEED, options)
-        return trained_twice(self.store, solver, self.size.mcts, self.tell, "MCTS10")
+        return trained_with_halfway(self.store, solver, self.size.mcts, self.tell, "MCTS10")
 
-    def equilibrium(self, buckets: int, engine: str) -> Halves:
+    def equilibrium(self, buckets: int, engine: str) -> TrainedStrategy:
         """MCCFR10 or MCCFR100."""
         iterations = self.size.of(engine, buckets)
         what = f"MCCFR{buckets} ({engine})"
@@ -132,31 +134,24 @@ class Company:
         if hands < self.size.observed:
             seen = self.observations(opponent, self.size.observed, partner, cards)
             return seen.part(seen.hand < hands)
-        player: Any = PARTNER
-        if partner != PARTNER:
-            player = self.equilibrium(10, partner).whole
+        known = partner == PARTNER
+        player: Any = PARTNER if known else self.equilibrium(10, partner).strategy
 
         def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"observing {opponent}: {hands:,} hands")
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "hands.parquet"
-                foe = self.bot(opponent)
-                play_match(
-                    self.game(10),
-                    player,
-                    foe,
-                    hands,
-                    OBSERVING_SEED,
-                    duplicate=False,
-                    log=path,
-                    observer="a" if cards == "shown" else None,
-                    luck_adjusted=False,
-                    tell=self._about(f"observing {opponent}"),
-                )
+                match = (self.game(10), player, self.bot(opponent), hands, OBSERVING_SEED)
+                logged: dict[str, Any] = {
+                    "log": path,
+                    "observer": "a" if cards == "shown" else None,
+                }
+                say = self._about(f"observing {opponent}")
+                play_match(*match, duplicate=False, luck_adjusted=False, tell=say, **logged)
                 return observe(read_hands(path), opponent)._asdict()
 
-        recipe = {"of": opponent, "by": _who(player), "hands": hands, "seed": OBSERVING_SEED}
-        recipe["cards"] = cards
+        recipe = {"of": opponent, "by": _identity(player), "hands": hands, "cards": cards}
+        recipe["seed"] = OBSERVING_SEED
         return Observations(**self.store.arrays("hands", recipe, make))
 
     def model(
@@ -168,58 +163,45 @@ class Company:
         partner: str = PARTNER,
         cards: str = "shown",
         **options: Any,
-    ) -> Learnt:
+    ) -> LearnedModel:
         """How `opponent` plays, learnt from so many hands."""
         game, seen = self.game(buckets), self.observations(opponent, hands, partner, cards)
 
         def make() -> dict[str, np.ndarray]:
             self.tell(0.0, f"learning how {opponent} plays from {hands:,} hands")
-            found = learn_model(seen, game, opponent, kind, **options)
-            return {"probabilities": found.strategy.probabilities, "observed": found.observed}
+            learned = learn_model(seen, game, opponent, kind, **options)
+            return {"probabilities": learned.strategy.probabilities, "observed": learned.observed}
 
-        recipe = {
-            "of": opponent,
-            "game": [game.name, game.fingerprint],
-            "kind": kind,
-            "options": options,
-            "hands": digest(*seen),
-        }
-        found = self.store.arrays("model", recipe, make)
-        return Learnt(Strategy(game, found["probabilities"]), found["observed"])
+        made_of = {"options": options, "hands": digest(*seen)}
+        recipe = {"of": opponent, "game": [game.name, game.fingerprint], "kind": kind, **made_of}
+        arrays = self.store.arrays("model", recipe, make)
+        return LearnedModel(Strategy(game, arrays["probabilities"]), arrays["observed"])
 
-    def seat(self, one: Answer, seat: int) -> Halves:
+    def model_of(self, spec: ResponseSpec) -> LearnedModel:
+        """The model that it responds to."""
+        return self.model(spec.opponent, spec.buckets, spec.hands, **spec.model)
+
+    def seat(self, spec: ResponseSpec, seat: int) -> TrainedStrategy:
         """A robust response in one seat."""
-        model = self.learnt(one)
-        trust: Any = one.trust
-        if isinstance(trust, str):
-            trust = confidence(model.observed, trust, P)
-        solver, options = ENGINES[one.engine]
-        engine = ResponseSolver(
-            model.strategy.game,
-            model.strategy,
-            seat,
-            trust,
-            one.algorithm,
-            solver,
-            TRAINING_SEED,
-            {**options, "threads": THREADS},
-        ).engine
-        what = f"{one.name}, seat {seat + 1}"
-        return trained_twice(self.store, engine, one.iterations, self.tell, what)
+        model, trust = self.model_of(spec), spec.trust
+        sure: Any = confidence(model.observed, trust, P) if isinstance(trust, str) else trust
+        solver, options = ENGINES[spec.engine]
+        options = {**options, "threads": THREADS}
+        game, how = model.strategy.game, (sure, spec.algorithm, solver, TRAINING_SEED, options)
+        engine = ResponseSolver(game, model.strategy, seat, *how).engine
+        what = f"{spec.name}, seat {seat + 1}"
+        return trained_with_halfway(self.store, engine, spec.iterations, self.tell, what)
 
-    def learnt(self, one: Answer) -> Learnt:
-        """The model that it answers."""
-        return self.model(one.opponent, one.buckets, one.hands, **one.model)
-
-    def response(self, one: Answer) -> Halves:
+    def response(self, spec: ResponseSpec) -> TrainedStrategy:
         """A robust response in both seats."""
-        half = whole = self.learnt(one).strategy
+        halfway = strategy = self.model_of(spec).strategy
         seconds = 0.0
         for seat in (0, 1):
-            found = self.seat(one, seat)
-            half, whole = half.replace(found.half, seat), whole.replace(found.whole, seat)
-            seconds += found.seconds
-        return Halves(half, whole, one.iterations, seconds)
+            one = self.seat(spec, seat)
+            halfway = halfway.replace(one.halfway, seat)
+            strategy = strategy.replace(one.strategy, seat)
+            seconds += one.seconds
+        return TrainedStrategy(halfway, strategy, spec.iterations, seconds)
 
     def match(self, name: str, player: Any, opponent: Any, hands: int | None = None) -> MatchResult:
         """What a player (a strategy, or the name of a bot) wins from another; played once."""
@@ -230,51 +212,52 @@ class Company:
             what = f"{name} against {opponent if isinstance(opponent, str) else 'a strategy'}"
             self.tell(0.0, f"{what}: {hands:,} hands")
             one, two = (self.bot(x) if isinstance(x, str) else x for x in (player, opponent))
-            return asdict(
-                play_match(
-                    self.game(10),
-                    one,
-                    two,
-                    hands,
-                    MATCH_SEED,
-                    tell=self._about(what),
-                    luck_adjusted=False,
-                )
-            )
+            match, say = (self.game(10), one, two, hands, MATCH_SEED), self._about(what)
+            return asdict(play_match(*match, tell=say, luck_adjusted=False))
 
-        recipe = {"a": _who(player), "b": _who(opponent), "hands": hands, "seed": MATCH_SEED}
-        found = self.store.value("match", recipe, make)
-        return MatchResult(**{**found, "by_seat": tuple(found["by_seat"])})
+        recipe: dict[str, Any] = {"hands": hands, "seed": MATCH_SEED}
+        recipe |= {"a": _identity(player), "b": _identity(opponent)}
+        return as_match(self.store.value("match", recipe, make))
 
     def play(
-        self, player: str, engine: str, halves: Halves, opponent: str, model: Strategy | None = None
-    ) -> Cell:
+        self,
+        player: str,
+        engine: str,
+        trained: TrainedStrategy,
+        opponent: str,
+        model: Strategy | None = None,
+    ) -> PairingResult:
         """A trained player against a bot. What the second half of his training gave is measured
         head to head with what he was, or, if he responds to a model, against that; also against
         Sparbot, who is quick, if he is the bot. The most of these counts."""
-        name = f"{player} ({engine})"
-        result = self.match(name, halves.whole, opponent)
+        name, strategy, halfway = f"{player} ({engine})", trained.strategy, trained.halfway
+        result = self.match(name, strategy, opponent)
         gains = []
         if model is None:
-            won = self.match(name, halves.whole, halves.half)
+            won = self.match(name, strategy, halfway)
             gains.append((won.mean, half_interval(won)))
         foes: list[Any] = [] if model is None else [model]
         for foe in [*foes, *(["sparbot"] if opponent == "sparbot" else [])]:
-            one, two = (self.match(name, x, foe) for x in (halves.whole, halves.half))
+            one, two = (self.match(name, x, foe) for x in (strategy, halfway))
             error = float(np.hypot(half_interval(one), half_interval(two)))
             gains.append((one.mean - two.mean, error))
-        gained = max(gains, key=sum)
-        return Cell(player, engine, opponent, result, gained, halves.iterations, halves.seconds)
+        training = (max(gains, key=sum), trained.iterations, trained.seconds)
+        return PairingResult(player, engine, opponent, result, *training)
 
     def _about(self, what: str) -> Tell:
         return lambda share, how: self.tell(share, f"{what}: {how}")
 
 
-def _who(player: Any) -> dict[str, str]:
+def _identity(player: Any) -> dict[str, str]:
     """A player as part of a recipe. Bots have no settings: their code says all."""
     if isinstance(player, str):
         return {"bot": player}
     return {"game": player.game.fingerprint, "strategy": digest(player.probabilities)}
+
+
+def as_match(data: dict[str, Any]) -> MatchResult:
+    """A match as the store has it."""
+    return MatchResult(**{**data, "by_seat": tuple(data["by_seat"])})
 
 
 def half_interval(result: MatchResult) -> float:
@@ -288,6 +271,131 @@ def as_text(result: MatchResult) -> str:
     return f"{result.mean:+.3f} ± {half_interval(result):.3f}"
 
 
-def staged(tell: Tell, k: int, n: int) -> Tell:
-    """Progress of stage k of n as a share of the whole."""
-    return lambda share, what: tell((k + min(max(share, 0.0), 1.0)) / n, what)
+class Pairing(NamedTuple):
+    """A player and the bot he meets. `response`: he responds to a model; None: an equilibrium, or
+    MCTS10."""
+
+    player: str
+    engine: str
+    buckets: int
+    opponent: str
+    response: ResponseSpec | None = None
+
+    def train(self, players: PlayerFactory) -> TrainedStrategy:
+        if self.response is not None:
+            return players.response(self.response)
+        if self.engine == "mcts":
+            return players.mcts()
+        return players.equilibrium(self.buckets, self.engine)
+
+    def iterations(self, players: PlayerFactory) -> int:
+        if self.response is not None:
+            return self.response.iterations
+        return players.size.mcts if self.engine == "mcts" else players.size.of(*self[1:3])
+
+    def recipe(self, players: PlayerFactory) -> dict[str, Any]:
+        return {
+            **self._asdict(),
+            "iterations": self.iterations(players),
+            "hands": [players.size.poki, players.size.sparbot],
+            "response": _asked(players, self.response),
+        }
+
+    def play(self, players: PlayerFactory) -> PairingResult:
+        """Trained, matched and measured once."""
+
+        def make() -> dict[str, Any]:
+            trained = self.train(players)
+            model = None if self.response is None else players.model_of(self.response).strategy
+            result = players.play(self.player, self.engine, trained, self.opponent, model)
+            return {**result._asdict(), "result": asdict(result.result)}
+
+        data = players.store.value("pairing", self.recipe(players), make)
+        result, gained = as_match(data["result"]), tuple(data["gained"])
+        return PairingResult(**{**data, "result": result, "gained": gained})
+
+
+def response_match(
+    players: PlayerFactory, spec: ResponseSpec, opponent: str, hands: int
+) -> MatchResult:
+    """What a response wins from a bot; nothing else of it is kept."""
+
+    def make() -> dict[str, Any]:
+        player = players.response(spec).strategy
+        return asdict(players.match(spec.name, player, opponent, hands))
+
+    recipe = {"response": _asked(players, spec), "opponent": opponent, "hands": hands}
+    return as_match(players.store.value("won", recipe, make))
+
+
+def _asked(players: PlayerFactory, spec: ResponseSpec | None) -> dict[str, Any] | None:
+    """All that a response depends on, its name left out."""
+    if spec is None:
+        return None
+    asked = {**spec._asdict(), "of": players.size.observed}
+    del asked["name"]
+    partner = spec.model.get("partner", PARTNER)
+    if partner != PARTNER:
+        asked["partner's iterations"] = players.size.of(partner, 10)
+    return asked
+
+
+# jobs
+
+
+def training_seconds(engine: str, buckets: int, iterations: int) -> float:
+    """About how long training takes."""
+    return iterations / (MCTS_RATE if engine == "mcts" else rate(engine, buckets))
+
+
+def pairing_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
+    """Training, seat by seat, and the matches."""
+    trained = training_jobs(scale, store, pairing)
+    after = tuple(job.name for job in trained)
+    players = PlayerFactory(scale, store, untold)
+    hands = players.size.poki if pairing.opponent == "poki" else 0
+    name = f"{pairing.player} ({pairing.engine}) against {pairing.opponent}"
+
+    def work(tell: Tell) -> None:
+        pairing.play(PlayerFactory(scale, store, tell))
+
+    return [*trained, Job(name, work, 15.0 + hands / POKI_RATE, THREADS, after)]
+
+
+def response_job(scale: str, store: Store, spec: ResponseSpec, opponent: str, hands: int) -> Job:
+    """Training and match in one job: such responses are short."""
+    seconds = 2 * training_seconds(spec.engine, spec.buckets, spec.iterations)
+
+    def work(tell: Tell) -> None:
+        response_match(PlayerFactory(scale, store, tell), spec, opponent, hands)
+
+    partner = spec.model.get("partner", PARTNER)
+    after = () if partner == PARTNER else (training_name(f"MCCFR10 ({partner})"),)
+    return Job(spec.name, work, seconds + hands / POKI_RATE, THREADS, after)
+
+
+def training_name(who: str) -> str:
+    return f"training {who}"
+
+
+def training_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
+    """An equilibrium is one job, a response one for each seat. Nothing is trained for a pairing
+    whose result is there."""
+    spec = pairing.response
+
+    def one(who: str, train: Callable[[PlayerFactory], Any]) -> Job:
+        def work(tell: Tell) -> None:
+            players = PlayerFactory(scale, store, tell)
+            if not store.has("pairing", pairing.recipe(players)):
+                train(players)
+
+        iterations = pairing.iterations(PlayerFactory(scale, store, untold))
+        seconds = training_seconds(pairing.engine, pairing.buckets, iterations)
+        return Job(training_name(who), work, seconds, THREADS)
+
+    if spec is None:
+        base = "MCTS10" if pairing.engine == "mcts" else f"MCCFR{pairing.buckets}"
+        return [one(f"{base} ({pairing.engine})", pairing.train)]
+    who = f"{spec.name} ({spec.engine})"
+    seats = (lambda players: players.seat(spec, 0), lambda players: players.seat(spec, 1))
+    return [one(f"{who}, seat {k + 1}", seat) for k, seat in enumerate(seats)]

@@ -18,9 +18,6 @@ ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
     "external": ("mccfr-external", {}),
     "public": ("mccfr-public", {}),
 }
-OURS = ("external", "public")
-
-
 #: Iterations a second of two threads, with 10 and with 100 buckets.
 RATES = {"outcome": (3.7e6, 2.6e6), "external": (139e3, 47e3), "public": (150.0, 35.0)}
 MCTS_RATE = 2.8e6
@@ -91,7 +88,21 @@ SIZES = {
 }
 
 
-class Limit(NamedTuple):
+#: What the sizes mean, for the report, beside what harness/report.py says.
+MEANING = {
+    "MCTS": "its constant of exploration",
+    "many": "hands with all cards seen, for a model that is nearly perfect; 0: not at this scale",
+    "mcts": "iterations of MCTS",
+    "observed": "hands from which the opponent's model was learnt",
+    "respond": "engine and buckets of the responses in the table",
+    "sparbot": "hands of a match against Sparbot or a strategy",
+    "swept_hands": "hands in which these are measured",
+    "trusts": "further values of Pconf, against Sparbot",
+    "trusted": "iterations of external sampling for each seat of the responses to Sparbot by Pconf",
+}
+
+
+class ModelLimit(NamedTuple):
     """How long a model of Figures 6 and 7 is trained, and how often it is looked at."""
 
     iterations: int  # at most, of outcome sampling
@@ -102,6 +113,6 @@ class Limit(NamedTuple):
 
 #: Enough for every game to come to 0.1, and to 0.03 and 0.01.
 LIMITS = {
-    "quick": Limit(80_000_000, 100_000, 4_000_000, 20_000),
-    "paper": Limit(400_000_000, 1_000_000, 60_000_000, 100_000),
+    "quick": ModelLimit(80_000_000, 100_000, 4_000_000, 20_000),
+    "paper": ModelLimit(400_000_000, 1_000_000, 60_000_000, 100_000),
 }
