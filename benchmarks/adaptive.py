@@ -30,8 +30,8 @@ from counterplay.arena.referee import Played, play_hands, start_bots
 from counterplay.evaluation.exact import best_response, expected_value
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.table import strategy_bot
+from counterplay.opponents.players import bot
 from counterplay.responses.safe import SafePlayer
 
 HANDS = 20_000

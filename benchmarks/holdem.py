@@ -17,7 +17,7 @@ from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.holdem.tables import size_on_disk, strengths, table_folder
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 from counterplay.solvers.algorithms import new_solver
 
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")

@@ -16,9 +16,9 @@ from counterplay.arena.online import OnlineLearner, play_online
 from counterplay.base.errors import BadParameter
 from counterplay.experiments.harness.registry import reproduce
 from counterplay.experiments.paper import bots, fig4_holdem, fig8, players, sizes, table2
-from counterplay.opponents.bots.registry import bot as real_bot
 from counterplay.opponents.bots.simple import simple_bot
 from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.players import bot as real_bot
 
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}
 TINY = sizes.Sizes(

@@ -54,6 +54,7 @@ from counterplay.forms.access import new_hand
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games.players import players_of
 from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
@@ -61,7 +62,6 @@ from counterplay.holdem.table import Table
 from counterplay.kernels.jit import index
 from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import check_seed
-from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
 
 
@@ -124,8 +124,9 @@ def play_match(
 ) -> MatchResult:
     """What `a` wins from `b` per hand, with its standard error.
 
-    In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object
-    with a method `act(view)`; in other games both are strategies of that game. `log`: write the
+    A player is a strategy, of hold'em with any number of buckets, the path of a saved one, the word
+    `uniform`, `file.py:Name`, or in hold'em the name of a bot, the path of a model, or an object
+    with a method `act(view)`. `log`: write the
     hands played there (.parquet, .phhs, or .log for ACPC), as `observer` ("a" or "b") saw them, or
     with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played
     so far (None if there are none), after these are logged. A response for one seat plays in that
@@ -158,7 +159,9 @@ def play_match(
     dealt = game.abilities.bots
     if cards is not None and not dealt:
         raise BadParameter(f"cards are dealt in hold'em, not in {game.name}")
-    players = (as_bot(a, tell), as_bot(b, tell)) if dealt else (a, b)
+    known = players_of(game)
+    players = (known.player(a, tell), known.player(b, tell))
+    a, b = (a, b) if dealt else players
     seat = only_seat(*players)
     if seat is None:
         plan = Plan(
@@ -241,7 +244,8 @@ def _sit_down(match: FarMatch) -> PlayRun[Part]:
     game, plan = match.game, match.plan
     if not game.abilities.bots:
         return _strategies(game, _own_copy(match.a), _own_copy(match.b), plan)
-    players = tuple(as_bot(_own_copy(player)) for player in (match.a, match.b))
+    known = players_of(game)
+    players = tuple(known.player(_own_copy(player)) for player in (match.a, match.b))
     if not match.bots:
         return partial(_play_tables, _setting(game.rules.tree, players), plan)
     one, two = _apart(players)

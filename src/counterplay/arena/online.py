@@ -36,7 +36,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
 from counterplay.kernels.rng import check_seed
-from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.players import bot
 
 __all__ = ["FADE", "Block", "OnlineLearner", "engines", "play_online"]
 ME = AdaptiveBot.name
@@ -91,7 +91,7 @@ def play_online(
     learner = learner or OnlineLearner(game, seed=seed, **options)
     if target is not None:
         target.check()
-    foe = as_bot(opponent, tell)
+    foe = bot(opponent, tell)
     if only_seat(None, foe) is not None:
         raise BadStrategy(
             "a learner plays in both seats, and this opponent is a response for one; respond in "

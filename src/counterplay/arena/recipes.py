@@ -6,7 +6,7 @@ from __future__ import annotations
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
-from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.players import bot
 
 
 class Recipe(NamedTuple):
@@ -17,7 +17,7 @@ class Recipe(NamedTuple):
 
     def made(self) -> Any:
         """The player, in this process."""
-        return self.player if self.text is None else as_bot(self.text)
+        return self.player if self.text is None else bot(self.text)
 
 
 def recipes(players: tuple[Any, Any]) -> tuple[Recipe, Recipe] | None:

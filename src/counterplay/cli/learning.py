@@ -39,7 +39,7 @@ def learn(
     from counterplay.arena.amount import check_hands
     from counterplay.arena.log import new_log
     from counterplay.kernels.rng import check_seed
-    from counterplay.opponents.bots.registry import as_bot
+    from counterplay.opponents.players import bot
 
     found: list[AdaptiveBlock] = []
     stopped = False
@@ -52,7 +52,7 @@ def learn(
         target.check()
     try:
         with progress("learning while playing") as tell:
-            foe = as_bot(opponent, tell)
+            foe = bot(opponent, tell)
             player = _player(game, seed, options, memory, tell)
             with _table(as_json) as show:
                 for block in play_adaptive(

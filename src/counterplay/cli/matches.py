@@ -245,8 +245,9 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     called by."""
     from counterplay.base.own import is_own
     from counterplay.games.registry import load
-    from counterplay.opponents.bots.registry import BOTS, as_bot
+    from counterplay.opponents.bots.registry import BOTS
     from counterplay.opponents.bots.table import strategy_bot
+    from counterplay.opponents.players import bot
 
     loaded = load(game) if game is not None else None
     if loaded is not None and not loaded.abilities.bots:
@@ -254,7 +255,7 @@ def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
     players: list[Any] = []
     for name in (a, b):
         if name in BOTS or not name or is_own(name) or not os.path.exists(name):
-            players.append(as_bot(name))
+            players.append(bot(name))
             continue
         strategy = read_strategy(name, game)
         if not strategy.game.abilities.bots:

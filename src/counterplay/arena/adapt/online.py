@@ -24,7 +24,7 @@ from counterplay.base.errors import BadStrategy, Interrupted
 from counterplay.base.progress import Tell, untold
 from counterplay.base.stopping import stop_signals
 from counterplay.kernels.rng import check_seed
-from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.players import bot
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def play_adaptive(
     target = new_log(log, observer)
     if target is not None:
         target.check()
-    foe = as_bot(opponent, tell)
+    foe = bot(opponent, tell)
     if only_seat(None, foe) is not None:
         raise BadStrategy(
             "an adaptive player plays in both seats, and this opponent is a response for one; "

@@ -25,10 +25,10 @@ from counterplay.experiments.paper.sizes import ENGINES, SIZES
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
 from counterplay.games.registry import load
-from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import Observations, observe
+from counterplay.opponents.players import bot
 from counterplay.responses.confidence import confidence
 from counterplay.responses.solver import ResponseSolver
 from counterplay.solvers.algorithms import new_solver

@@ -9,6 +9,7 @@ from typing import Any
 from counterplay.base.progress import Tell
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+from counterplay.holdem.table import Table
 
 
 def _nothing(tell: Tell) -> None:
@@ -25,3 +26,4 @@ class BotSpec:
     summary: str
     prepare: Callable[[Tell], Any] = _nothing
     strategy: Callable[[Game], Strategy] | None = None  # the same player as a strategy of a game
+    table: Callable[[Tell], Table] | None = None  # the same where no strategy of a game can say it

@@ -123,8 +123,8 @@ _tables: dict[str, Any] = {}  # bots by name that remember nothing
 
 def make_bot(name: str) -> Any:
     """A bot by name; one that learns is made to be watched."""
-    from counterplay.opponents.bots.registry import bot
     from counterplay.opponents.bots.table import TableBot
+    from counterplay.opponents.players import bot
     from counterplay.web.learning import Watched, watchable
 
     if name in _tables:

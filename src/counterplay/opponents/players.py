@@ -1,0 +1,203 @@
+"""Players of hold'em by word (`games/players.py` has the order), and players of a game that nobody
+named.
+
+In hold'em a name is that of a bot, and a path may be that of a model (.json). Strategies with any
+number of buckets play each other. A bot that is a program, such as Poki, has no table of
+probabilities; Sparbot has one that can be measured, but remembers more than a strategy can say.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from counterplay.base import files
+from counterplay.base.errors import BadParameter, BadStrategy, CounterplayError, shown
+from counterplay.base.progress import Tell, untold
+from counterplay.forms.game import Game
+from counterplay.forms.mixture import Mixture
+from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games import registry
+from counterplay.games.players import UNIFORM, Players, players_of, strategy_in
+from counterplay.opponents.bots.registry import BOTS
+from counterplay.opponents.bots.spec import BotSpec
+from counterplay.opponents.bots.table import TableBot, strategy_bot
+from counterplay.opponents.models.file import load_model
+from counterplay.opponents.models.model import OpponentModel
+
+USUAL_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
+
+
+class HoldemPlayers(Players):
+    """Who can play hold'em, by word."""
+
+    def names(self) -> Any:
+        return BOTS
+
+    def named(self, name: str) -> BotSpec:
+        return BOTS[name]
+
+    def read(self, path: Path) -> Strategy | OpponentModel:
+        """For any number of buckets: what needs those of the game says so."""
+        if path.suffix == ".json":
+            same = files.read_json(path).get("game") == self.game.name
+            return load_model(path, self.game if same else None)
+        return load_strategy(path, self.game)
+
+    def player(self, player: Any, progress: Tell = untold) -> Any:
+        """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
+        hears how far that is."""
+        found = self.find(player)
+        if isinstance(found, BotSpec):
+            found.prepare(progress)
+            bot = found.make()
+        elif callable(getattr(found, "act", None)):
+            bot = found
+        else:
+            name = "" if found is player else _name(player)
+            try:
+                strategy = strategy_in(found)
+            except BadStrategy:
+                raise BadParameter(_no_player(player, found)) from None
+            if isinstance(strategy, Mixture):
+                raise BadStrategy("a mixture of strategies can be measured, but plays no match")
+            bot = strategy_bot(strategy, name)
+        if found is not player:
+            with suppress(AttributeError):  # a user's object may take none
+                bot.made_from = str(player)
+        return bot
+
+    def measurable(self, player: Any, progress: Tell = untold) -> Any:
+        """A strategy, a `Mixture`, or the table of a bot that remembers more than a strategy."""
+        found = self.find(player)
+        if isinstance(found, BotSpec):
+            if found.strategy is not None:
+                return found.strategy(self.game)
+            if found.table is None:
+                raise BadStrategy(_no_table(found))
+            found = TableBot(found.name, found.table(progress))
+        if isinstance(found, TableBot) and found.strategy is None:
+            if found.betting != self.game.rules.betting:
+                raise BadStrategy(f"{found.name} was made for other betting than {self.game.name}")
+            return found.table
+        if callable(getattr(found, "act", None)) and getattr(found, "strategy", None) is None:
+            raise BadStrategy(_no_table(found))
+        strategy = strategy_in(found)
+        check_same_game(self.game, strategy.one if isinstance(strategy, Mixture) else strategy)
+        return strategy
+
+    def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
+        found = self.find(player)
+        if isinstance(found, BotSpec | TableBot) and found.strategy is None:
+            raise BadStrategy(_no_table(found))
+        return super().strategy(found, progress)
+
+    def user_defined(self, word: str) -> Any:
+        """A class, made without arguments; a function that makes a bot or a strategy; a bot, a
+        strategy, or a spec."""
+        found = super().user_defined(word)
+        if isinstance(found, BotSpec):
+            return found
+        with suppress(AttributeError, TypeError):  # of an object that takes no attribute
+            found.made_from = word
+        acts = callable(getattr(found, "act", None))
+        if not acts and not isinstance(getattr(found, "strategy", found), Strategy | Mixture):
+            raise BadParameter(f"{word}: a bot has a method act(view), and this has none")
+        return found
+
+
+def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> Any:
+    """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
+    as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`."""
+    return HoldemPlayers(registry.as_game(game)).player(player, progress)
+
+
+def game_of(player: Any) -> Game:
+    """The game of a player where nobody names it: that of the file or object, for a bot
+    hold'em."""
+    usual = HoldemPlayers(registry.load(USUAL_GAME))
+    kind = usual.kind(player)
+    if kind == "name" and str(player).lower() == UNIFORM:
+        raise BadParameter(f"{player} needs to know the game: add --game kuhn")
+    if kind == "path":
+        return _game_in(Path(player))
+    own = getattr(usual.find(player), "game", None)
+    return own if isinstance(own, Game) else usual.game
+
+
+def find_player(player: Any, game: Game | str | None = None) -> tuple[Game, Any]:
+    """The game, as `game_of` where nobody names it, and what the player is, which can be given to
+    `players_of(game)`."""
+    loaded = game_of(player) if game is None else registry.as_game(game, player)
+    return loaded, players_of(loaded).find(player)
+
+
+def find_strategy(player: Any, game: Game | str | None = None) -> Strategy:
+    """A player as a strategy of the game, as `game_of` where nobody names it."""
+    loaded, found = find_player(player, game)
+    return players_of(loaded).strategy(found)
+
+
+def game_between(*words: str) -> Game:
+    """The game of the first who is of one game only, else hold'em."""
+    for word in words:
+        if word.lower() != UNIFORM:
+            return game_of(word)
+    return registry.load(USUAL_GAME)
+
+
+def _game_in(path: Path) -> Game:
+    """The game that a file names."""
+    if path.suffix == ".json":
+        return load_model(path).game
+    place = path / "strategy.npz" if path.is_dir() else path
+    with suppress(CounterplayError):
+        name = files.read_header(place, "strategy").get("game")
+        return registry.recorded_game(name, place)
+    return Strategy.load(path).game  # which says what is wrong with it
+
+
+def load_strategy(path: Path, game: Game) -> Strategy:
+    """A saved strategy for `game`, or for another one that its file names."""
+    place = path / "strategy.npz" if path.is_dir() else path
+    same = place.is_file() and files.read_header(place, "strategy").get("game") == game.name
+    return Strategy.load(path, game if same else None)
+
+
+def _name(player: Any) -> str:
+    """How a strategy is called that was read from here."""
+    path = Path(str(player))
+    return path.name if path.is_dir() else path.stem
+
+
+def _no_player(player: Any, found: Any) -> str:
+    what = shown(found) if found is player else f"{shown(player)}, which is {shown(found)}"
+    return (
+        f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
+        f"{what}"
+    )
+
+
+def _no_table(player: Any) -> str:
+    """What to do where a strategy is needed and a bot is none."""
+    name = str(getattr(player, "name", type(player).__name__))
+    word = name if isinstance(player, BotSpec) else getattr(player, "made_from", None)
+    why = (
+        "remembers more than a strategy of a game can say"
+        if getattr(player, "table", None) is not None
+        else "is a program and no table of probabilities"
+    )
+    if word is None:
+        how = (
+            f'cp.play_match("{USUAL_GAME}", "probe", player, 20_000, log="hands.parquet", '
+            f'observer="a"), then cp.learn_model(cp.observe(cp.read_hands("hands.parquet"), '
+            f'{name!r}), cp.load("{USUAL_GAME}"), {name!r})'
+        )
+    else:
+        how = (
+            f"counterplay match probe {shlex.quote(word)} -n 20000 --log hands.parquet "
+            f"--observer a, then counterplay model hands.parquet --player {shlex.quote(name)}"
+        )
+    return f"{name} {why}; take a model of how it plays: {how}"
