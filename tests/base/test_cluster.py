@@ -10,7 +10,7 @@ import pytest
 import counterplay as cp
 from counterplay.base.cluster import connect, current, identity
 from counterplay.base.errors import BadParameter
-from counterplay.cli.cluster import with_address
+from counterplay.cli.options import with_address
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.facts import out, print_json
-from counterplay.cli.support import read_strategy
+from counterplay.cli.display import out, print_json
 
 if TYPE_CHECKING:
     from counterplay.arena.adapt.online import AdaptiveBlock
@@ -52,7 +51,7 @@ def learn(
         target.check()
     try:
         with progress("learning while playing") as tell:
-            foe = bot(opponent, tell)
+            foe = bot(opponent, tell, game)
             player = _player(game, seed, options, memory, tell)
             with _table(as_json) as show:
                 for block in play_adaptive(
@@ -85,11 +84,12 @@ def _player(
     from counterplay.arena.adapt.player import Adaptive
     from counterplay.arena.adapt.portfolio import KNOWN, portfolio
     from counterplay.games.registry import load
+    from counterplay.opponents.players import find_strategy
 
     if memory is not None and memory.suffix != ".parquet":
         raise BadParameter(f"a memory is a file of hands, .parquet, not {memory}")
     safe = options.pop("equilibrium", None)
-    strategy = None if safe is None else read_strategy(str(safe), game)
+    strategy = None if safe is None else find_strategy(str(safe), game)
     known = options.pop("known", None)
     models: Any = KNOWN
     if known is not None:

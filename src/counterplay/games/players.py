@@ -13,7 +13,7 @@ order:
 
 So a name comes before a file that is called the same, which is written `./uniform`.
 
-Rules with players of their own name a subclass of `Players` in their attribute `players`, as
+Rules with players of their own name a subclass of `PlayerResolver` in their attribute `players`, as
 `package.module:Class`.
 """
 
@@ -39,7 +39,7 @@ UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # of a file that is not there, among which to look for a similar name
 
 
-class Players:
+class PlayerResolver:
     """Who can play a game, by word."""
 
     def __init__(self, game: Game) -> None:
@@ -111,23 +111,18 @@ class Players:
     def unknown(self, word: str) -> UnknownName:
         """One sentence about a word that nobody has, with the nearest that somebody has."""
         path, names = Path(word), sorted(self.names())
-        if path.suffix or len(path.parts) > 1:
-            near = _neighbour(path)
-            hint = f"; did you mean {near}?" if near else ","
-            return UnknownName(
-                f"no strategy at {path}{hint} and no player of that name; names are "
-                f"{', '.join(names)}"
-            )
-        near = None if difflib.get_close_matches(word, names, 1, 0.5) else _neighbour(path)
-        there = f"and there is no run folder or file {word!r} here"
-        there += f"; did you mean {near}?" if near else ""
-        return UnknownName(f"{unknown('player', word, names)}; {there}")
+        sentence, near = f"no strategy at {path}: no such file or folder", _neighbour(path)
+        if not path.suffix and len(path.parts) <= 1:
+            sentence = f"{unknown('player', word, names)}; and there is no run folder or file "
+            sentence += f"{word!r} here"
+            near = near if "did you mean" not in sentence else None
+        return UnknownName(f"{sentence}; did you mean {near}?" if near else sentence)
 
 
-def players_of(game: Game) -> Players:
+def players_of(game: Game) -> PlayerResolver:
     """Who can play this game."""
     module, _, name = str(getattr(game.rules, "players", "")).partition(":")
-    made: Players = (getattr(import_module(module), name) if name else Players)(game)
+    made: PlayerResolver = (getattr(import_module(module), name) if name else PlayerResolver)(game)
     return made
 
 

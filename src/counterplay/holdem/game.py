@@ -36,7 +36,7 @@ class HoldemRules:
     abilities = replace(SAMPLED_ONLY, boards=True, bots=True, hands=True, grid=True)
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
-    players = "counterplay.opponents.players:HoldemPlayers"  # bots, in a higher layer
+    players = "counterplay.opponents.players:HoldemResolver"  # bots, in a higher layer
 
     def __init__(self, view: CardView, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:

@@ -20,7 +20,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.games import registry
-from counterplay.games.players import UNIFORM, Players, players_of, strategy_in
+from counterplay.games.players import UNIFORM, PlayerResolver, players_of, strategy_in
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import TableBot, strategy_bot
@@ -30,7 +30,7 @@ from counterplay.opponents.models.model import OpponentModel
 USUAL_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
 
 
-class HoldemPlayers(Players):
+class HoldemResolver(PlayerResolver):
     """Who can play hold'em, by word."""
 
     def names(self) -> Any:
@@ -111,13 +111,13 @@ class HoldemPlayers(Players):
 def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> Any:
     """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
     as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`."""
-    return HoldemPlayers(registry.as_game(game)).player(player, progress)
+    return HoldemResolver(registry.as_game(game)).player(player, progress)
 
 
 def game_of(player: Any) -> Game:
     """The game of a player where nobody names it: that of the file or object, for a bot
     hold'em."""
-    usual = HoldemPlayers(registry.load(USUAL_GAME))
+    usual = HoldemResolver(registry.load(USUAL_GAME))
     kind = usual.kind(player)
     if kind == "name" and str(player).lower() == UNIFORM:
         raise BadParameter(f"{player} needs to know the game: add --game kuhn")
