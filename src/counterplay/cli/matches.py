@@ -145,7 +145,7 @@ def _check_options(
         if b is None:
             from counterplay.opponents.players import game_between
 
-            other = "always-call" if game_between(a).abilities.bots else "uniform"
+            other = "always-call" if game_between([a]).abilities.bots else "uniform"
             words = shlex.join(["counterplay", "match", a, other])
             raise BadParameter(f"{a} against whom? For example: {words}")
         if learner:
@@ -181,11 +181,10 @@ def _match(
 ) -> bool:
     """Play and print; whether it was stopped."""
     from counterplay.arena.match import play_match
-    from counterplay.games.registry import load
     from counterplay.opponents.players import game_between
 
     with share_progress("match") as tell:
-        loaded = game_between(a, b) if game is None else load(game)
+        loaded = game_between((a, b), game)
         try:
             result = play_match(loaded, a, b, hands, seed, tell=tell, **options)
         except Interrupted as stop:

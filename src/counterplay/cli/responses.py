@@ -116,7 +116,7 @@ def respond(
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
     from counterplay.games.players import players_of
-    from counterplay.opponents.players import find_player
+    from counterplay.opponents.players import game_of
     from counterplay.responses.respond import DEFAULT_P
     from counterplay.responses.respond import respond as compute
 
@@ -140,8 +140,9 @@ def respond(
     if folder is not None:
         check_new_run(folder)
     with status(f"loading {model}"):
-        loaded, found = find_player(model, game)
-        opponent = players_of(loaded).strategy(found)
+        loaded = game_of(model, game)
+        known = players_of(loaded)
+        opponent = known.strategy(model)
     chosen = chosen_algorithm(context, algorithm, loaded)
     options = {**_team_of(chosen, use_ray(ray)), **options}
     arguments: dict[str, Any] = {
@@ -162,7 +163,9 @@ def respond(
             limit = max_exploitability
             response = _within(where, lambda: ask(max_exploitability=limit), game, as_json)
         else:
-            believed = trust if confidence is None else _by_observations(found, confidence, trust)
+            believed: Any = trust
+            if confidence is not None:
+                believed = _by_observations(known.find(model), confidence, trust)
             response = interruptible(further, where, lambda: ask(believed, folder=where))
     if max_exploitability is None:
         interruptible(further, where, lambda: _report(response, where, game, as_json))

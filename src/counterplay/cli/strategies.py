@@ -73,14 +73,14 @@ def evaluate(
 ) -> None:
     """Say how good a strategy is: its value and its exploitability, exactly or from below."""
     from counterplay.games.players import players_of
-    from counterplay.opponents.players import find_player
+    from counterplay.opponents.players import game_of
 
-    loaded, found = find_player(strategy, game)
+    loaded = game_of(strategy, game)
     known = players_of(loaded)
     if method == "play" or (method is None and loaded.abilities.keyed):
         if against is not None or backend is not None or flops is not None:
             raise BadParameter("--method play takes --seconds and --seed, and nothing else")
-        print_facts(_by_play(known.strategy(found), seconds, seed), as_json)
+        print_facts(_by_play(known.strategy(strategy), seconds, seed), as_json)
         return
     if method not in (None, "exact"):
         raise BadParameter(f"--method is exact or play, not {method!r}")
@@ -93,7 +93,7 @@ def evaluate(
             raise BadParameter(f"--against is not for hold'em; {words}")
         use_ray(ray)
         with share_progress("tables") as tell:
-            profile = known.measurable(found, tell)
+            profile = known.measurable(strategy, tell)
         print_facts(_by_boards(loaded, profile, options), as_json)
         return
     if ray is not None:
@@ -106,9 +106,9 @@ def evaluate(
                 f"{loaded.name} is too large to evaluate exactly; play it: "
                 f"counterplay match {shlex.quote(strategy)} {_somebody(loaded)}"
             )
-        facts = _exactly(known.strategy(found))
+        facts = _exactly(known.strategy(strategy))
         if against is not None:
-            facts |= _between(known.strategy(found), known.strategy(against), against)
+            facts |= _between(known.strategy(strategy), known.strategy(against), against)
     print_facts(facts, as_json)
 
 
@@ -256,9 +256,9 @@ def show(
     """
     from counterplay.forms.mixture import Mixture
     from counterplay.games.players import players_of
-    from counterplay.opponents.players import find_player
+    from counterplay.opponents.players import game_of
 
-    loaded, found = find_player(strategy, game)
+    loaded = game_of(strategy, game)
     known = players_of(loaded)
     if not loaded.abilities.grid:
         why = f"the strategy is for {loaded.name}, which is no hold'em"
@@ -270,9 +270,9 @@ def show(
     filtered = any(given is not None for given in (player, street, infoset, table))
     if loaded.abilities.grid and not filtered:
         with share_progress("tables") as tell:
-            profile = known.measurable(found, tell)
+            profile = known.measurable(strategy, tell)
     if not (loaded.abilities.grid and not filtered) or isinstance(profile, Mixture):
-        profile = known.strategy(found)
+        profile = known.strategy(strategy)
     seat = getattr(profile, "player", None)
     if seat is not None and not as_json:
         out.print(f"Meant for {seat_text(loaded, seat)}; the other is the model it responds to.")

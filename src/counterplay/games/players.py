@@ -64,8 +64,20 @@ class PlayerResolver:
         found = strategy_in(self.find(player))
         if isinstance(found, KeyedStrategy) and self.game.abilities.listed:
             found = found.on(self.game)  # carried over to the tree
-        check_same_game(self.game, found.one if isinstance(found, Mixture) else found)
-        return found
+        return self.checked(found, player)
+
+    def checked(self, strategy: Strategy | Mixture, player: Any) -> Strategy | Mixture:
+        """The strategy of a player, where it belongs to the game."""
+        one = strategy.one if isinstance(strategy, Mixture) else strategy
+        try:
+            check_same_game(self.game, one)
+        except BadStrategy:
+            if self.kind(player) != "path":
+                raise
+            raise BadStrategy(
+                f"{player}: a strategy for {one.game.name}, not for {self.game.name}"
+            ) from None
+        return strategy
 
     def find(self, player: Any) -> Any:
         """What a word stands for; an object stands for itself."""

@@ -9,6 +9,7 @@ probabilities; Sparbot has one that can be measured, but remembers more than a s
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ from counterplay.base.errors import BadParameter, BadStrategy, CounterplayError,
 from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
-from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.forms.strategy import Strategy
 from counterplay.games import registry
-from counterplay.games.players import UNIFORM, PlayerResolver, players_of, strategy_in
+from counterplay.games.players import UNIFORM, PlayerResolver, as_strategy, players_of, strategy_in
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.bots.spec import BotSpec
 from counterplay.opponents.bots.table import TableBot, strategy_bot
@@ -41,10 +42,8 @@ class HoldemResolver(PlayerResolver):
 
     def read(self, path: Path) -> Strategy | OpponentModel:
         """For any number of buckets: what needs those of the game says so."""
-        if path.suffix == ".json":
-            same = files.read_json(path).get("game") == self.game.name
-            return load_model(path, self.game if same else None)
-        return load_strategy(path, self.game)
+        game = self.game if _game_name(path) == self.game.name else None
+        return load_model(path, game) if path.suffix == ".json" else Strategy.load(path, game)
 
     def player(self, player: Any, progress: Tell = untold) -> Any:
         """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
@@ -84,15 +83,13 @@ class HoldemResolver(PlayerResolver):
             return found.table
         if callable(getattr(found, "act", None)) and getattr(found, "strategy", None) is None:
             raise BadStrategy(_no_table(found))
-        strategy = strategy_in(found)
-        check_same_game(self.game, strategy.one if isinstance(strategy, Mixture) else strategy)
-        return strategy
+        return self.checked(strategy_in(found), player)
 
     def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
         found = self.find(player)
         if isinstance(found, BotSpec | TableBot) and found.strategy is None:
             raise BadStrategy(_no_table(found))
-        return super().strategy(found, progress)
+        return super().strategy(player, progress)
 
     def user_defined(self, word: str) -> Any:
         """A class, made without arguments; a function that makes a bot or a strategy; a bot, a
@@ -114,9 +111,11 @@ def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> 
     return HoldemResolver(registry.as_game(game)).player(player, progress)
 
 
-def game_of(player: Any) -> Game:
-    """The game of a player where nobody names it: that of the file or object, for a bot
+def game_of(player: Any, game: Game | str | None = None) -> Game:
+    """The game that is named, else that of the player: of his file or object, for a bot
     hold'em."""
+    if game is not None:
+        return registry.as_game(game, player)
     usual = HoldemResolver(registry.load(USUAL_GAME))
     kind = usual.kind(player)
     if kind == "name" and str(player).lower() == UNIFORM:
@@ -127,43 +126,48 @@ def game_of(player: Any) -> Game:
     return own if isinstance(own, Game) else usual.game
 
 
-def find_player(player: Any, game: Game | str | None = None) -> tuple[Game, Any]:
-    """The game, as `game_of` where nobody names it, and what the player is, which can be given to
-    `players_of(game)`."""
-    loaded = game_of(player) if game is None else registry.as_game(game, player)
-    return loaded, players_of(loaded).find(player)
-
-
 def find_strategy(player: Any, game: Game | str | None = None) -> Strategy:
     """A player as a strategy of the game, as `game_of` where nobody names it."""
-    loaded, found = find_player(player, game)
-    return players_of(loaded).strategy(found)
+    return as_strategy(game_of(player, game), player)
 
 
-def game_between(*words: str) -> Game:
-    """The game of the first who is of one game only, else hold'em."""
+def game_between(words: Sequence[str], game: str | None = None) -> Game:
+    """The game that is named, where no file is for another one; else that of the first who has
+    one of his own, or hold'em."""
+    if game is None:
+        own = [word for word in words if word.lower() != UNIFORM]
+        return game_of(own[0]) if own else registry.load(USUAL_GAME)
+    loaded = registry.load(game)
     for word in words:
-        if word.lower() != UNIFORM:
-            return game_of(word)
-    return registry.load(USUAL_GAME)
+        name = _game_name(Path(word)) if players_of(loaded).kind(word) == "path" else None
+        if name not in (None, loaded.name):
+            raise BadStrategy(f"{word}: a strategy for {name}, not for {loaded.name}")
+    return loaded
+
+
+def _game_name(path: Path) -> str | None:
+    """The game that a file names, where it can be read."""
+    with suppress(CounterplayError):
+        name = _header(path).get("game")
+        return name if isinstance(name, str) else None
+    return None
+
+
+def _header(path: Path) -> dict[str, Any]:
+    if path.suffix == ".json":
+        return files.read_json(path)
+    return files.read_header(path / "strategy.npz" if path.is_dir() else path, "strategy")
 
 
 def _game_in(path: Path) -> Game:
-    """The game that a file names."""
-    if path.suffix == ".json":
-        return load_model(path).game
-    place = path / "strategy.npz" if path.is_dir() else path
+    """The game of a file."""
+    name = _game_name(path)
     with suppress(CounterplayError):
-        name = files.read_header(place, "strategy").get("game")
-        return registry.recorded_game(name, place)
-    return Strategy.load(path).game  # which says what is wrong with it
-
-
-def load_strategy(path: Path, game: Game) -> Strategy:
-    """A saved strategy for `game`, or for another one that its file names."""
-    place = path / "strategy.npz" if path.is_dir() else path
-    same = place.is_file() and files.read_header(place, "strategy").get("game") == game.name
-    return Strategy.load(path, game if same else None)
+        if name is not None:
+            return registry.recorded_game(name, path)
+    return (load_model if path.suffix == ".json" else Strategy.load)(
+        path
+    ).game
 
 
 def _name(player: Any) -> str:
