@@ -19,7 +19,7 @@ import typer
 
 from counterplay.base.counting import listen
 from counterplay.base.errors import BadParameter, CounterplayError
-from counterplay.base.own import own_file_at_fault, own_reason
+from counterplay.base.own import is_own, own_file_at_fault, own_reason
 from counterplay.base.registry import one_line, package_at_fault
 from counterplay.cli import (
     acpc,
@@ -255,8 +255,9 @@ def serve(
     places: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[RUN|STRATEGY|FOLDER]...",
-            help="What to look into (default: runs and results, where they are).",
+            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME]...",
+            help="What to look into (default: runs and results, where they are), and bots of your "
+            "own to play.",
         ),
     ] = None,
     host: Annotated[
@@ -280,7 +281,11 @@ def serve(
 
     found = places or [Path(name) for name in USUAL if Path(name).is_dir()]
     for place in found:
-        if not place.exists():
+        if is_own(str(place)):
+            from counterplay.opponents.players import bot
+
+            bot(str(place))  # says what is wrong with it
+        elif not place.exists():
             raise BadParameter(f"{place}: no such file or folder")
     check_can_write(keep)
     serve(Wish(tuple(found), keep, host, port, browser))

@@ -11,7 +11,8 @@ order:
 4. a path: a strategy file, or the folder of a run or of a response; in hold'em also a model;
 5. a name in capitals.
 
-So a name comes before a file that is called the same, which is written `./uniform`.
+So a name comes before a file that is called the same, which is written `./uniform`. A `Path` is
+a path, whatever it is called.
 
 Rules with players of their own name a subclass of `PlayerResolver` in their attribute `players`, as
 `package.module:Class`.
@@ -97,13 +98,14 @@ class PlayerResolver:
         """Which of the ways to write a player this is; None for a word that nobody has."""
         if not isinstance(player, str | Path):
             return "object"
-        if is_own(str(player)):
+        word = player if isinstance(player, str) else None
+        if word is not None and is_own(word):
             return "user-defined"
-        if isinstance(player, str) and player in self.names():
+        if word is not None and word in self.names():
             return "name"
         if str(player) and os.path.exists(player):
             return "path"
-        return "name" if isinstance(player, str) and player.lower() in self.names() else None
+        return "name" if word is not None and word.lower() in self.names() else None
 
     def named(self, name: str) -> Any:
         """Whom one of `names`, in small letters, stands for."""

@@ -111,6 +111,11 @@ def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> 
     return HoldemResolver(registry.as_game(game)).player(player, progress)
 
 
+def kind_of(word: str) -> str | None:
+    """Which way to write a player of hold'em this is: "user-defined", "name", "path" or None."""
+    return HoldemResolver(registry.load(USUAL_GAME)).kind(word)
+
+
 def game_of(player: Any, game: Game | str | None = None) -> Game:
     """The game that is named, else that of the player: of his file or object, for a bot
     hold'em."""
@@ -165,9 +170,7 @@ def _game_in(path: Path) -> Game:
     with suppress(CounterplayError):
         if name is not None:
             return registry.recorded_game(name, path)
-    return (load_model if path.suffix == ".json" else Strategy.load)(
-        path
-    ).game
+    return (load_model if path.suffix == ".json" else Strategy.load)(path).game
 
 
 def _name(player: Any) -> str:
