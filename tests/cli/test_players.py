@@ -4,7 +4,7 @@ cannot be done is said in one sentence."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Path]:
+def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     """The folder, where boards are not walked and Sparbot is another table."""
 
     def walk(game: Any, questions: list[Any], *_: Any, **__: Any) -> list[float]:
@@ -66,7 +66,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Path]:
     monkeypatch.setattr("counterplay.evaluation.boards.values_by_board", walk)
     monkeypatch.setattr("counterplay.opponents.bots.sparbot.build.sparbot_table", lambda *_: table)
     monkeypatch.chdir(folder)
-    yield folder
+    return folder
 
 
 COMMANDS: dict[str, Callable[[str, Path], list[str]]] = {

@@ -166,7 +166,7 @@ def respond(
             believed: Any = trust
             if confidence is not None:
                 believed = _by_observations(known.find(model), confidence, trust)
-            response = interruptible(further, where, lambda: ask(believed, folder=where))
+            response = interruptible(further, where, lambda: ask(p=believed, folder=where))
     if max_exploitability is None:
         interruptible(further, where, lambda: _report(response, where, game, as_json))
     else:

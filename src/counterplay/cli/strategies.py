@@ -143,7 +143,7 @@ def _between(one: Any, other: Any, against: str) -> dict[str, float]:
     from counterplay.evaluation.exact import expected_value
     from counterplay.forms.strategy import seats_between
 
-    facts = {}
+    facts: dict[str, float] = {}
     for player in seats_between(one, other):
         text = f"value as {one.game.seats[player]} against {against}"
         value = expected_value(one.game, other.replace(one, player))[player]

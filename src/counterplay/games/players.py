@@ -23,7 +23,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Container
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class PlayerResolver:
     def __init__(self, game: Game) -> None:
         self.game = game
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """Whom the game knows by name."""
         return (UNIFORM,)
 
@@ -62,10 +62,10 @@ class PlayerResolver:
 
     def measurable(self, player: Any, progress: Tell = untold) -> Any:
         """What can be measured in the game: a strategy, or a `Mixture` of two."""
-        found = strategy_in(self.find(player))
-        if isinstance(found, KeyedStrategy) and self.game.abilities.listed:
-            found = found.on(self.game)  # carried over to the tree
-        return self.checked(found, player)
+        strategy = strategy_in(self.find(player))
+        if isinstance(strategy, KeyedStrategy) and self.game.abilities.listed:
+            strategy = strategy.on(self.game)  # carried over to the tree
+        return self.checked(strategy, player)
 
     def checked(self, strategy: Strategy | Mixture, player: Any) -> Strategy | Mixture:
         """The strategy of a player, where it belongs to the game."""
@@ -96,16 +96,7 @@ class PlayerResolver:
 
     def kind(self, player: Any) -> str | None:
         """Which of the ways to write a player this is; None for a word that nobody has."""
-        if not isinstance(player, str | Path):
-            return "object"
-        word = player if isinstance(player, str) else None
-        if word is not None and is_own(word):
-            return "user-defined"
-        if word is not None and word in self.names():
-            return "name"
-        if str(player) and os.path.exists(player):
-            return "path"
-        return "name" if word is not None and word.lower() in self.names() else None
+        return kind_of(player, self.names())
 
     def named(self, name: str) -> Any:
         """Whom one of `names`, in small letters, stands for."""
@@ -131,6 +122,20 @@ class PlayerResolver:
             sentence += f"{word!r} here"
             near = near if "did you mean" not in sentence else None
         return UnknownName(f"{sentence}; did you mean {near}?" if near else sentence)
+
+
+def kind_of(player: Any, names: Container[str]) -> str | None:
+    """Which of the ways to write a player this is, where these names are known."""
+    if not isinstance(player, str | Path):
+        return "object"
+    word = player if isinstance(player, str) else os.sep
+    if is_own(word):
+        return "user-defined"
+    if os.sep not in word and word in names:
+        return "name"
+    if str(player) and os.path.exists(player):
+        return "path"
+    return "name" if os.sep not in word and word.lower() in names else None
 
 
 def players_of(game: Game) -> PlayerResolver:

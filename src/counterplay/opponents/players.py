@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterplay.base import files
 from counterplay.base.errors import BadParameter, BadStrategy, CounterplayError, shown
@@ -20,13 +20,13 @@ from counterplay.base.progress import Tell, untold
 from counterplay.forms.game import Game
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.strategy import Strategy
-from counterplay.games import registry
+from counterplay.games import players, registry
 from counterplay.games.players import UNIFORM, PlayerResolver, as_strategy, players_of, strategy_in
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.bots.spec import BotSpec
-from counterplay.opponents.bots.table import TableBot, strategy_bot
-from counterplay.opponents.models.file import load_model
-from counterplay.opponents.models.model import OpponentModel
+
+if TYPE_CHECKING:
+    from counterplay.opponents.models.model import OpponentModel
 
 USUAL_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
 
@@ -42,12 +42,13 @@ class HoldemResolver(PlayerResolver):
 
     def read(self, path: Path) -> Strategy | OpponentModel:
         """For any number of buckets: what needs those of the game says so."""
-        game = self.game if _game_name(path) == self.game.name else None
-        return load_model(path, game) if path.suffix == ".json" else Strategy.load(path, game)
+        return _load(path, self.game if _game_name(path) == self.game.name else None)
 
     def player(self, player: Any, progress: Tell = untold) -> Any:
         """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
         hears how far that is."""
+        from counterplay.opponents.bots.table import strategy_bot
+
         found = self.find(player)
         if isinstance(found, BotSpec):
             found.prepare(progress)
@@ -70,26 +71,29 @@ class HoldemResolver(PlayerResolver):
 
     def measurable(self, player: Any, progress: Tell = untold) -> Any:
         """A strategy, a `Mixture`, or the table of a bot that remembers more than a strategy."""
-        found = self.find(player)
-        if isinstance(found, BotSpec):
-            if found.strategy is not None:
-                return found.strategy(self.game)
-            if found.table is None:
+        return self._in_game(self.find(player), player, progress, strategy_only=False)
+
+    def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
+        found = self._in_game(self.find(player), player, progress, strategy_only=True)
+        strategy: Strategy = found.strategy() if isinstance(found, Mixture) else found
+        return strategy
+
+    def _in_game(self, found: Any, player: Any, progress: Tell, strategy_only: bool) -> Any:
+        """What a player is in this game; a bot that is none is refused before it is built."""
+        from counterplay.opponents.bots.table import TableBot
+
+        if isinstance(found, BotSpec) and found.strategy is not None:
+            return found.strategy(self.game)
+        bot = isinstance(found, BotSpec) or callable(getattr(found, "act", None))
+        if bot and getattr(found, "strategy", None) is None:
+            if strategy_only or getattr(found, "table", None) is None:
                 raise BadStrategy(_no_table(found))
-            found = TableBot(found.name, found.table(progress))
-        if isinstance(found, TableBot) and found.strategy is None:
+            if isinstance(found, BotSpec):
+                found = TableBot(found.name, found.table(progress))  # type: ignore[misc]
             if found.betting != self.game.rules.betting:
                 raise BadStrategy(f"{found.name} was made for other betting than {self.game.name}")
             return found.table
-        if callable(getattr(found, "act", None)) and getattr(found, "strategy", None) is None:
-            raise BadStrategy(_no_table(found))
         return self.checked(strategy_in(found), player)
-
-    def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
-        found = self.find(player)
-        if isinstance(found, BotSpec | TableBot) and found.strategy is None:
-            raise BadStrategy(_no_table(found))
-        return super().strategy(player, progress)
 
     def user_defined(self, word: str) -> Any:
         """A class, made without arguments; a function that makes a bot or a strategy; a bot, a
@@ -113,7 +117,7 @@ def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> 
 
 def kind_of(word: str) -> str | None:
     """Which way to write a player of hold'em this is: "user-defined", "name", "path" or None."""
-    return HoldemResolver(registry.load(USUAL_GAME)).kind(word)
+    return players.kind_of(word, BOTS)
 
 
 def game_of(player: Any, game: Game | str | None = None) -> Game:
@@ -121,12 +125,12 @@ def game_of(player: Any, game: Game | str | None = None) -> Game:
     hold'em."""
     if game is not None:
         return registry.as_game(game, player)
-    usual = HoldemResolver(registry.load(USUAL_GAME))
-    kind = usual.kind(player)
+    kind = players.kind_of(player, BOTS)
     if kind == "name" and str(player).lower() == UNIFORM:
         raise BadParameter(f"{player} needs to know the game: add --game kuhn")
     if kind == "path":
         return _game_in(Path(player))
+    usual = HoldemResolver(registry.load(USUAL_GAME))
     own = getattr(usual.find(player), "game", None)
     return own if isinstance(own, Game) else usual.game
 
@@ -170,7 +174,15 @@ def _game_in(path: Path) -> Game:
     with suppress(CounterplayError):
         if name is not None:
             return registry.recorded_game(name, path)
-    return (load_model if path.suffix == ".json" else Strategy.load)(path).game
+    return _load(path).game  # says what is wrong with it
+
+
+def _load(path: Path, game: Game | None = None) -> Strategy | OpponentModel:
+    if path.suffix != ".json":
+        return Strategy.load(path, game)
+    from counterplay.opponents.models.file import load_model
+
+    return load_model(path, game)
 
 
 def _name(player: Any) -> str:

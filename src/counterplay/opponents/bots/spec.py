@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterplay.base.progress import Tell
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.table import Table
+
+if TYPE_CHECKING:
+    from counterplay.holdem.table import Table
 
 
 def _nothing(tell: Tell) -> None:
