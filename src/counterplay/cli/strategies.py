@@ -100,15 +100,14 @@ def evaluate(
         raise BadParameter(f"--ray is for hold'em here; {loaded.name} is evaluated at once")
     if options:
         raise BadParameter(f"--{next(iter(options))} is for hold'em, not for {loaded.name}")
+    if not loaded.abilities.exact:
+        words = shlex.join(["counterplay", "match", strategy, "uniform", "--game", loaded.name])
+        raise BadParameter(f"{loaded.name} is too large to evaluate exactly; play it: {words}")
     with status(f"evaluating {strategy}"):
-        if not loaded.abilities.exact:
-            raise BadParameter(
-                f"{loaded.name} is too large to evaluate exactly; play it: "
-                f"counterplay match {shlex.quote(strategy)} {_somebody(loaded)}"
-            )
-        facts = _exactly(known.strategy(strategy))
+        profile = known.strategy(strategy)
+        facts = _exactly(profile)
         if against is not None:
-            facts |= _between(known.strategy(strategy), known.strategy(against), against)
+            facts |= _between(profile, known.strategy(against), against)
     print_facts(facts, as_json)
 
 
@@ -195,11 +194,6 @@ def _best_of(game: Any, player: int) -> str:
     return named(f"best response of {game.seats[player]}", f"best_response_of_player_{player + 1}")
 
 
-def _somebody(game: Any) -> str:
-    """Whom to play: a bot where there are any, else another strategy."""
-    return "always-call" if game.abilities.bots else f"uniform --game {shlex.quote(game.name)}"
-
-
 def _one_seat(response: Any) -> dict[str, Any]:
     """What is to be said of a strategy for one seat."""
     from counterplay.evaluation.exact import best_response
@@ -208,12 +202,11 @@ def _one_seat(response: Any) -> dict[str, Any]:
     game, player = response.game, response.player
     value = game_value(game) * (1 if player == 0 else -1)
     worst = -best_response(game, response, 1 - player).value
+    risk = max(value - worst, 0.0)
     return {
         "meant for": f"{seat_text(game, player)}; the other is the model it responds to",
         "worst case": worst,
-        named("exploitability, below the value of the game", "exploitability"): max(
-            value - worst, 0.0
-        ),
+        named("exploitability, below the value of the game", "exploitability"): risk,
     }
 
 
@@ -268,18 +261,18 @@ def show(
     else:
         refuse_given(context, ["board"], "--board goes with --cards")
     filtered = any(given is not None for given in (player, street, infoset, table))
-    if loaded.abilities.grid and not filtered:
-        with share_progress("tables") as tell:
-            profile = known.measurable(strategy, tell)
-    if not (loaded.abilities.grid and not filtered) or isinstance(profile, Mixture):
-        profile = known.strategy(strategy)
+    grid = loaded.abilities.grid and not filtered
+    with share_progress("tables") as tell:
+        profile = (known.measurable if grid else known.strategy)(strategy, tell)
+    if isinstance(profile, Mixture):
+        profile = profile.strategy()
     seat = getattr(profile, "player", None)
     if seat is not None and not as_json:
         out.print(f"Meant for {seat_text(loaded, seat)}; the other is the model it responds to.")
     if cards is not None:
         _one_decision(loaded, profile, cards, board, betting, as_json)
         return
-    if loaded.abilities.grid and not filtered:
+    if grid:
         _grid(loaded, profile, strategy, betting, picture, as_json)
         return
     refuse_given(context, ["betting", "picture"], "these are rows of a table")
