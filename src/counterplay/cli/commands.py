@@ -233,9 +233,10 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
+        name = ["--game", result.game.name] if is_own(result.game.name) else []
         if result.game.abilities.bots:
             out.print(f"play it: counterplay match {shlex.quote(str(folder))} always-call")
-        out.print(f"look at it: counterplay show {shlex.quote(str(folder))}")
+        out.print(f"look at it: {shlex.join(['counterplay', 'show', str(folder), *name])}")
     found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets
     if result.game.abilities.keyed:
         out.print(f"{found:,} information sets were found, without a tree")

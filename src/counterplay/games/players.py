@@ -116,12 +116,14 @@ class PlayerResolver:
     def unknown(self, word: str) -> UnknownName:
         """One sentence about a word that nobody has, with the nearest that somebody has."""
         path, names = Path(word), sorted(self.names())
-        sentence, near = f"no strategy at {path}: no such file or folder", _neighbour(path)
-        if not path.suffix and len(path.parts) <= 1:
-            sentence = f"{unknown('player', word, names)}; and there is no run folder or file "
-            sentence += f"{word!r} here"
-            near = near if "did you mean" not in sentence else None
-        return UnknownName(f"{sentence}; did you mean {near}?" if near else sentence)
+        near = _neighbour(path)
+        if path.suffix or len(path.parts) > 1:
+            hint = f"; did you mean {near}?" if near else "."
+            sentence = f"no strategy at {path}: no such file or folder{hint} Known players: "
+            return UnknownName(sentence + ", ".join(names))
+        sentence = f"{unknown('player', word, names)}; and there is no run folder or file {word!r} "
+        hint = f"; did you mean {near}?" if near and "did you mean" not in sentence else ""
+        return UnknownName(f"{sentence}here{hint}")
 
 
 def kind_of(player: Any, names: Container[str]) -> str | None:
