@@ -30,8 +30,8 @@ from counterplay.holdem_match.deals import session_deals
 from counterplay.holdem_match.luck_adjustment import HandLuckAdjustment
 from counterplay.holdem_match.referee import PlayedHand, play_hands, start_bots
 from counterplay.match.play import play_match
-from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.table import strategy_bot
+from counterplay.opponents.players import bot
 from counterplay.responses.safe import SafePlayer
 
 HANDS = 20_000

@@ -22,7 +22,7 @@ from counterplay.holdem.table import strategy_table
 from counterplay.holdem.walk.exact import new_desk
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.listing import Listing, new_listing, new_scratch
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 
 OUT = Path(__file__).parent / "by_board.csv"
 HANDS = 2_000_000

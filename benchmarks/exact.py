@@ -21,7 +21,7 @@ from benchmarks.measure import write_rows
 from counterplay.evaluation.boards import ValueAsked, values_by_board
 from counterplay.holdem.table import Table, strategy_table
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_device, on_processors
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 
 OUT = Path(__file__).parent / "exact.csv"
 DEFAULT = ("always-fold", "always-call", "always-raise")

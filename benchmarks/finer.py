@@ -7,7 +7,7 @@ import sys
 
 from counterplay.forms.registry import load
 from counterplay.match.play import play_match
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 from counterplay.solvers.run import solve
 
 TEN = 2_000_000  # iterations of external sampling with 10 buckets

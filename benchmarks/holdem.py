@@ -17,7 +17,7 @@ from counterplay.forms.strategy import Strategy
 from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
 from counterplay.holdem.tables import TABLES, strengths
 from counterplay.match.play import play_match
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 from counterplay.solvers.algorithms import new_solver
 
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")

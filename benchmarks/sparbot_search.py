@@ -33,7 +33,6 @@ from counterplay.forms.strategy import Strategy
 from counterplay.holdem.tables import strengths
 from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
 from counterplay.match.play import play_match
-from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.bots.sparbot.build import (
     AS_THIRD,
     CALLED,
@@ -47,6 +46,7 @@ from counterplay.opponents.bots.table import TableBot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import observe
+from counterplay.opponents.players import bot
 from counterplay.responses.respond import respond
 from counterplay.solvers.run import solve
 

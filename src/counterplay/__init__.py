@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from counterplay.opponents.bots.bot import Bot as Bot
     from counterplay.opponents.bots.bot import Ending as Ending
     from counterplay.opponents.bots.bot import View as View
-    from counterplay.opponents.bots.registry import bot as bot
     from counterplay.opponents.bots.text import ending as ending
     from counterplay.opponents.bots.text import settle as settle
     from counterplay.opponents.bots.text import view as view
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from counterplay.opponents.models.model import OpponentModel as OpponentModel
     from counterplay.opponents.models.model import learn_model as learn_model
     from counterplay.opponents.models.observe import observe as observe
+    from counterplay.opponents.players import bot as bot
     from counterplay.parallel.ray_cluster import on_ray as on_ray
     from counterplay.responses.confidence import confidence as confidence
     from counterplay.responses.frontier import Frontier as Frontier
@@ -93,7 +93,7 @@ _WHERE = {
     "play_match": "match.play",
     "portfolio": "adaptive.portfolio",
     "OpponentModel": "opponents.models.model",
-    "bot": "opponents.bots.registry",
+    "bot": "opponents.players",
     "learn_model": "opponents.models.model",
     "load_model": "opponents.models.file",
     "observe": "opponents.models.observe",

@@ -158,7 +158,7 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--t-hand", "0"], "milliseconds above 0"),
         (["deal", "wait", "wait", "--host", "256.1.1.1"], "cannot listen at 256.1.1.1"),
         (["play", "localhost", "70000", "--player", "always-call"], "a port is"),
-        (["play", "localhost", "1", "--player", "nobody"], "unknown bot 'nobody'"),
+        (["play", "localhost", "1", "--player", "nobody"], "unknown player 'nobody'"),
         (["play", "localhost", "1", "--player", "poki", "--thinking", "3"], "does not learn"),
         (["bots", "wait"], "none of ours"),
         (["bots", "nobody"], "unknown player 'nobody'"),

@@ -84,7 +84,9 @@ def test_solve_shows_the_seat(tmp_path: Path) -> None:
 def test_what_a_game_cannot_do_is_refused(tmp_path: Path) -> None:
     done = typed(tmp_path, "evaluate", "uniform", "--game", "vast")
     assert done.code == 2
-    assert "too large to evaluate exactly; play it: counterplay match uniform OTHER" in done.stderr
+    play = "counterplay match uniform uniform --game vast"
+    assert f"too large to evaluate exactly; play it: {play}" in done.stderr
+    assert typed(tmp_path, *play.split()[1:], "-n", "50").code == 0  # works as printed
     done = typed(tmp_path, "solve", "vast", "-a", "cfr+")
     assert done.code == 2
     assert "vast is too large for" in done.stderr

@@ -286,7 +286,7 @@ def test_stopping_before_anything_was_played_says_so(
     def stop(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli_matches, "_players", stop)
+    monkeypatch.setattr("counterplay.opponents.players.game_between", stop)
     done = inside(tmp_path, "match", "probe", "uniform")
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.strip() == "stopped before a hand was played; there is no result"
@@ -415,7 +415,7 @@ MISTAKES = [
     (["match", "n" * 300, "probe"], "n" * 300),
     (["match", "n" * 300 + ".npz", "probe"], "n" * 300),
     (["match", "n" * 5000, "--learn"], "n" * 300),
-    (["match", "", "probe"], "unknown bot"),
+    (["match", "", "probe"], "unknown player"),
     (["match", "probe", "always-call", "--learn"], "one opponent"),
     (["match", "probe", "--learn", "--duplicate"], "leave out --duplicate"),
     (["match", "probe", "--learn", "--no-duplicate"], "leave out --no-duplicate"),

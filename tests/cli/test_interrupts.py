@@ -250,7 +250,7 @@ QUIET = {
         ["evaluate", "uniform", "--game", "kuhn"],
         "counterplay.evaluation.exact.expected_value",
     ),
-    "show": (["show", "x.npz"], "counterplay.cli.show.read_strategy"),
+    "show": (["show", "x.npz"], "counterplay.opponents.players.game_of"),
     "model": (
         ["model", "x.parquet", "--player", "y"],
         "counterplay.opponents.hands.parquet.read_any",

@@ -28,7 +28,7 @@ from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.listing import new_listing, new_scratch
 from counterplay.holdem.walk.shape import LANES, streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
-from counterplay.opponents.bots.registry import bot
+from counterplay.opponents.players import bot
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from counterplay.holdem_match.referee import play_hands
 from counterplay.match.play import MatchSchedule, StrategyMatch
 from counterplay.match.result import ENOUGH_SESSIONS, Estimate, estimate, half_width
 from counterplay.match.tally import Tally, tally
-from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.players import bot
 
 PAIRS = [
     ("probe", "always-fold"),
@@ -41,7 +41,7 @@ TOLERANCE = 0.015
 
 @cache
 def _player(name: str) -> Any:
-    return as_bot(strategy(1)) if name == "careful" else as_bot(name)
+    return bot(strategy(1)) if name == "careful" else bot(name)
 
 
 def _holds(found: Estimate, truth: float) -> bool:

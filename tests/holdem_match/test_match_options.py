@@ -215,7 +215,11 @@ def test_bad_players(game: cp.Game, random10: cp.Strategy, tmp_path: Path) -> No
         "holdem",
         kind=BadStrategy,
     )
-    bad(lambda: cp.play_match(kuhn, cp.Strategy.uniform(kuhn), "probe", 10), kind=BadStrategy)
+    bad(
+        lambda: cp.play_match(kuhn, cp.Strategy.uniform(kuhn), "probe", 10),
+        "unknown player 'probe'",
+        kind=UnknownName,
+    )
     three = cp.load("kuhn(players=3)")
     bad(
         lambda: cp.play_match(three, cp.Strategy.uniform(three), cp.Strategy.uniform(three), 10),

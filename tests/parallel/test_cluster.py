@@ -9,7 +9,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.cli.cluster import with_address
+from counterplay.cli.options import with_address
 from counterplay.parallel.ray_cluster import connect, current, identity
 
 

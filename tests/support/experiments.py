@@ -30,9 +30,9 @@ from counterplay.experiments.paper import (
     sizes,
     table2,
 )
-from counterplay.opponents.bots.registry import bot as real_bot
 from counterplay.opponents.bots.simple import simple_bot
 from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.players import bot as real_bot
 
 NAMES = tuple(experiments())
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}

@@ -16,9 +16,9 @@ from counterplay.holdem_match.deals import deal_seeds, session_deals
 from counterplay.holdem_match.players import check_betting, only_seat
 from counterplay.holdem_match.referee import ask_bot, play_session, settle_deal, tell_bot
 from counterplay.opponents.bots.bot import Ending, View
-from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.text import nodes_by_history
 from counterplay.opponents.hands.records import parse_cards
+from counterplay.opponents.players import bot
 
 SEEDS_AT_ONCE = 1_000
 NOTHING = "no cards"
@@ -38,7 +38,7 @@ class AcpcPlayer:
     """
 
     def __init__(self, player: Any, seed: int = 0, tell: Tell = untold) -> None:
-        self.bot = as_bot(player, tell)
+        self.bot = bot(player, tell)
         self.seed = seed
         check_betting(LIMIT, (self.bot,))
         if only_seat(self.bot, None) is not None:

@@ -16,8 +16,9 @@ from typing import IO
 
 from counterplay.base.disk import reason
 from counterplay.base.errors import BadParameter, CounterplayError, unknown, whole_number
-from counterplay.base.own import is_own, split_own
+from counterplay.base.own import split_own
 from counterplay.opponents.bots.registry import BOTS
+from counterplay.opponents.players import kind_of
 
 WAIT = "wait"  # for somebody to connect
 ADAPTIVE = "adaptive"
@@ -39,10 +40,10 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
     the random numbers of our players."""
     if text == WAIT:
         return Sitter(f"player{number}", None)
-    path = Path(text)
-    if is_own(text):
+    path, kind = Path(text), kind_of(text)
+    if kind == "user-defined":
         return Sitter(_clean(split_own(text)[1]), our_command(text, seed))
-    if text in BOTS or (os.path.exists(text) and not _runs(path)):
+    if kind == "name" or (kind == "path" and not _runs(path)):
         name = _clean(path.stem if path.suffix else path.name)
         return Sitter(name, our_command(text, seed), (text, seed) if _may_be_guest(text) else None)
     try:
@@ -59,7 +60,7 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
 def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
     """Plays one of ours when host and port are added."""
     whole_number(seed, 0, None, "seed")
-    if player not in BOTS:
+    if kind_of(player) != "name":
         player = os.path.abspath(player)
     start = (sys.executable, "-m", "counterplay.cli", "acpc", "play")
     return (*start, "--player", player, "--seed", str(seed))
@@ -68,7 +69,8 @@ def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
 def _may_be_guest(text: str) -> bool:
     """Whether he runs no code but ours and never thinks for long, so that a dealer whose process
     he shares can keep time."""
-    return text not in BOTS or (text in BOTS.built_in() and text != ADAPTIVE)
+    name = text.lower()
+    return kind_of(text) != "name" or (name in BOTS.built_in() and name != ADAPTIVE)
 
 
 def _runs(path: Path) -> bool:

@@ -28,7 +28,7 @@ from counterplay.kernels.rng import check_seed
 from counterplay.match.play import blocks, check_hands
 from counterplay.match.result import Adjusted, estimate, half_width
 from counterplay.match.tally import tally
-from counterplay.opponents.bots.registry import as_bot
+from counterplay.opponents.players import bot
 from counterplay.parallel.stopping import stop_signals
 
 
@@ -77,7 +77,7 @@ def play_adaptive(
     target = new_log(log, observer)
     if target is not None:
         target.check()
-    foe = as_bot(opponent, tell)
+    foe = bot(opponent, tell)
     if only_seat(None, foe) is not None:
         raise BadStrategy(
             "an adaptive player plays in both seats, and this opponent is a response for one; "

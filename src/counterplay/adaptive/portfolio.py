@@ -22,12 +22,13 @@ from counterplay.evaluation.pairs import can_pair, worth_against
 from counterplay.forms.game import Game
 from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games.players import as_strategy
 from counterplay.match.play import play_match
 from counterplay.opponents.bots.registry import BOTS
 from counterplay.opponents.hands.parquet import read_hands
-from counterplay.opponents.models.file import load_model
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import check_limit, observe
+from counterplay.opponents.players import kind_of
 from counterplay.responses.respond import respond
 from counterplay.solvers.limits import Progress
 from counterplay.solvers.run import solve
@@ -138,10 +139,8 @@ def _models(models: Any) -> dict[str, Strategy | None]:
         models = [str(models)]
     names = [str(name) for name in models]
     for name in names:
-        if name == "adaptive" or (
-            name not in BOTS and not (name.endswith(".json") and Path(name).is_file())
-        ):
-            raise unknown("model", name, [*KNOWN, "the path of a saved model (.json)"])
+        if name == "adaptive" or kind_of(name) is None:
+            raise unknown("model", name, [*KNOWN, "the path of a saved model or strategy"])
     return dict.fromkeys(names)
 
 
@@ -172,10 +171,8 @@ class _Maker:
         if given is not None:
             check_same_game(self._game, given)
             return given
-        if name.endswith(".json"):
-            strategy = load_model(name).strategy
-            check_same_game(self._game, strategy)
-            return strategy
+        if kind_of(name) != "name":
+            return as_strategy(self._game, name)
         spec = BOTS.find(name)
         if spec.strategy is not None:
             return spec.strategy(self._game)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.cli.display import share_progress
-from counterplay.cli.facts import err, out, print_facts, print_json
-from counterplay.cli.lists import Command
-from counterplay.cli.support import AsJson, integer, refuse_given
+from counterplay.cli.display import err, out, print_facts, print_json, share_progress
+from counterplay.cli.options import PLAYER, AsJson, Command, integer, refuse_given
 
 if TYPE_CHECKING:
     from counterplay.acpc.client import AcpcResult
@@ -25,7 +23,6 @@ acpc = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-OURS = "a strategy file, a run folder, a model, or a bot: {bots}"
 LEARNING = ("game", "iterations", "thinking")
 
 
@@ -39,7 +36,7 @@ def play(
     context: typer.Context,
     host: Annotated[str, typer.Argument(help="Where the dealer runs.")],
     port: Annotated[int, typer.Argument(help="The port of the seat, as the dealer says it.")],
-    player: Annotated[str, typer.Option(help=f"Who plays: {OURS}.")],
+    player: Annotated[str, typer.Option(help=f"Who plays: {PLAYER}.")],
     seed: Annotated[int, typer.Option(help="Of the player's random numbers, as in `match`.")] = 0,
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a dealer that does not listen yet.")
@@ -104,7 +101,7 @@ def deal(
         str,
         typer.Argument(
             help=f"A program that is started with host and port (in quotes with its arguments), "
-            f"the word wait, or one of ours: {OURS}."
+            f"the word wait, or one of ours: {PLAYER}."
         ),
     ],
     b: Annotated[str, typer.Argument(help="As the first.")],
@@ -252,7 +249,7 @@ def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
 @acpc.command(cls=Command)
 def bots(
     players: Annotated[
-        list[str] | None, typer.Argument(help=f"Who (default: all bots): {OURS}.")
+        list[str] | None, typer.Argument(help=f"Who (default: all bots): {PLAYER}.")
     ] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where the programs go.")] = Path("bots"),
     seed: Annotated[int, typer.Option(help="Of their random numbers.")] = 0,

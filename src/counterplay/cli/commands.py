@@ -1,5 +1,5 @@
 """The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | serve | holdem | acpc | reproduce`, `solve` of them here.
+show | serve | holdem | acpc | reproduce`, `solve` and `serve` of them here.
 
 Errors of the user end with one sentence and exit code 2; no traceback reaches him.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 import warnings
 from contextlib import suppress
@@ -24,33 +25,44 @@ from counterplay.cli import (
     acpc,
     frontier,
     games,
-    holdem,
     matches,
     models,
     reproduce,
     responses,
-    serve,
-    show,
     strategies,
 )
-from counterplay.cli.cluster import Ray, use_ray
-from counterplay.cli.display import progress, report_run, status
-from counterplay.cli.facts import err, out
-from counterplay.cli.lists import Command
-from counterplay.cli.support import (
-    LIMITS,
+from counterplay.cli.display import (
+    err,
+    exploitability_name,
+    go_on,
+    out,
+    print_facts,
+    progress,
+    status,
+)
+from counterplay.cli.options import (
     AsJson,
+    Command,
     Commands,
+    NewRun,
+    Ray,
+    Seed,
+    iterations,
+    read_options,
+    refuse_but_limits,
+    refuse_given,
+    use_ray,
+)
+from counterplay.cli.support import (
+    check_can_write,
     check_new_run,
-    integer,
     interruptible,
     new_folder,
     nothing_new,
-    read_options,
-    refuse_given,
-    refuse_others,
 )
 
+USUAL = ("runs", "results")  # served where nobody says what, if they are there
+SHOWN_INFOSETS = 24  # strategies up to this size are printed
 app = typer.Typer(
     cls=Commands,
     help="Equilibria and robust counter-strategies in imperfect-information games.",
@@ -59,13 +71,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ALGORITHM_HELP = (
-    "Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without it: cfr+ for two "
-    "players, mccfr-external where the game is too large for that, mccfr without a tree, "
-    "mccfr-public in hold'em with many buckets."
-)
-OPTION_HELP = "An option of the algorithm, such as epsilon=0.6 (mccfr) or c=2 (mcts)."
-
 
 LESSON = """Equilibria and robust counter-strategies in imperfect-information games.
 
@@ -105,33 +110,31 @@ def solve(
         str | None,
         typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`."),
     ] = None,
-    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
-    iterations: Annotated[
-        int | None,
+    algorithm: Annotated[
+        str | None,
         typer.Option(
-            "-n",
-            "--iterations",
-            help="Stop after so many iterations in total.",
-            parser=integer,
+            "-a",
+            "--algorithm",
+            help="Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without it: cfr+ "
+            "for two players, mccfr-external where the game is too large for that, mccfr without a "
+            "tree, mccfr-public in hold'em with many buckets.",
         ),
     ] = None,
+    iterations: Annotated[int | None, iterations("Stop after so many iterations in total.")] = None,
     seconds: Annotated[
         float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")
     ] = None,
     target: Annotated[
         float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    seed: Seed = 0,
     option: Annotated[
         list[str] | None,
         typer.Option(
             "-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2."
         ),
     ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="Run folder to create (default: a new one under runs/)."),
-    ] = None,
+    folder: NewRun = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
     ray: Ray = None,
     as_json: AsJson = False,
@@ -147,16 +150,14 @@ def solve(
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
-        refuse_others(
-            context,
-            ("resume", *LIMITS, "ray", "as_json", *(["game"] if is_own(game) else [])),
-            "--resume takes everything but the limits from the run",
-        )
+        refuse_but_limits(context, game)
         use_ray(ray)
         folder, own = resume, load(game) if game is not None else None
         with status(f"loading {resume}"), progress(limits) as show:
             result = interruptible(
-                folder, "solve", lambda: runs.resume(resume, on_chunk=show, game=own, **limits)
+                go_on("solve", folder, game),
+                folder,
+                lambda: runs.resume(resume, on_chunk=show, game=own, **limits),
             )
         idle = nothing_new(folder, [result])
         if idle is not None and not as_json:
@@ -179,32 +180,122 @@ def solve(
         if folder is None:
             folder = new_folder(loaded.name, chosen, seed)
             check_new_run(folder)
-        target_folder = folder
+        where = folder
         with progress(limits) as show:
             result = interruptible(
-                folder,
-                "solve",
+                go_on("solve", where, game),
+                where,
                 lambda: runs.solve(
-                    loaded,
-                    chosen,
-                    seed=seed,
-                    folder=target_folder,
-                    on_chunk=show,
-                    **limits,
-                    **options,
+                    loaded, chosen, seed=seed, folder=where, on_chunk=show, **limits, **options
                 ),
             )
-    where = folder
-    interruptible(where, "solve", lambda: report_run(result, where, as_json))
+    further, place = go_on("solve", folder, game), folder
+    interruptible(further, place, lambda: _report(result, place, further, as_json))
+
+
+def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
+    from counterplay.evaluation.exact import expected_value
+
+    exact = result.game.evaluator.immediate
+    values = expected_value(result.game, result.strategy).tolist() if exact else None
+    rate = result.iterations / max(result.seconds, 1e-9)
+    if as_json:
+        facts: dict[str, Any] = {
+            "game": result.game.name,
+            "algorithm": result.algorithm,
+            "options": result.parameters,
+            "seed": result.seed,
+            "iterations": result.iterations,
+            "new_iterations": result.iterations - result.started_at,
+            "seconds": result.seconds,
+            "iterations_per_second": rate,
+            "exploitability": result.exploitability,
+            "values": values,
+            "stopped_by": result.stopped_by,
+            **(
+                {"information_sets_found": len(result.strategy.keys)}
+                if result.game.abilities.keyed
+                else {}
+            ),
+            "folder": str(folder),
+        }
+        print_facts(facts, as_json)
+        return
+    out.print(
+        f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
+        f"{result.seconds:.2f} s ({rate:,.0f} per second)",
+    )
+    if values is not None:
+        out.print(
+            f"{exploitability_name(result.game)} = {result.exploitability:.3g}   "
+            f"value to {result.game.seats[0]} = {values[0]:+.6f}"
+        )
+    else:
+        name = ["--game", result.game.name] if is_own(result.game.name) else []
+        if result.game.can("bots"):
+            out.print(f"play it: counterplay match {shlex.quote(str(folder))} always-call")
+        out.print(f"look at it: {shlex.join(['counterplay', 'show', str(folder), *name])}")
+    found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets
+    if result.game.abilities.keyed:
+        out.print(f"{found:,} information sets were found, without a tree")
+    if result.stopped_by == "memory":
+        out.print(
+            f"stopped because memory is full; all that was learnt is kept. Where there is more, "
+            f"{further}"
+        )
+    if found <= SHOWN_INFOSETS:
+        for row in result.strategy.table():
+            out.print(f"  {row}")
+    out.print(f"saved in {folder}")
+
+
+@app.command()
+def serve(
+    places: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME]...",
+            help="What to look into (default: runs and results, where they are), and bots of your "
+            "own to play.",
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen at; any but this machine's own needs a token."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Port (default: 8642, or the next free one)."),
+    ] = None,
+    keep: Annotated[
+        Path, typer.Option("--out", help="Where tables and the hands played at them are kept.")
+    ] = Path("tables"),
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a page in the browser: play, watch it learn, explore strategies, exploit, follow runs.
+
+    For example: counterplay serve runs
+    """
+    from counterplay.web.serve import Wish, serve
+
+    found = places or [Path(name) for name in USUAL if Path(name).is_dir()]
+    for place in found:
+        if is_own(str(place)):
+            from counterplay.opponents.players import bot
+
+            bot(str(place))  # says what is wrong with it
+        elif not place.exists():
+            raise BadParameter(f"{place}: no such file or folder")
+    check_can_write(keep)
+    serve(Wish(tuple(found), keep, host, port, browser))
 
 
 app.command(cls=Command)(strategies.evaluate)
 app.command(cls=Command)(reproduce.reproduce)
 app.command(cls=Command)(matches.match)
 app.command()(models.model)
-app.command()(show.show)
-app.command()(serve.serve)
-app.add_typer(holdem.holdem, name="holdem")
+app.command(cls=Command)(strategies.show)
+app.add_typer(games.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
 app.command(cls=Command)(responses.respond)
 app.command(cls=Command)(frontier.frontier)

@@ -1,19 +1,105 @@
-"""What the command line shows: facts, strategies, spinners and progress bars."""
+"""What commands say: facts, spinners and progress bars.
+
+Facts are a line each for people, one object with stable keys for machines. A key is the name in
+snake_case. Where the name for people changes with the game or holds a remark, `named` gives it a
+key of its own; where the text for people is more than the value, `Said` has both.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from counterplay.cli.facts import err, go_on, named, out, print_facts
+from rich.console import Console
 
+from counterplay.base.own import is_own
+from counterplay.base.progress import TellShare
+
+out = Console(soft_wrap=True, highlight=False, markup=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 SHOW_AFTER_SECONDS = 1.0  # a progress display appears on anything longer than a moment
-LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
-SHOWN_INFOSETS = 24  # strategies up to this size are printed
+#: From small bets, summed over both seats, to thousandths of one, averaged over them.
+MILLIBETS = 500.0
+IN_MILLIBETS = "in mb/g, averaged over the seats"
+MILLIBETS_KEY = "_mbg"  # behind a key
+
+
+def go_on(command: str, folder: Path, game: str | None = None) -> str:
+    """How to go on with what was stopped; a user-defined game is not run because the folder names
+    it."""
+    words = ["counterplay", command, "--resume", str(folder)]
+    if is_own(game):
+        words += ["--game", str(game)] if command == "respond" else [str(game)]
+    return f"go on with: {shlex.join(words)}"
+
+
+class Name(str):
+    """A name for people with a key for machines."""
+
+    key: str
+
+
+def named(text: str, key: str) -> Name:
+    """`named("exploitability (b1 + b2)", "exploitability")`."""
+    name = Name(text)
+    name.key = key
+    return name
+
+
+class Said(NamedTuple):
+    """A value, and how it is said to people."""
+
+    text: str
+    value: Any
+
+
+def key_of(name: str) -> str:
+    """The key of a fact: its own, or its name in snake_case."""
+    if isinstance(name, Name):
+        return name.key
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json({key_of(name): value for name, value in facts.items()})
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        out.print(f"{name:<{width}}  {_text(value)}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Said):
+        return value.text
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if type(value) is int else str(value)
+
+
+def print_json(data: Any) -> None:
+    """One line; numbers that JSON does not know are null."""
+    print(json.dumps(plain(data), allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """For JSON, which knows no infinity: None instead."""
+    if isinstance(value, Said):
+        return plain(value.value)
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
 
 
 def exploitability_name(game: Any) -> str:
@@ -46,11 +132,11 @@ def status(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(columns: tuple[Any, ...]) -> Iterator[Any]:
+def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
     from rich.progress import Progress
 
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        yield bar
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as made:
+        yield made
 
 
 @contextmanager
@@ -66,14 +152,14 @@ def progress(limits: dict[str, Any]) -> Iterator[Any]:
         TextColumn("{task.fields[note]}"),
     )
     started = time.monotonic()
-    with _bar(columns) as bar:
+    with bar(columns) as shown:
         task: list[Any] = []
 
         def show(progress: Any) -> None:
             if time.monotonic() - started < SHOW_AFTER_SECONDS:
                 return
             if not task:
-                task.append(bar.add_task("solving", total=1.0, note=""))
+                task.append(shown.add_task("solving", total=1.0, note=""))
             shares = [0.0]
             if limits["iterations"]:
                 shares.append(progress.iterations / limits["iterations"])
@@ -86,7 +172,7 @@ def progress(limits: dict[str, Any]) -> Iterator[Any]:
                 else f"  exploitability {progress.exploitability:.2g}"
             )
             note = f"{progress.iterations:,} iterations  {rate:,.0f}/s{quality}"
-            bar.update(task[0], completed=min(max(shares), 1.0), note=note)
+            shown.update(task[0], completed=min(max(shares), 1.0), note=note)
 
         yield show
 
@@ -103,121 +189,53 @@ def share_progress(name: str) -> Iterator[Any]:
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
-    with _bar(columns) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield lambda share, what: bar.update(task, completed=share, description=what)
+    with bar(columns) as shown:
+        task = shown.add_task("starting", total=1.0)
+        yield lambda share, what: shown.update(task, completed=share, description=what)
 
 
 @contextmanager
-def overall_progress() -> Iterator[Any]:
-    """The same for all experiments together, with the time left in the text; lines now and then
-    where there is no terminal."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        BarColumn(12),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    room = max(err.width - 30, 20)  # beside the other columns
-    with _bar(columns) as bar:
-        task = bar.add_task("starting", total=1.0)
-        last: dict[str, Any] = {"what": "", "when": -math.inf}
-
-        def show(share: float, what: str) -> None:
-            bar.update(
-                task,
-                completed=share,
-                description=what if len(what) <= room else what[: room - 1] + "…",
-            )
-            part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
-            if not err.is_terminal and (
-                part != last["what"] or now - last["when"] > LINE_EVERY_SECONDS
-            ):
-                err.print(f"{share:4.0%}  {what}")
-                last.update(what=part, when=now)
-
-        yield show
+def walk_progress() -> Iterator[TellShare]:
+    """Shows the share of the flops that are done."""
+    with share_progress("walking the boards") as tell:
+        yield lambda share: tell(share, f"{share:.0%} of the flops")
 
 
-def print_outcome(outcome: Any) -> None:
-    out.print(
-        f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
-    )
-    for claim in outcome.claims:
-        out.print(
-            f"  {claim.verdict.upper() if claim.holds is False else claim.verdict:<9}  {claim.text}"
-        )
-        out.print(f"             {claim.measured}")
-        if claim.before is not None:
-            rule = f"by the rule used before ({claim.before.rule})"
-            said = f"; {claim.before.measured}" if claim.before.measured else ""
-            out.print(f"             {rule}: {claim.before.verdict}{said}")
-        for other in claim.also:
-            out.print(f"             {other.rule}: {other.verdict}")
-
-
-def print_campaign(campaign: Any) -> None:
-    for outcome in campaign.outcomes:
-        before = "; was there already" if outcome.name in campaign.skipped else ""
-        claims = outcome.counts or "no claims"
-        out.print(f"{outcome.verdict:<15} {outcome.title} (claims: {claims}{before})")
-    for failure in campaign.failures:
-        out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
-    out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")
-
-
-def report_run(result: Any, folder: Path, as_json: bool) -> None:
-    from counterplay.evaluation.exact import expected_value
-
-    exact = result.game.evaluator.immediate
-    values = expected_value(result.game, result.strategy).tolist() if exact else None
-    rate = result.iterations / max(result.seconds, 1e-9)
-    if as_json:
-        facts: dict[str, Any] = {
-            "game": result.game.name,
-            "algorithm": result.algorithm,
-            "options": result.parameters,
-            "seed": result.seed,
-            "iterations": result.iterations,
-            "new_iterations": result.iterations - result.started_at,
-            "seconds": result.seconds,
-            "iterations_per_second": rate,
-            "exploitability": result.exploitability,
-            "values": values,
-            "stopped_by": result.stopped_by,
-            **(
-                {"information_sets_found": len(result.strategy.keys)}
-                if result.game.abilities.keyed
-                else {}
-            ),
-            "folder": str(folder),
-        }
-        print_facts(facts, as_json)
+@contextmanager
+def work_progress(name: str, limits: dict[str, Any], walk: dict[str, Any]) -> Iterator[Any]:
+    """One display for work that solves and walks boards in turns: a callback for solvers, and the
+    options of the walk, None where nobody asked for it."""
+    if not walk:
+        with progress(limits) as show:
+            yield show, None
         return
-    out.print(
-        f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
-        f"{result.seconds:.2f} s ({rate:,.0f} per second)",
-    )
-    if values is not None:
-        out.print(
-            f"{exploitability_name(result.game)} = {result.exploitability:.3g}   "
-            f"value to {result.game.seats[0]} = {values[0]:+.6f}"
-        )
-    else:
-        if result.game.can("bots"):
-            out.print(f"play it: counterplay match {folder} always-call")
-        out.print(f"look at it: counterplay show {folder}")
-    found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets
-    if result.game.abilities.keyed:
-        out.print(f"{found:,} information sets were found, without a tree")
-    if result.stopped_by == "memory":
-        out.print(
-            f"stopped because memory is full; all that was learnt is kept. Where there is more, "
-            f"{go_on('solve', folder)}"
-        )
-    if found <= SHOWN_INFOSETS:
-        for row in result.strategy.table():
-            out.print(f"  {row}")
-    out.print(f"saved in {folder}")
+    with share_progress(name) as tell:
+
+        def solving(at: Any) -> None:
+            shares = [
+                done / limits[limit]
+                for limit, done in (("iterations", at.iterations), ("seconds", at.seconds))
+                if limits[limit]
+            ]
+            tell(min(max(shares, default=0.0), 1.0), f"solving, {at.iterations:,} iterations")
+
+        yield solving, {**walk, "tell": lambda share: tell(share, "walking the boards")}
+
+
+def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
+    """A number, with its interval where it was estimated. `too`: `high` or `low`, what a best
+    response's choice before the flop makes it."""
+    from counterplay.evaluation.estimate import FlopEstimate
+
+    key, facts = key_of(name), {name: float(value)}
+    if isinstance(value, FlopEstimate):
+        facts[named(f"{name}, 95% within", f"{key}_within")] = value.error
+        if too:
+            remark = f"{name}, of that too {too} by about"
+            facts[named(remark, f"{key}_too_{too}_by")] = abs(value.bias)
+    return facts
+
+
+def flops_fact(value: float) -> dict[str, Any]:
+    """On how many flops it was measured."""
+    return {"flops walked": getattr(value, "flops", "all 1,755")}

@@ -9,27 +9,30 @@ from typing import Annotated, Any
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.cluster import Ray, use_ray
-from counterplay.cli.display import share_progress
-from counterplay.cli.facts import err, out, print_json
-from counterplay.cli.measured import MILLIBETS, Backend, Flops, walk_options
-from counterplay.cli.responses import (
-    ALGORITHM_HELP,
-    ENGINE_HELP,
-    GAME_HELP,
-    MODEL_HELP,
-    PLAYER_HELP,
-    chosen_algorithm,
-    seat_of,
+from counterplay.cli.display import MILLIBETS, err, out, print_json, share_progress
+from counterplay.cli.options import (
+    AsJson,
+    Backend,
+    Engine,
+    Flops,
+    GameOf,
+    Ray,
+    Responder,
+    ResponseAlgorithm,
+    Seed,
+    iterations,
+    use_ray,
+    walk_options,
 )
-from counterplay.cli.support import AsJson, check_can_write, integer, read_strategy
+from counterplay.cli.responses import MODEL_HELP, chosen_algorithm, seat_of
+from counterplay.cli.support import check_can_write
 
 
 def frontier(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help=MODEL_HELP)],
-    game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
-    player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
+    game: GameOf = None,
+    player: Responder = "both",
     ps: Annotated[
         str, typer.Option("--ps", help="Values of p, separated by commas.")
     ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
@@ -39,17 +42,14 @@ def frontier(
             "--max-exploitability", help="Recommend a p that risks at most this per game."
         ),
     ] = None,
-    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
-    engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option("-n", "--iterations", help="Iterations for each p and seat.", parser=integer),
-    ] = None,
+    algorithm: ResponseAlgorithm = None,
+    engine: Engine = None,
+    iterations: Annotated[int | None, iterations("Iterations for each p and seat.")] = None,
     seconds: Annotated[
         float | None,
         typer.Option("-s", "--seconds", help="Seconds of solving for each p."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    seed: Seed = 0,
     folder: Annotated[
         Path, typer.Option("--out", help="Where frontier.csv and frontier.png go.")
     ] = Path("results"),
@@ -62,6 +62,7 @@ def frontier(
 
     For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
     """
+    from counterplay.opponents.players import find_strategy
     from counterplay.responses.frontier import frontier as compute
 
     try:
@@ -74,7 +75,7 @@ def frontier(
         )
     seat, measure = seat_of(player), walk_options(backend, flops)
     check_can_write(folder, "frontier.csv", "frontier.png")
-    opponent = read_strategy(model, game)
+    opponent = find_strategy(model, game)
     chosen = chosen_algorithm(context, algorithm, opponent.game)
     use_ray(ray)
     try:

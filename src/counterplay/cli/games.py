@@ -1,15 +1,16 @@
-"""The command `games`: which there are, and how large they are."""
+"""The commands `games`, which there are and how large they are, and `holdem ...`, its tables."""
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from counterplay.cli.display import status
-from counterplay.cli.facts import out, print_facts, print_json
-from counterplay.cli.support import AsJson
+from counterplay.cli.display import out, print_facts, print_json, share_progress, status
+from counterplay.cli.options import AsJson, Command, Ray, use_ray
+
+holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def _counted(game: Any) -> dict[str, Any]:
@@ -68,8 +69,35 @@ def games(
         names = ("name", "examples", "summary")
         print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
+    from rich.table import Table
+
     table = Table("game", "write it like", "what it is", box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
     out.print(table)
     out.print("\nDescribe one with: counterplay games 'bluff(1,1,6)'")
+
+
+@holdem.callback()
+def _holdem() -> None:
+    """Tables of hand strength for hold'em."""
+
+
+@holdem.command(cls=Command)
+def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
+    """Build the exact hand-strength tables now (they are otherwise built on first use)."""
+    from counterplay.holdem import tables
+
+    use_ray(ray)
+    before = time.perf_counter()
+    ready = tables.TABLES.read() is not None
+    with share_progress("hold'em tables") as tell:
+        tables.strengths(tell)
+    size = tables.TABLES.size_on_disk()
+    facts = {
+        "tables": "were ready" if ready else "built",
+        "seconds": time.perf_counter() - before,
+        "megabytes on disk": size / 1e6 if size else "none: the cache folder cannot be written",
+        "folder": str(tables.TABLES.slot().path.parent),
+    }
+    print_facts(facts, as_json)

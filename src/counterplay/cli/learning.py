@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.facts import out, print_json
-from counterplay.cli.support import read_strategy
+from counterplay.cli.display import out, print_json
 
 if TYPE_CHECKING:
     from counterplay.adaptive.play import AdaptiveBlock
@@ -40,7 +39,7 @@ def learn(
     from counterplay.holdem_match.log import new_log
     from counterplay.kernels.rng import check_seed
     from counterplay.match.play import check_hands
-    from counterplay.opponents.bots.registry import as_bot
+    from counterplay.opponents.players import bot
 
     found: list[AdaptiveBlock] = []
     stopped = False
@@ -53,7 +52,7 @@ def learn(
         target.check()
     try:
         with progress("learning while playing") as tell:
-            foe = as_bot(opponent, tell)
+            foe = bot(opponent, tell, game)
             player = _player(game, seed, options, memory, tell)
             with _table(as_json) as show:
                 for block in play_adaptive(
@@ -86,11 +85,12 @@ def _player(
     from counterplay.adaptive.player import Adaptive
     from counterplay.adaptive.portfolio import KNOWN, portfolio
     from counterplay.forms.registry import load
+    from counterplay.opponents.players import find_strategy
 
     if memory is not None and memory.suffix != ".parquet":
         raise BadParameter(f"a memory is a file of hands, .parquet, not {memory}")
     safe = options.pop("equilibrium", None)
-    strategy = None if safe is None else read_strategy(str(safe), game)
+    strategy = None if safe is None else find_strategy(str(safe), game)
     known = options.pop("known", None)
     models: Any = KNOWN
     if known is not None:

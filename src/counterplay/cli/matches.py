@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.cli.cluster import Ray, use_ray
-from counterplay.cli.display import share_progress
-from counterplay.cli.facts import err, out, print_facts, print_json
-from counterplay.cli.support import AsJson, integer, read_strategy
+from counterplay.cli.display import err, out, print_facts, print_json, share_progress
+from counterplay.cli.options import PLAYER, AsJson, Ray, integer, use_ray
 
 if TYPE_CHECKING:
     from counterplay.forms.game import Game
     from counterplay.match.result import MatchResult
 
-PLAYER_HELP = "A strategy file, a run folder, or a bot: {bots}."
 LEARN_EVERY = 1_000  # hands
 THINKING = 150_000  # iterations of each seat at every learning
 LEARNER = ("iterations", "equilibrium", "known", "budget", "memory")
 
 
 def match(
-    a: Annotated[str, typer.Argument(help=PLAYER_HELP)],
+    a: Annotated[str, typer.Argument(help=f"Who: {PLAYER}.")],
     b: Annotated[str | None, typer.Argument(help="As the first.")] = None,
     hands: Annotated[
         int,
@@ -113,18 +110,11 @@ def match(
     try:
         if learn:
             from counterplay.cli.learning import learn as play_learner
+            from counterplay.opponents.players import USUAL_GAME
 
             plan = {"log": log, "observer": observer}
-            stopped = play_learner(
-                a,
-                game or "holdem(buckets=10)",
-                hands,
-                seed,
-                learner,
-                plan,
-                as_json,
-                share_progress,
-            )
+            usual = game or USUAL_GAME
+            stopped = play_learner(a, usual, hands, seed, learner, plan, as_json, share_progress)
         else:
             assert b is not None
             options = {
@@ -153,7 +143,11 @@ def _check_options(
     """Refuse what would do nothing."""
     if not learn:
         if b is None:
-            raise BadParameter(f"{a} against whom? For example: counterplay match {a} always-call")
+            from counterplay.opponents.players import game_between
+
+            other = "always-call" if game_between([a]).can("bots") else "uniform"
+            words = shlex.join(["counterplay", "match", a, other])
+            raise BadParameter(f"{a} against whom? For example: {words}")
         if learner:
             raise BadParameter(
                 f"--{next(iter(learner))} is for a learner; add --learn, or leave it out"
@@ -187,11 +181,12 @@ def _match(
 ) -> bool:
     """Play and print; whether it was stopped."""
     from counterplay.match.play import play_match
+    from counterplay.opponents.players import game_between
 
     with share_progress("match") as tell:
-        loaded, one, two = _players(a, b, game)
+        loaded = game_between((a, b), game)
         try:
-            result = play_match(loaded, one, two, hands, seed, tell=tell, **options)
+            result = play_match(loaded, a, b, hands, seed, tell=tell, **options)
         except Interrupted as stop:
             if stop.result is None:
                 raise KeyboardInterrupt from None
@@ -238,33 +233,3 @@ def _print_result(result: MatchResult, a: str, b: str, game: Game, log: Path | N
     facts |= {"hands written to": str(log)} if log is not None else {}
     facts |= {"stopped": "yes, before all hands were played"} if result.stopped else {}
     print_facts(facts, False)
-
-
-def _players(a: str, b: str, game: str | None) -> tuple[Any, Any, Any]:
-    """The game and the two players: strategies, or in hold'em bots that carry the name they were
-    called by."""
-    from counterplay.base.own import is_own
-    from counterplay.forms.registry import load
-    from counterplay.opponents.bots.registry import BOTS, as_bot
-    from counterplay.opponents.bots.table import strategy_bot
-
-    loaded = load(game) if game is not None else None
-    if loaded is not None and not loaded.can("bots"):
-        return loaded, read_strategy(a, game), read_strategy(b, game)
-    players: list[Any] = []
-    for name in (a, b):
-        if name in BOTS or not name or is_own(name) or not os.path.exists(name):
-            players.append(as_bot(name))
-            continue
-        strategy = read_strategy(name, game)
-        if not strategy.game.can("bots"):
-            return (
-                strategy.game,
-                read_strategy(a, strategy.game.name),
-                read_strategy(b, strategy.game.name),
-            )
-        loaded = loaded or strategy.game
-        player = strategy_bot(strategy, Path(name).name)
-        player.made_from = name
-        players.append(player)
-    return loaded or load("holdem(buckets=10)"), players[0], players[1]

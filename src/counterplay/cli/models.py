@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.display import status
-from counterplay.cli.facts import Said, err, named, out, print_facts
-from counterplay.cli.support import AsJson
+from counterplay.cli.display import Said, err, named, out, print_facts, status
+from counterplay.cli.options import AsJson
 
 if TYPE_CHECKING:
     from counterplay.match.result import MatchResult
@@ -140,7 +140,7 @@ def model(
             ),
             "verdict": Said(VERDICTS[quality.verdict], quality.verdict),
             "a response would win": _would_win(won),
-            "advice": _advice(won),
+            "advice": _advice(won, target),
             "saved in": str(target),
         }
         | ({"text": learnt.text()} if text and as_json else {}),
@@ -162,9 +162,10 @@ def _would_win(won: MatchResult) -> Said:
     return Said(text, won.mean)
 
 
-def _advice(won: MatchResult) -> Said:
+def _advice(won: MatchResult, target: Path) -> Said:
     if won.interval[0] > 0:
-        return Said("respond to it: counterplay respond", "respond")
+        words = shlex.join(["counterplay", "respond", str(target)])
+        return Said(f"respond to it: {words}", "respond")
     return Said("do not bet on it before there are more hands", "more hands")
 
 

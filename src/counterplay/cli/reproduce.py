@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -9,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from counterplay.base.errors import Interrupted
-from counterplay.cli.cluster import Ray, use_ray
-from counterplay.cli.display import overall_progress, print_campaign, print_outcome, share_progress
-from counterplay.cli.facts import err, key_of, out, print_json
-from counterplay.cli.support import AsJson, refuse_others
+from counterplay.cli.display import bar, err, key_of, out, print_json, share_progress
+from counterplay.cli.options import AsJson, Ray, refuse_others, use_ray
 
 if TYPE_CHECKING:
     from counterplay.experiments.harness.base import Outcome
+
+LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
 
 
 def reproduce(
@@ -63,7 +67,7 @@ def reproduce(
     if name == "all":
         stopped = False
         try:
-            with overall_progress() as tell:
+            with _overall_progress() as tell:
                 campaign = reproduce_all(scale, folder, tell, again, seconds, processes)
         except Interrupted as stop:
             campaign, stopped = cast(Campaign, stop.result), True
@@ -75,7 +79,7 @@ def reproduce(
             found = {**asdict(campaign), "outcomes": outcomes, "report": str(campaign.report)}
             print_json({**found, "stopped": stopped})
         else:
-            print_campaign(campaign)
+            _print_campaign(campaign)
         if stopped:
             of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
             err.print(f"stopped: {of}; {_go_on(folder, again)}.")
@@ -92,7 +96,7 @@ def reproduce(
         if as_json:
             print_json(for_machines(outcome))
         else:
-            print_outcome(outcome)
+            _print_outcome(outcome)
             out.print(
                 "Files: "
                 + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
@@ -112,3 +116,63 @@ def _go_on(folder: Path, again: bool) -> str:
         then = "without --again the same command makes only what is missing"
     kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
     return f"{kept}, and {then}"
+
+
+@contextmanager
+def _overall_progress() -> Iterator[Any]:
+    """A callback for all experiments together, with the time left in the text; lines now and then
+    where there is no terminal."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(12),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    room = max(err.width - 30, 20)  # beside the other columns
+    with bar(columns) as shown:
+        task = shown.add_task("starting", total=1.0)
+        last: dict[str, Any] = {"what": "", "when": -math.inf}
+
+        def show(share: float, what: str) -> None:
+            shown.update(
+                task,
+                completed=share,
+                description=what if len(what) <= room else what[: room - 1] + "…",
+            )
+            part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
+            if not err.is_terminal and (
+                part != last["what"] or now - last["when"] > LINE_EVERY_SECONDS
+            ):
+                err.print(f"{share:4.0%}  {what}")
+                last.update(what=part, when=now)
+
+        yield show
+
+
+def _print_outcome(outcome: Any) -> None:
+    out.print(
+        f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
+    )
+    for claim in outcome.claims:
+        out.print(
+            f"  {claim.verdict.upper() if claim.holds is False else claim.verdict:<9}  {claim.text}"
+        )
+        out.print(f"             {claim.measured}")
+        if claim.before is not None:
+            rule = f"by the rule used before ({claim.before.rule})"
+            said = f"; {claim.before.measured}" if claim.before.measured else ""
+            out.print(f"             {rule}: {claim.before.verdict}{said}")
+        for other in claim.also:
+            out.print(f"             {other.rule}: {other.verdict}")
+
+
+def _print_campaign(campaign: Any) -> None:
+    for outcome in campaign.outcomes:
+        before = "; was there already" if outcome.name in campaign.skipped else ""
+        claims = outcome.counts or "no claims"
+        out.print(f"{outcome.verdict:<15} {outcome.title} (claims: {claims}{before})")
+    for failure in campaign.failures:
+        out.print(f"{'FAILED':<15} {failure.title}: {failure.message} ({failure.where})")
+    out.print(f"{campaign.seconds:.0f} s. Open {campaign.report} in a browser.")

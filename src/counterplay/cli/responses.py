@@ -4,52 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from counterplay.base.errors import BadParameter, Interrupted
-from counterplay.base.own import is_own
-from counterplay.cli.cluster import Ray, use_ray
-from counterplay.cli.display import status, unit_fact
-from counterplay.cli.facts import err, key_of, named, out, print_facts
-from counterplay.cli.measured import (
+from counterplay.cli.display import (
     IN_MILLIBETS,
     MILLIBETS,
     MILLIBETS_KEY,
-    Backend,
-    Flops,
+    err,
     flops_fact,
+    go_on,
+    key_of,
     measured_fact,
-    walk_options,
+    named,
+    out,
+    print_facts,
+    status,
+    unit_fact,
     work_progress,
 )
-from counterplay.cli.support import (
-    LIMITS,
+from counterplay.cli.options import (
+    PLAYER,
     AsJson,
-    check_new_run,
-    integer,
-    interruptible,
-    new_folder,
-    nothing_new,
+    Backend,
+    Engine,
+    Flops,
+    GameOf,
+    NewRun,
+    Ray,
+    Responder,
+    ResponseAlgorithm,
+    Seed,
+    iterations,
     read_options,
-    read_strategy,
+    refuse_but_limits,
     refuse_given,
-    refuse_others,
+    use_ray,
+    walk_options,
 )
+from counterplay.cli.support import check_new_run, interruptible, new_folder, nothing_new
 
-MODEL_HELP = "How the opponent plays: a strategy file, a run folder, or the word uniform."
-GAME_HELP = "Which game; see `counterplay games`. Not needed where the model file says it."
-PLAYER_HELP = "Who responds: 1, 2 or both."
-ALGORITHM_HELP = (
-    "Full width: {full_width_responses}. Sampling: {sampling_responses}. Without it: rnr, in "
-    "hold'em mcrnr."
-)
-ENGINE_HELP = (
-    "The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without "
-    "it: cfr+, for sampling mccfr, in hold'em what solve takes."
-)
+MODEL_HELP = f"How the opponent plays: {PLAYER}."
 
 
 def seat_of(player: str) -> int | None:
@@ -71,8 +70,8 @@ def chosen_algorithm(context: typer.Context, algorithm: str | None, game: Any) -
 def respond(
     context: typer.Context,
     model: Annotated[str | None, typer.Argument(help=MODEL_HELP)] = None,
-    game: Annotated[str | None, typer.Option(help=GAME_HELP)] = None,
-    player: Annotated[str, typer.Option(help=PLAYER_HELP)] = "both",
+    game: GameOf = None,
+    player: Responder = "both",
     p: Annotated[
         float | None, typer.Option(help="How far the model is trusted, from 0 to 1 (default 0.75).")
     ] = None,
@@ -87,12 +86,9 @@ def respond(
             help="Instead of p: win the most while risking at most this per game.",
         ),
     ] = None,
-    algorithm: Annotated[str | None, typer.Option("-a", "--algorithm", help=ALGORITHM_HELP)] = None,
-    engine: Annotated[str | None, typer.Option(help=ENGINE_HELP)] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option("-n", "--iterations", help="Stop after so many iterations.", parser=integer),
-    ] = None,
+    algorithm: ResponseAlgorithm = None,
+    engine: Engine = None,
+    iterations: Annotated[int | None, iterations("Stop after so many iterations.")] = None,
     seconds: Annotated[
         float | None,
         typer.Option("-s", "--seconds", help="Stop after so many seconds of solving in all."),
@@ -101,15 +97,12 @@ def respond(
         float | None,
         typer.Option("-t", "--target", help="Stop at this gap of the restricted game."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
+    seed: Seed = 0,
     option: Annotated[
         list[str] | None,
         typer.Option("-o", "--option", help="An option of the engine, as epsilon=0.6."),
     ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="Run folder to create (default: a new one under runs/)."),
-    ] = None,
+    folder: NewRun = None,
     resume: Annotated[
         Path | None, typer.Option(help="Go on with the response in this folder.")
     ] = None,
@@ -122,25 +115,15 @@ def respond(
 
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
+    from counterplay.games.players import players_of
+    from counterplay.opponents.players import game_of
     from counterplay.responses.respond import DEFAULT_P
     from counterplay.responses.respond import respond as compute
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     measure = walk_options(backend, flops)
     if resume is not None:
-        refuse_others(
-            context,
-            (
-                "resume",
-                *LIMITS,
-                "backend",
-                "flops",
-                "ray",
-                "as_json",
-                *_own(game),
-            ),
-            "--resume takes everything but the limits from the folder",
-        )
+        refuse_but_limits(context, game, ("backend", "flops"), "folder")
         use_ray(ray)
         _resume(resume, game, limits, measure, as_json)
         return
@@ -157,10 +140,11 @@ def respond(
     if folder is not None:
         check_new_run(folder)
     with status(f"loading {model}"):
-        opponent = read_strategy(model, game)
-        name = opponent.game.name
-    chosen = chosen_algorithm(context, algorithm, opponent.game)
-    options = {**_team_of(chosen, opponent.game, use_ray(ray)), **options}
+        loaded = game_of(model, game)
+        known = players_of(loaded)
+        opponent = known.strategy(model)
+    chosen = chosen_algorithm(context, algorithm, loaded)
+    options = {**_team_of(chosen, use_ray(ray)), **options}
     arguments: dict[str, Any] = {
         "algorithm": chosen,
         "engine": engine,
@@ -170,43 +154,23 @@ def respond(
     }
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
-    where = folder or new_folder(name, f"{chosen}-{how}", seed)
+    where = folder or new_folder(loaded.name, f"{chosen}-{how}", seed)
     check_new_run(where)
+    further = go_on("respond", where, game)
     with work_progress("respond", limits, measure) as (show, asked):
+        ask = partial(compute, loaded, opponent, seat, on_chunk=show, measure=asked, **arguments)
         if max_exploitability is not None:
-            response = _within(
-                where,
-                lambda: compute(
-                    opponent.game,
-                    opponent,
-                    seat,
-                    max_exploitability=max_exploitability,
-                    on_chunk=show,
-                    measure=asked,
-                    **arguments,
-                ),
-                as_json,
-            )
+            limit = max_exploitability
+            response = _within(where, lambda: ask(max_exploitability=limit), game, as_json)
         else:
-            believed = trust if confidence is None else _by_observations(model, confidence, trust)
-            response = interruptible(
-                where,
-                "respond",
-                lambda: compute(
-                    opponent.game,
-                    opponent,
-                    seat,
-                    believed,
-                    folder=where,
-                    on_chunk=show,
-                    measure=asked,
-                    **arguments,
-                ),
-            )
+            believed: Any = trust
+            if confidence is not None:
+                believed = _by_observations(known.find(model), confidence, trust)
+            response = interruptible(further, where, lambda: ask(p=believed, folder=where))
     if max_exploitability is None:
-        interruptible(where, "respond", lambda: _report(response, where, as_json))
+        interruptible(further, where, lambda: _report(response, where, game, as_json))
     else:
-        _report(response, where, as_json)
+        _report(response, where, game, as_json)
 
 
 def _resume(
@@ -216,20 +180,21 @@ def _resume(
     measure it as it is."""
     from counterplay.responses.resume import resume_response
 
+    further = go_on("respond", folder, game)
     with work_progress("respond", limits, walk) as (show, asked):
         response = interruptible(
+            further,
             folder,
-            "respond",
             lambda: resume_response(folder, game=game, on_chunk=show, measure=asked, **limits),
         )
     idle = nothing_new(folder, response.runs)
     if idle is not None and not as_json and not walk:
         out.print(idle)
         return
-    interruptible(folder, "respond", lambda: _report(response, folder, as_json))
+    interruptible(further, folder, lambda: _report(response, folder, game, as_json))
 
 
-def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:
+def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
     """A search for the best response within a limit, saved; after Ctrl-C the best that was found
     until then."""
     if (folder / "strategy.npz").exists():
@@ -245,26 +210,25 @@ def _within(folder: Path, work: Callable[[], Any], as_json: bool) -> Any:
             err.print(
                 "stopped; this is the best response within the limit that was found until then."
             )
-            _report(found, folder, as_json)
+            _report(found, folder, game, as_json)
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
     return response
 
 
-def _by_observations(model: str, kind: str, p_max: float) -> Any:
-    """Pconf per information set from the counts in a model file."""
-    from counterplay.opponents.models.file import load_model
+def _by_observations(model: Any, kind: str, p_max: float) -> Any:
+    """Pconf per information set from the counts of a model."""
     from counterplay.responses.confidence import confidence
 
-    if Path(model).suffix != ".json":
+    if not hasattr(model, "observed"):
         raise BadParameter(
             "--confidence needs a model learnt from hands (`counterplay model`), which knows its "
             "observations"
         )
-    return confidence(load_model(model).observed, kind, p_max)
+    return confidence(model.observed, kind, p_max)
 
 
-def _report(response: Any, folder: Path, as_json: bool) -> None:
+def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
     seat = "both seats, summed" if response.player is None else response.game.seat(response.player)
     facts = {
         "game": response.game.name,
@@ -282,7 +246,8 @@ def _report(response: Any, folder: Path, as_json: bool) -> None:
     if evaluator.on_request and math.isnan(response.payoff) and not as_json:
         out.print(
             "What it wins and risks was not measured, since that takes long. An estimate: "
-            f"counterplay respond --resume {folder} --flops 40; exactly: --backend cuda instead."
+            f"{go_on('respond', folder, game).partition(': ')[2]} --flops 40; exactly: --backend "
+            "cuda instead."
         )
 
 
@@ -316,16 +281,10 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     return facts
 
 
-def _team_of(algorithm: str | None, game: Any, team: dict[str, Any]) -> dict[str, Any]:
+def _team_of(algorithm: str, team: dict[str, Any]) -> dict[str, Any]:
     """The same for the engine of a response; `BadParameter` where it does not sample."""
-    from counterplay.responses.algorithms import default_response, response_algorithm
+    from counterplay.responses.algorithms import response_algorithm
 
-    chosen = response_algorithm(algorithm or default_response(game))
-    if team and not chosen.sampled:
-        raise BadParameter(f"{chosen.name} looks at the whole game at once; leave out --ray")
+    if team and not response_algorithm(algorithm).sampled:
+        raise BadParameter(f"{algorithm} looks at the whole game at once; leave out --ray")
     return team
-
-
-def _own(game: str | None) -> list[str]:
-    """A game of one's own is named also with --resume."""
-    return ["game"] if is_own(game) else []

@@ -1,75 +1,17 @@
-"""What several commands share: options, strategies by name, run folders, stopping."""
+"""Run folders of commands: a new one, whether it can be written, stopping and going on."""
 
 from __future__ import annotations
 
-import ast
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from counterplay.base.errors import BadParameter
-from counterplay.cli.facts import err, go_on
-from counterplay.parallel.ray_cluster import leave
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
-LIMITS = ("iterations", "seconds", "target")
-MOST = 10**18  # of anything that is counted
-
-
-def integer(text: Any) -> int:
-    """A whole number, also as 1e6, 1_000_000 or 1,000,000."""
-    try:
-        number = Decimal(str(text).replace("_", "").replace(",", ""))
-        if number != number.to_integral_value() or abs(number) > MOST:
-            raise InvalidOperation
-        return int(number)
-    except (InvalidOperation, ValueError, OverflowError):
-        raise typer.BadParameter(
-            f"{text!r} is not a whole number, such as 1000000 or 1e6"
-        ) from None
-
-
-class Commands(TyperGroup):
-    """Ctrl-C in a command that has nothing to say about it ends with one sentence, and any command
-    leaves the cluster it was on."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            err.print("stopped; nothing was kept.")
-            raise typer.Exit(130) from None
-        finally:
-            leave()
-
-
-def given(context: typer.Context) -> dict[str, str]:
-    """What the user typed, by the name of the parameter: how it is written."""
-    found = {}
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT"):
-            long = [text for text in parameter.opts if text.startswith("--")]
-            found[str(parameter.name)] = long[0] if long else str(parameter.name).upper()
-    return found
-
-
-def refuse_others(context: typer.Context, allowed: Iterable[str], why: str) -> None:
-    """An option that would do nothing is refused: all that was typed but `allowed`."""
-    idle = [text for name, text in given(context).items() if name not in allowed]
-    if idle:
-        raise BadParameter(f"{why}; leave out {', '.join(idle)}")
-
-
-def refuse_given(context: typer.Context, names: Iterable[str], why: str) -> None:
-    """The same the other way round: `names` would do nothing here."""
-    refuse_others(context, set(given(context)) - set(names), why)
+from counterplay.cli.display import err
 
 
 def check_can_write(folder: Path, *names: str) -> None:
@@ -107,42 +49,6 @@ def check_new_run(folder: Path) -> None:
     check_free(folder)
 
 
-def read_options(texts: list[str] | None) -> dict[str, Any]:
-    """`["epsilon=0.6"]` -> `{"epsilon": 0.6}`."""
-    return dict(_read_option(text) for text in texts or [])
-
-
-def _read_option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadParameter(f"write an option as name=value, such as epsilon=0.6, not {text!r}")
-    try:
-        return name.strip(), ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return name.strip(), value.strip()
-
-
-def read_strategy(text: str, game: str | None) -> Any:
-    from counterplay.forms.registry import load
-    from counterplay.forms.strategy import Strategy
-
-    if text == "uniform":
-        if game is None:
-            raise BadParameter("uniform needs to know the game: add --game kuhn")
-        return Strategy.uniform(load(game))
-    if game is not None and not os.path.exists(text) and load(game).can("bots"):
-        from counterplay.opponents.bots.registry import BOTS
-
-        spec = BOTS.get(text)
-        if spec is not None and spec.strategy is not None:
-            return spec.strategy(load(game))
-    if Path(text).suffix == ".json":
-        from counterplay.opponents.models.file import load_model
-
-        return load_model(text, load(game) if game is not None else None).strategy
-    return Strategy.load(text, load(game) if game is not None else None)
-
-
 def new_folder(game: str, algorithm: str, seed: int) -> Path:
     """runs/<game>-<algorithm>-seed<n>, numbered on where that exists."""
     clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
@@ -155,15 +61,15 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
         k += 1
 
 
-def interruptible(folder: Path, command: str, work: Callable[[], Any]) -> Any:
-    """Run `work`; after Ctrl-C say how to go on."""
+def interruptible(further: str, folder: Path, work: Callable[[], Any]) -> Any:
+    """Run `work`; after Ctrl-C say how to go on (`go_on`)."""
     from counterplay.solvers.folder import has_checkpoint, places
 
     try:
         return work()
     except KeyboardInterrupt:
         if any(has_checkpoint(place) for place in places(folder)):
-            err.print(f"stopped; saved in {folder}; {go_on(command, folder)}")
+            err.print(f"stopped; saved in {folder}; {further}")
         else:
             err.print("stopped before the first iteration; nothing was kept.")
         raise typer.Exit(130) from None

@@ -351,8 +351,10 @@ def _estimate(prepared: Prepared, strata: list[tuple[np.ndarray, float]]) -> Flo
     return FlopEstimate(value, stratified_half(single), bias, walked)
 
 
-def seat_of(strategy: Strategy | Mixture) -> tuple[Table, Instead | None]:
-    """A strategy as the walk reads it."""
+def seat_of(strategy: Strategy | Mixture | Table) -> tuple[Table, Instead | None]:
+    """A strategy, or the table of a bot, as the walk reads it."""
+    if isinstance(strategy, Table):
+        return strategy, None
     if isinstance(strategy, Strategy):
         return strategy_table(strategy), None
     other = Instead(strategy_table(strategy.other), 1.0 - strategy.weight)
@@ -360,7 +362,10 @@ def seat_of(strategy: Strategy | Mixture) -> tuple[Table, Instead | None]:
 
 
 def best_values(
-    game: Game, strategy: Strategy | Mixture, players: Sequence[int] = (0, 1), **options: Any
+    game: Game,
+    strategy: Strategy | Mixture | Table,
+    players: Sequence[int] = (0, 1),
+    **options: Any,
 ) -> list[float]:
     """What each of `players` gets at best against the other, in one walk."""
     table, instead = seat_of(strategy)
@@ -369,7 +374,7 @@ def best_values(
     )
 
 
-def value_by_board(game: Game, strategy: Strategy | Mixture, **options: Any) -> float:
+def value_by_board(game: Game, strategy: Strategy | Mixture | Table, **options: Any) -> float:
     """What the first player gets where both play `strategy`."""
     table, instead = seat_of(strategy)
     tables = [table] if instead is None else [table, instead.table]

@@ -5,8 +5,9 @@ Two players with perfect recall use a full-width form: one product and one pass,
 `threads`, on a `backend`, with a `precision` (`forms/means.py`). Any number of players use the
 tree. Rules may name another evaluator: hold'em is walked by its boards (`boards.py`), which takes
 options: `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed`
-of that sample, and `tell`, which hears the share done. Everywhere a `Mixture` may stand for a
-strategy.
+of that sample, and `tell`, which hears the share done. A strategy is given as any kind of player
+(`games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in hold'em
+the name of a bot, ...
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.evaluator import Evaluator, Payoff
 from counterplay.forms.game import Game
-from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.registry import as_game
@@ -31,8 +31,9 @@ from counterplay.forms.sequence import (
     tree_value,
     treeplex,
 )
-from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.forms.strategy import Strategy
 from counterplay.forms.width import FullWidthForm, payoff_gradient
+from counterplay.games.players import players_of
 
 _MEANS = tuple(field.name for field in fields(Means))
 
@@ -48,15 +49,13 @@ class BestResponse:
     strategy: Strategy | None  # None in hold'em, where it is too large
 
 
-def expected_value(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+def expected_value(game: Game | str, strategy: Any, **options: Any) -> np.ndarray:
     """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
     game, strategy = _checked(game, strategy)
     return game.evaluator.value(strategy, **options)
 
 
-def best_response(
-    game: Game | str, strategy: Strategy | Mixture, player: int, **options: Any
-) -> BestResponse:
+def best_response(game: Game | str, strategy: Any, player: int, **options: Any) -> BestResponse:
     """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
     recall; in hold'em he sees his cards and remembers."""
     game, strategy = _checked(game, strategy)
@@ -64,7 +63,7 @@ def best_response(
     return BestResponse(game, player, *game.evaluator.best_response(strategy, player, **options))
 
 
-def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: Any) -> float:
+def exploitability(game: Game | str, strategy: Any, **options: Any) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `solvers/measures.py` has the way by play.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
@@ -74,14 +73,10 @@ def exploitability(game: Game | str, strategy: Strategy | Mixture, **options: An
     return game.evaluator.exploitability(strategy, **options)
 
 
-def _checked(game: Game | str, strategy: Strategy | Mixture) -> tuple[Game, Strategy | Mixture]:
-    """The game, by name or not, and the strategy as it is, where it belongs to it."""
-    one = strategy.one if isinstance(strategy, Mixture) else strategy
-    game = as_game(game, one)
-    if isinstance(strategy, KeyedStrategy):
-        strategy = one = strategy.on(game)  # carried over to the tree, where there is one
-    check_same_game(game, one)
-    return game, strategy
+def _checked(game: Game | str, strategy: Any) -> tuple[Game, Any]:
+    """The game, by name or not, and what can be measured of a player, where he belongs to it."""
+    game = as_game(game, strategy)
+    return game, players_of(game).measurable(strategy)
 
 
 class FormEvaluator(Evaluator):

@@ -10,9 +10,12 @@ is dominated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from counterplay.base.errors import BadParameter
-from counterplay.forms.strategy import Strategy
+from counterplay.forms.game import Game
+from counterplay.forms.registry import load
+from counterplay.games.players import as_strategy
 
 #: Information set -> the dominated action there.
 DOMINATED = {
@@ -38,12 +41,14 @@ class KuhnErrors:
     gamma: float
 
 
-def kuhn_errors(strategy: Strategy) -> KuhnErrors:
+def kuhn_errors(player: Any) -> KuhnErrors:
     """SQR-E: squared differences of the betting probability to the nearest equilibrium, summed over
     all twelve information sets.
 
     DOM-E: the probabilities of the seven dominated actions, summed.
     """
+    game = getattr(player, "game", None)
+    strategy = as_strategy(game if isinstance(game, Game) else load("kuhn"), player)
     if strategy.game.name not in ("kuhn", "ocp(3)"):
         raise BadParameter(
             f"the errors of Figure 4 are defined for kuhn, not for {strategy.game.name}"

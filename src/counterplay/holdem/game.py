@@ -51,6 +51,7 @@ class HoldemRules:
     forgotten = "their earlier buckets"
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
+    players = "counterplay.opponents.players:HoldemResolver"  # bots, in a higher layer
 
     def __init__(self, view: CardView, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:

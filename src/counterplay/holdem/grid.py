@@ -12,9 +12,10 @@ from counterplay.base.display import mixed_cell
 from counterplay.base.errors import BadParameter
 from counterplay.base.plotting import new_figure, save_figure
 from counterplay.forms.strategy import Strategy
-from counterplay.holdem.betting import ACTIONS
+from counterplay.holdem.betting import ACTIONS, LIMIT, betting_tree
 from counterplay.holdem.cards import RANKS, holding
 from counterplay.holdem.rows import row_of
+from counterplay.holdem.table import Table, strategy_table
 
 #: Light, middle and dark, so that shares can be told apart in grey as well.
 SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
@@ -26,35 +27,38 @@ def grid_label(row: int, column: int) -> str:
     return high + low + ("" if row == column else "s" if row < column else "o")
 
 
-def preflop_grid(strategy: Strategy, betting: str = "") -> np.ndarray:
+def preflop_grid(strategy: Strategy | Table, betting: str = "") -> np.ndarray:
     """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or
-    cr), aces first."""
-    rules, form = strategy.game.rules, strategy.game.form
-    if not strategy.game.can("grid"):
+    cr), aces first. Of a strategy, or of the table of a bot, with the usual betting."""
+    if isinstance(strategy, Table):
+        table, tree = strategy, betting_tree(LIMIT)
+    elif strategy.game.can("grid"):
+        table, tree = strategy_table(strategy), strategy.game.rules.tree
+    else:
         raise BadParameter(
             "the grid of starting hands is for hold'em, "
             f"and this is a strategy for {strategy.game.name}"
         )
-    tree = rules.tree
     choices = [tree.histories[k] for k in tree.nodes.node if tree.nodes.street[k] == 0]
     if betting not in choices:
         raise BadParameter(
             f"no decision before the flop after {betting!r}; there are "
             f"{', '.join(repr(c) for c in choices)}"
         )
-    node, preflop = tree.histories.index(betting), rules.buckets.preflop
+    node, preflop = tree.histories.index(betting), table.cards.preflop
     grid = np.zeros((13, 13, 3))
     for row in range(13):
         for column in range(13):
             high, low = 12 - min(row, column), 12 - max(row, column)
             cards = (4 * high, 4 * low) if row < column else (4 * high, 4 * low + 1)
-            slot = form.first[row_of(form.first_row, node, int(preflop[holding(cards)]))]
-            for k, action in enumerate(tree.actions[node]):
-                grid[row, column, ACTIONS.index(action)] = strategy.probabilities[slot + k]
+            bucket = int(preflop[holding(cards)])
+            grid[row, column] = table.policy[row_of(table.first_row, node, bucket)]
     return grid
 
 
-def plot_grid(strategy: Strategy, path: str | Path, betting: str = "", title: str = "") -> None:
+def plot_grid(
+    strategy: Strategy | Table, path: str | Path, betting: str = "", title: str = ""
+) -> None:
     """Save the grid as a picture."""
     save_figure(draw_grid(strategy, betting, title), Path(path))
 
@@ -78,7 +82,7 @@ def grid_html(strategy: Strategy, betting: str = "") -> str:
     return f"<table>{rows}</table><table><tr><td>{what}:</td>{key}</tr></table>"
 
 
-def draw_grid(strategy: Strategy, betting: str = "", title: str = "") -> Any:
+def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") -> Any:
     """The grid as a figure; each cell is filled from the left by fold, call and raise."""
     grid = preflop_grid(strategy, betting)
     seat = "dealer" if len(betting) % 2 == 0 else "big blind"
@@ -111,7 +115,8 @@ def draw_grid(strategy: Strategy, betting: str = "", title: str = "") -> Any:
         handles, ACTIONS, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False
     )
     after = f"after {betting}" if betting else "first action"
-    axis.set_title(f"{title or strategy.game.name}: {seat}, {after}", fontsize=11)
+    name = title or ("" if isinstance(strategy, Table) else strategy.game.name)
+    axis.set_title(f"{name}: {seat}, {after}", fontsize=11)
     return figure
 
 

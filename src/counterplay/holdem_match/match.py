@@ -13,6 +13,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.base.progress import Tell
 from counterplay.forms.game import Game
+from counterplay.games.players import players_of
 from counterplay.holdem.betting import LIMIT, BettingRules, PublicNodes
 from counterplay.holdem_match.deals import (
     check_deals,
@@ -43,7 +44,6 @@ from counterplay.match.play import (
     tallied,
 )
 from counterplay.match.tally import tally
-from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
 from counterplay.parallel.processes import JobContext, Setup, Work, in_processes
 from counterplay.parallel.stopping import Stop
@@ -61,7 +61,8 @@ class HoldemMatch(Match):
             if betting != LIMIT:
                 raise BadParameter("only hands with the usual limit betting can be logged")
             self._log.check()
-        bots = as_bot(a, tell), as_bot(b, tell)
+        known = players_of(game)
+        bots = known.player(a, tell), known.player(b, tell)
         seat = only_seat(*bots)
         check_betting(betting, bots)
         check_no_memory(seat, bots)
@@ -80,7 +81,8 @@ class HoldemMatch(Match):
 
     @classmethod
     def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayRun:
-        bots = as_bot(a), as_bot(b)
+        known = players_of(game)
+        bots = known.player(a), known.player(b)
         if _are_tables(bots):
             return partial(_play_tables, game.rules.tree.nodes, bots, schedule)
         play = partial(_play_bots, _separate(bots), schedule, game.rules.betting, None)

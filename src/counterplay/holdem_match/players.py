@@ -13,8 +13,8 @@ from counterplay.base.errors import BadStrategy
 from counterplay.forms.strategy import Strategy
 from counterplay.holdem.betting import BettingRules
 from counterplay.match.play import common_seat
-from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
+from counterplay.opponents.players import bot
 
 
 def only_seat(a: Any, b: Any) -> int | None:
@@ -52,7 +52,7 @@ class Recipe(NamedTuple):
 
     def made(self) -> Any:
         """The player, in this process."""
-        return self.player if self.text is None else as_bot(self.text)
+        return self.player if self.text is None else bot(self.text)
 
 
 def recipes(players: tuple[Any, Any]) -> tuple[Recipe, Recipe] | None:

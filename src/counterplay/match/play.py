@@ -27,6 +27,7 @@ from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
 from counterplay.forms.registry import as_game
 from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games.players import players_of
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import check_seed
 from counterplay.match.kernels import Blocks, new_workspace, play_policy_blocks
@@ -172,9 +173,10 @@ def play_match(
 ) -> MatchResult:
     """What `a` wins from `b` per hand, with its standard error.
 
-    In hold'em a player is a strategy (of any number of buckets), the name of a bot, or an object
-    with a method `act(view)`; in other games both are strategies of that game. `log`: write the
-    hands played there (.parquet, .phhs, or .log for ACPC), as `observer` ("a" or "b") saw them, or
+    A player is a strategy, of hold'em with any number of buckets, the path of a saved one, the word
+    `uniform`, `file.py:Name`, or in hold'em the name of a bot, the path of a model, or an object
+    with a method `act(view)`. `log`: write the hands played there (.parquet, .phhs, or .log for
+    ACPC), as `observer` ("a" or "b") saw them, or
     with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played
     so far (None if there are none), after these are logged. A response for one seat plays in that
     seat only. `processes`: how many play at once, threads for tables and processes for bots; by
@@ -330,6 +332,8 @@ class StrategyMatch(Match):
     """Two strategies of any two-player game, on its form."""
 
     def __init__(self, game: Game, a: Any, b: Any, options: MatchOptions, tell: Tell) -> None:
+        known = players_of(game)
+        a, b = known.player(a, tell), known.player(b, tell)
         super().__init__(game, a, b)
         if options.log is not None or options.observer is not None:
             raise BadParameter("only hands of hold'em can be logged")

@@ -24,7 +24,7 @@ from counterplay.base.progress import part, untold
 from counterplay.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.forms.game import Game
 from counterplay.forms.registry import as_game
-from counterplay.forms.strategy import Strategy
+from counterplay.games.players import as_strategy
 from counterplay.parallel.ray_cluster import current
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
@@ -199,7 +199,7 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
 
 def frontier(
     game: Game | str,
-    model: Strategy,
+    model: Any,
     ps: Sequence[float] = PAPER_PS,
     *,
     player: int | None = None,
@@ -216,6 +216,7 @@ def frontier(
     None.
     """
     game = as_game(game, model)
+    model = as_strategy(game, model)
     for name in NOT_HERE:
         if arguments.pop(name, None) is not None:
             raise BadParameter(

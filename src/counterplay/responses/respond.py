@@ -29,7 +29,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.registry import as_game
-from counterplay.forms.strategy import Strategy
+from counterplay.games.players import as_strategy
 from counterplay.responses.algorithms import default_response, response_algorithm
 from counterplay.responses.question import Question, answer, check_measurable, measured
 from counterplay.responses.result import Response, check_measure
@@ -41,7 +41,7 @@ DEFAULT_P = 0.75
 
 def respond(
     game: Game | str,
-    model: Strategy,
+    model: Any,
     player: int | None = None,
     p: float | np.ndarray = DEFAULT_P,
     algorithm: str | None = None,
@@ -60,7 +60,8 @@ def respond(
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
-    returns a profile.
+    returns a profile. `model` is any kind of player that is a table: a strategy or what has one
+    (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
     `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per
     information set (see `confidence`). With `max_exploitability` p is searched instead: win the
@@ -79,6 +80,7 @@ def respond(
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
+    model = as_strategy(game, model)
     algorithm = response_algorithm(algorithm or default_response(game)).name
     question = Question(game, model, player, p, algorithm, engine, seed, options)
     check_target(game, target)

@@ -7,17 +7,15 @@ from typing import Any
 from counterplay.base.errors import BadParameter
 from counterplay.evaluation import exact
 from counterplay.forms.game import Game
-from counterplay.forms.mixture import Mixture
 from counterplay.forms.registry import as_game
-from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.games.players import as_strategy
 from counterplay.solvers.lower_bound import lower_bound
 
 
-def exploitability(
-    game: Game | str, strategy: Strategy | Mixture, method: str = "exact", **options: Any
-) -> float:
+def exploitability(game: Game | str, strategy: Any, method: str = "exact", **options: Any) -> float:
     """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half. In hold'em 500 times that is the usual
-    mb/g.
+    mb/g. `strategy` is any kind of player that is a table: a strategy or a `Mixture`, `uniform`,
+    the path of a saved one, `file.py:Name`, in hold'em the name of a bot, ...
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
@@ -32,8 +30,5 @@ def exploitability(
         return exact.exploitability(game, strategy, **options)
     if method != "play":
         raise BadParameter(f"method is 'exact' or 'play', not {method!r}")
-    if isinstance(strategy, Mixture):
-        strategy = strategy.strategy()
     game = as_game(game, strategy)
-    check_same_game(game, strategy)
-    return lower_bound(game, strategy, **options)
+    return lower_bound(game, as_strategy(game, strategy), **options)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.base.errors import BadParameter, CounterplayError
+from counterplay.base.own import is_own
 
 MOST_THINGS = 2_000
 DEEPEST = 5
@@ -44,7 +45,9 @@ class Library:
     """The things of some folders and files, and strategies made while serving."""
 
     def __init__(self, places: list[Path]) -> None:
-        self._places = [place.resolve() for place in places]
+        """Of `places` those written as `file.py:Name` are players whom the user named."""
+        self.user_defined = [str(place) for place in places if is_own(str(place))]
+        self._places = [place.resolve() for place in places if not is_own(str(place))]
         self._things: dict[str, Thing] = {}
         self._scanned = 0.0
         self._read: OrderedDict[tuple[str, int], Any] = OrderedDict()
@@ -119,30 +122,27 @@ class Library:
 
 
 def _read_strategy(kind: str, file: Path) -> Any:
-    from counterplay.base.files import read_header
-    from counterplay.forms.strategy import Strategy
+    """The strategy of a file, for a game that pages may ask for."""
+    from counterplay.games.players import as_strategy
     from counterplay.web.games import open_game
 
-    if kind == "model":
-        from counterplay.opponents.models.file import load_model
-
-        return load_model(file).strategy
-    name = read_header(file, "strategy").get("game")
+    name = _header(kind, file).get("game")
     if not isinstance(name, str):
         raise BadParameter(f"{file.name}: damaged (no game in it)")
-    return Strategy.load(file, open_game(name))
+    return as_strategy(open_game(name), file)
+
+
+def _header(kind: str, file: Path) -> dict[str, Any]:
+    from counterplay.base.files import read_header, read_json
+
+    return read_json(file) if kind == "model" else read_header(file, "strategy")
 
 
 def _game_name(thing: Thing) -> str | None:
     """As the file says; it may be a game that is not built in."""
-    from counterplay.base.files import read_header, read_json
-
+    file = thing.path / "strategy.npz" if thing.kind == "run" else thing.path
     try:
-        if thing.kind == "model":
-            name = read_json(thing.path).get("game")
-        else:
-            file = thing.path / "strategy.npz" if thing.kind == "run" else thing.path
-            name = read_header(file, "strategy").get("game")
+        name = _header(thing.kind, file).get("game")
     except CounterplayError:
         return None
     return name if isinstance(name, str) and _built_in(name) else None

@@ -12,7 +12,7 @@ def warm_up() -> None:
     if not TABLES.size_on_disk():
         return
     with suppress(Exception):  # whoever sits down will be told
-        from counterplay.opponents.bots.registry import bot
         from counterplay.opponents.bots.text import view
+        from counterplay.opponents.players import bot
 
         bot("always-call").act(view("", "AhKd"))

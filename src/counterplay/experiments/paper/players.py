@@ -30,10 +30,10 @@ from counterplay.forms.registry import load
 from counterplay.forms.strategy import Strategy
 from counterplay.match.play import play_match
 from counterplay.match.result import MatchResult
-from counterplay.opponents.bots.registry import bot
 from counterplay.opponents.hands.parquet import read_hands
 from counterplay.opponents.models.model import learn_model
 from counterplay.opponents.models.observe import Observations, observe
+from counterplay.opponents.players import bot
 from counterplay.parallel.jobs import Job
 from counterplay.responses.confidence import confidence
 from counterplay.responses.solver import ResponseSolver

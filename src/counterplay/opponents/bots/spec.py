@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterplay.base.progress import Tell
 from counterplay.forms.game import Game
 from counterplay.forms.strategy import Strategy
+
+if TYPE_CHECKING:
+    from counterplay.holdem.table import Table
 
 
 def _nothing(tell: Tell) -> None:
@@ -25,3 +28,4 @@ class BotSpec:
     summary: str
     prepare: Callable[[Tell], Any] = _nothing
     strategy: Callable[[Game], Strategy] | None = None  # the same player as a strategy of a game
+    table: Callable[[Tell], Table] | None = None  # the same where no strategy of a game can say it

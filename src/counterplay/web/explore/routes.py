@@ -65,7 +65,9 @@ def _always() -> list[dict[str, str]]:
 
 def find_strategy(library: Library, key: str, game: Any = None) -> Any:
     """A strategy by key: of the library, an equilibrium, or a bot as one (`game`: of which)."""
+    from counterplay.games.players import as_strategy
     from counterplay.opponents.bots.registry import BOTS
+    from counterplay.opponents.players import USUAL_GAME
     from counterplay.web.games import open_game
     from counterplay.web.play.opponents import equilibrium
 
@@ -73,14 +75,9 @@ def find_strategy(library: Library, key: str, game: Any = None) -> Any:
     if kind == "equilibrium" and rest:
         return equilibrium(open_game(rest))
     if kind == "uniform" and rest:
-        from counterplay.forms.strategy import Strategy
-
-        return Strategy.uniform(open_game(rest))
+        return as_strategy(open_game(rest), kind)
     if kind == "bot" and rest in BOTS:
-        spec = BOTS[rest]
-        if spec.strategy is None:
-            raise BadParameter(f"{rest} is a program and no strategy; its hands can be looked at")
-        return spec.strategy(game or open_game("holdem(buckets=10)"))
+        return as_strategy(game or open_game(USUAL_GAME), rest)
     return library.strategy(key)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from counterplay.base.errors import BadParameter
 from counterplay.web.library import Library
 
-EQUILIBRIUM, UNIFORM, LEARNER = "equilibrium", "uniform", "adaptive"
+EQUILIBRIUM, LEARNER = "equilibrium", "adaptive"
 SOLVING_SECONDS = 2.0
 BOT = "bot:"
 STRATEGY = "strategy:"
@@ -19,14 +19,14 @@ STRATEGY = "strategy:"
 def offered(game_word: str, library: Library) -> list[dict[str, str]]:
     """Keys, names and a sentence about each opponent at a game."""
     if game_word == "holdem":
-        return [*_saved(game_word, library), *_bots()]
+        return [*_saved(game_word, library), *_bots(library)]
     found = [
         {
             "key": EQUILIBRIUM,
             "name": "Equilibrium",
             "about": "cannot be beaten in the long run; worked out when you sit down",
         },
-        {"key": UNIFORM, "name": "Uniform", "about": "every action with the same probability"},
+        {"key": "uniform", "name": "Uniform", "about": "every action with the same probability"},
     ]
     return [*found, *_saved(game_word, library)]
 
@@ -49,10 +49,12 @@ def strategies(library: Library) -> list[tuple[str, str, str]]:
     return found + [(key, name, made.game.name) for key, (name, made) in library.made().items()]
 
 
-def _bots() -> list[dict[str, str]]:
+def _bots(library: Library) -> list[dict[str, str]]:
     from counterplay.opponents.bots.registry import BOTS
 
-    return [{"key": BOT + name, "name": name, "about": spec.summary} for name, spec in BOTS.items()]
+    known = {name: spec.summary for name, spec in BOTS.items()}
+    known |= dict.fromkeys(library.user_defined, "user-defined")
+    return [{"key": BOT + name, "name": name, "about": about} for name, about in known.items()]
 
 
 @lru_cache(maxsize=8)
@@ -65,17 +67,14 @@ def equilibrium(game: Any) -> Any:
 
 def small_opponent(key: str, game: Any, library: Library) -> Any:
     """A strategy of a game with a tree."""
-    from counterplay.forms.strategy import Strategy
+    from counterplay.games.players import UNIFORM, as_strategy
 
     if key == EQUILIBRIUM:
         return equilibrium(game)
     if key == UNIFORM:
-        return Strategy.uniform(game)
+        return as_strategy(game, UNIFORM)
     if key.startswith(STRATEGY):
-        found = library.strategy(key.removeprefix(STRATEGY))
-        if found.game.name != game.name:
-            raise BadParameter(f"this is a strategy for {found.game.name}, not for {game.name}")
-        return found
+        return as_strategy(game, library.strategy(key.removeprefix(STRATEGY)))
     raise BadParameter("there is no such opponent at this game")
 
 
@@ -89,16 +88,16 @@ class Bots:
 
     def get(self, key: str) -> Any:
         from counterplay.opponents.bots.registry import BOTS
-        from counterplay.opponents.bots.table import strategy_bot
+        from counterplay.opponents.players import bot
 
         if key.startswith(STRATEGY):
             strategy = self._library.strategy(key.removeprefix(STRATEGY))
             known = self._strategies.get(key)
             if known is None or known.strategy is not strategy:
-                self._strategies[key] = strategy_bot(strategy)
+                self._strategies[key] = bot(strategy)
             return self._strategies[key]
         name = key.removeprefix(BOT)
-        if not key.startswith(BOT) or name not in BOTS:
+        if not key.startswith(BOT) or name not in (*BOTS, *self._library.user_defined):
             raise BadParameter("there is no such opponent at this game")
         return make_bot(name)
 
@@ -121,8 +120,8 @@ _tables: dict[str, Any] = {}  # bots by name that remember nothing
 
 def make_bot(name: str) -> Any:
     """A bot by name; one that learns is made to be watched."""
-    from counterplay.opponents.bots.registry import bot
     from counterplay.opponents.bots.table import TableBot
+    from counterplay.opponents.players import bot
     from counterplay.web.learning import Watched, watchable
 
     if name in _tables:

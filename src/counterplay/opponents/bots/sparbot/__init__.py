@@ -12,23 +12,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.base.progress import Tell
+from counterplay.base.progress import Tell, untold
 from counterplay.opponents.bots.spec import BotSpec
 
 
-def _prepare(tell: Tell) -> None:
+def _table(progress: Tell) -> Any:
     from counterplay.opponents.bots.sparbot.build import sparbot_table
 
-    sparbot_table(tell)
+    return sparbot_table(progress)
 
 
 def _make() -> Any:
-    from counterplay.opponents.bots.sparbot.build import sparbot_table
     from counterplay.opponents.bots.table import TableBot
 
-    return TableBot("sparbot", sparbot_table())
+    return TableBot("sparbot", _table(untold))
 
 
 BOT = BotSpec(
-    "sparbot", _make, "re-creation of Sparbot (PsOpti2/4) from its published description", _prepare
+    "sparbot",
+    _make,
+    "re-creation of Sparbot (PsOpti2/4) from its published description",
+    _table,
+    table=_table,
 )
