@@ -15,6 +15,7 @@ ROWS = [
     "base",
     "kernels",
     "forms",
+    "parallel",
     "games",
     "holdem",
     "evaluation",

@@ -158,7 +158,7 @@ def test_few_buckets_and_many_are_walked_alike() -> None:
     solver = new_solver(game, "mccfr-public", 1, {})
     solver.step(12)
     regret = solver.tables()["regret"].copy()
-    worker = solver._team.workers[0]
+    worker = solver._pool.workers[0]
     found = []
     for few in (True, False):
         tables = Tables(regret.copy(), np.zeros(game.n_slots))
@@ -167,13 +167,13 @@ def test_few_buckets_and_many_are_walked_alike() -> None:
             ties = ties._replace(restricted=0, once=True, fixed=np.zeros(game.n_slots))
         walk_board(
             solver._streets,
-            worker.scratch.board,
+            worker.workspace.board,
             Rows(game.form.first_row, game.form.first),
             tables,
             ties,
             1.0,
             1.0,
-            worker.scratch.work,
+            worker.workspace.work,
         )
         found.append(tables.regret - regret)
     np.testing.assert_allclose(found[0], found[1], atol=2e-5 * np.abs(found[1]).max())

@@ -140,7 +140,7 @@ def test_a_device_forgets_a_share(emulated: None) -> None:
     solver.step(2)
     before = {name: solver.tables()[name].copy() for name in ("regret", "strategy_sum")}
     solver.fade(0.5)
-    solver._team._fetched = False  # what the device has now
+    solver._pool._fetched = False  # what the device has now
     for name, array in before.items():
         np.testing.assert_allclose(solver.tables()[name], 0.5 * array)
 

@@ -58,8 +58,8 @@ from counterplay.games.registry import as_game
 from counterplay.holdem.betting import LIMIT, BettingRules, BettingTree, PublicNodes
 from counterplay.holdem.deal import N_DEALT, new_deal
 from counterplay.holdem.table import Table
+from counterplay.kernels.cache_lines import cache_aligned, cache_aligned_fields
 from counterplay.kernels.jit import index
-from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import check_seed
 from counterplay.opponents.bots.registry import as_bot
 from counterplay.opponents.bots.table import TableBot
@@ -374,8 +374,12 @@ def _desk(run: Run, chance: Any) -> Desk:
     """`chance`: what a form keeps of a game."""
     n = max(n for _, n in run)
     return Desk(
-        Scratch(chance, apart(np.zeros(2, dtype=np.int64)), apart(np.empty(4, dtype=np.uint64))),
-        all_apart(new_deal()),
+        Scratch(
+            chance,
+            cache_aligned(np.zeros(2, dtype=np.int64)),
+            cache_aligned(np.empty(4, dtype=np.uint64)),
+        ),
+        cache_aligned_fields(new_deal()),
         np.empty((n, N_DEALT), dtype=np.uint8),
         np.empty((n, 2)),
         np.empty((n, 2), dtype=np.int32),
@@ -411,7 +415,7 @@ def _setting(tree: BettingTree, bots: tuple[TableBot, TableBot]) -> Setting:
 
 def _play_tables(setting: Setting, plan: Plan, run: Run) -> list[Part]:
     """A run is a single block where hands are kept."""
-    desk = _desk(run, all_apart(new_deal()))
+    desk = _desk(run, cache_aligned_fields(new_deal()))
     play_table_blocks(*setting, plan.blocks(run), desk)
     parts = _parts(run, desk)
     if plan.keeping:

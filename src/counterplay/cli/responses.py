@@ -160,7 +160,7 @@ def respond(
         opponent = read_strategy(model, game)
         name = opponent.game.name
     chosen = chosen_algorithm(context, algorithm, opponent.game)
-    options = {**_team_of(chosen, opponent.game, use_ray(ray)), **options}
+    options = {**_pool_of(chosen, opponent.game, use_ray(ray)), **options}
     arguments: dict[str, Any] = {
         "algorithm": chosen,
         "engine": engine,
@@ -315,14 +315,14 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     return facts
 
 
-def _team_of(algorithm: str | None, game: Any, team: dict[str, Any]) -> dict[str, Any]:
+def _pool_of(algorithm: str | None, game: Any, pool: dict[str, Any]) -> dict[str, Any]:
     """The same for the engine of a response; `BadParameter` where it does not sample."""
     from counterplay.responses.algorithms import default_response, response_algorithm
 
     chosen = response_algorithm(algorithm or default_response(game))
-    if team and not chosen.sampled:
+    if pool and not chosen.sampled:
         raise BadParameter(f"{chosen.name} looks at the whole game at once; leave out --ray")
-    return team
+    return pool
 
 
 def _own(game: str | None) -> list[str]:

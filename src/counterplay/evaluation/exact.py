@@ -2,11 +2,10 @@
 a tree, and for hold'em.
 
 Two players with perfect recall use a full-width form: one product and one pass, by so many
-`threads`, on a `backend`, with a `precision` (`forms/means.py`). Any number of players use the
-tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend` ("cuda", "cpu"
-or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and `tell`, which
-hears the share done. Everywhere a `Mixture` may stand for a strategy.
-"""
+`threads`, on a `backend`, with a `precision` (`parallel/full_width.py`). Any number of players use
+the tree. Hold'em is walked by its boards (`boards.py`), which takes options: `backend` ("cuda",
+"cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that sample, and `tell`,
+which hears the share done. Everywhere a `Mixture` may stand for a strategy."""
 
 from __future__ import annotations
 
@@ -18,7 +17,6 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
-from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.sequence import (
     best_reply,
@@ -30,8 +28,9 @@ from counterplay.forms.sequence import (
 from counterplay.forms.strategy import Strategy, check_same_game
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.games.registry import as_game
+from counterplay.parallel.full_width import ComputeOptions, Replies
 
-_MEANS = tuple(field.name for field in fields(Means))
+_COMPUTE = tuple(field.name for field in fields(ComputeOptions))
 
 
 @dataclass(frozen=True)
@@ -121,11 +120,11 @@ def _by_board(game: Game, options: dict[str, Any]) -> bool:
     """Whether a game is walked by its boards; if not, the options are those of full width."""
     if game.abilities.boards:
         return True
-    strange = sorted(set(options) - set(_MEANS))
+    strange = sorted(set(options) - set(_COMPUTE))
     if strange:
         raise BadParameter(
             f"{strange[0]} is for games that are walked by the board; {game.name} is "
-            f"evaluated as a whole, with {', '.join(_MEANS)}"
+            f"evaluated as a whole, with {', '.join(_COMPUTE)}"
         )
     return False
 
@@ -134,16 +133,16 @@ def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
     """Who works out best replies; kept with the game, since preparing takes a while."""
     if not options:
         return None
-    means = Means(**options)
-    means.check()
+    compute = ComputeOptions(**options)
+    compute.check()
     if game.n_players != 2:
         raise BadParameter(
-            f"{next(iter(means.options))} is for two players, and {game.name} has "
+            f"{next(iter(compute.options))} is for two players, and {game.name} has "
             f"{game.n_players}; leave it out"
         )
-    if means not in game.kept:
-        game.kept[means] = means.replies(game.sequence_form)
-    kept: Replies | None = game.kept[means]
+    if compute not in game.kept:
+        game.kept[compute] = compute.replies(game.sequence_form)
+    kept: Replies | None = game.kept[compute]
     return kept
 
 

@@ -13,8 +13,8 @@ from counterplay.base import files
 from counterplay.base.errors import BadFile
 from counterplay.holdem.cards import N_HOLDINGS
 from counterplay.holdem.walk.flops import Prepared
-from counterplay.holdem.walk.shape import LANES
 from counterplay.kernels.jit import cache_root
+from counterplay.kernels.simd import LANES
 
 KIND = "flops walked"
 

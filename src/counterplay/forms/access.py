@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
+from counterplay.kernels.cache_lines import cache_aligned
 from counterplay.kernels.jit import ONE, index
-from counterplay.kernels.lines import apart
 from counterplay.kernels.policy import sample_action
 from counterplay.kernels.prefetch import prefetch_at
 
@@ -62,7 +62,7 @@ def lane_buffer(form: Any, many: int) -> Any:
 
 def new_hand(form: Any) -> Any:
     """Scratch that no file keeps, for one thread."""
-    return chance_on(form, apart(chance_buffer(form)))
+    return chance_on(form, cache_aligned(chance_buffer(form)))
 
 
 def start(form: Any, chance: Any, rng: Any) -> Any:

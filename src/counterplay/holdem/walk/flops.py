@@ -38,8 +38,9 @@ from counterplay.holdem.walk.listing import (
     new_listing,
     new_scratch,
 )
-from counterplay.holdem.walk.shape import LANES, Street, streets_of
+from counterplay.holdem.walk.shape import Street, streets_of
 from counterplay.holdem.walk.symmetry import Renamings, even_out, flops_of, renamings
+from counterplay.kernels.simd import LANES
 
 BACKENDS = ("auto", "cpu", "cuda")
 #: Values at the flop's starts, of one flop: float64[groups, 1326, LANES].
