@@ -77,7 +77,7 @@ def sync_table() -> str:
     return _by_workers("exploitability over", ".2f")
 
 
-def news_holdem_table() -> str:
+def sync_holdem_table() -> str:
     """Thousandths of a small bet per hand."""
     return _by_workers("won from a reference", "+.0f", 1000.0)
 
@@ -146,6 +146,6 @@ SCALE = {
     "gpu-precision": precision_table,
     "cluster-sent": sent_table,
     "cluster-sync": sync_table,
-    "cluster-holdem": news_holdem_table,
+    "cluster-holdem": sync_holdem_table,
     "cluster-machines": machines_table,
 }

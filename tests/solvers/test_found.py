@@ -41,7 +41,7 @@ def test_threads_give_the_same_bits_however_they_are_cut(name: str) -> None:
     for part in (n // 3, 0, n // 5, n - n // 3 - n // 5):
         two.step(part)
     same(one, two)
-    assert one.arrays()["meeting"][1] == 0  # both have played
+    assert one.arrays()["sync"][1] == 0  # both have played
     assert cp.exploitability("goofspiel(4)", one.strategy()) < cp.exploitability(
         "goofspiel(4)", cp.Strategy.uniform("goofspiel(4)")
     )
@@ -60,7 +60,7 @@ def by_key(worker: Any) -> dict[Any, Any]:
     }
 
 
-def test_what_threads_found_is_put_together_by_key() -> None:
+def test_what_threads_discovered_is_merged_by_key() -> None:
     """One numbering for all, in which nothing is lost and what somebody never met is empty."""
     one = solver("mccfr", 2)
     one.step(10_000)
@@ -76,7 +76,7 @@ def test_what_threads_found_is_put_together_by_key() -> None:
 
 
 def test_room_that_was_made_stays() -> None:
-    """As after a meeting at which threads had found the same: tables keep fitting each other."""
+    """As after a synchronisation of threads that discovered the same: tables keep fitting each other."""
     one = solver("mcts")
     (worker,) = one._pool.workers
     one.step(50)
@@ -89,7 +89,7 @@ def test_room_that_was_made_stays() -> None:
 
 @pytest.mark.parametrize("more", [{"sets": 3_000}, {"slots": 9_000}])
 @pytest.mark.parametrize("name", SOLVERS)
-def test_a_meeting_has_as_much_room_as_tables(name: str, more: dict[str, int]) -> None:
+def test_the_mean_has_as_much_room_as_tables(name: str, more: dict[str, int]) -> None:
     """Also where only what there is for each information set has grown, or for each slot."""
     one = solver(name, 2)
     one.new_mean()

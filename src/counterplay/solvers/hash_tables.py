@@ -7,7 +7,7 @@ not allow that. Nothing depends on how large they were.
 Workers discover different information sets in different order. At a synchronisation these are
 merged by key, those of the first worker first, so that all copies have the same numbers again.
 Threads move their entries in place (`align`). Workers without shared memory send what they
-discovered since the last synchronisation (`since`, `parallel/changes.py`) and add the sum (`admit`).
+discovered since the last one (`since`, `parallel/changes.py`) and add the sum (`admit`).
 """
 
 from __future__ import annotations
@@ -308,12 +308,8 @@ class HashTables:
         slots = slots_of_sets(first, numbers, counts)
         blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
         for name, array in worker.tables._asdict().items():
-            low, many, to = (
-                (common, len(numbers), numbers)
-                if name in self._by_set
-                else (begin, len(slots), slots)
-            )
-            mine = array[low : low + many].copy()
+            low, to = (common, numbers) if name in self._by_set else (begin, slots)
+            mine = array[low : low + len(to)].copy()
             empty = getattr(blank, name)
             array[low : low + len(empty)] = empty
             array[to] = mine
@@ -323,7 +319,8 @@ class HashTables:
         each = [(keys_of(table), counts_of(table)) for table in map(infosets_of, workers)]
         if len(workers) == 1:
             return *each[0], [self.used_tables(workers[0])]
-        union = found_from(*(np.concatenate(part) for part in zip(*each, strict=True)))
+        all_keys, all_counts = (np.concatenate(part) for part in zip(*each, strict=True))
+        union = found_from(all_keys, all_counts)
         copies = []
         for worker, (keys, counts) in zip(workers, each, strict=True):
             numbers = np.empty(len(keys), dtype=np.int64)
