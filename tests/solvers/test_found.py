@@ -165,7 +165,7 @@ def test_lower_bounds_make_do_with_the_memory_there_is(monkeypatch: pytest.Monke
 def test_a_solver_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     one = solver("mccfr", game="goofspiel(5,tree=False)")
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.00001")
-    with pytest.raises(OutOfRoom, match="information sets are found"):
+    with pytest.raises(OutOfRoom, match="information sets are discovered"):
         one.step(100_000)
     assert 0 < one.iterations < 100_000
 

@@ -27,8 +27,12 @@ def regret_matching(
         out[offset + a] = positive
         total += positive
     scale, share = matching_factors(total, count)
-    for a in range(count):
-        out[offset + a] = out[offset + a] * scale + share
+    if total > 0.0:
+        for a in range(count):
+            out[offset + a] *= scale
+    else:
+        for a in range(count):
+            out[offset + a] = share
 
 
 @jit(inline=True)
