@@ -76,7 +76,7 @@ def test_what_threads_discovered_is_merged_by_key() -> None:
 
 
 def test_room_that_was_made_stays() -> None:
-    """As after threads that discovered the same have synchronised: tables keep fitting each other."""
+    """As after threads that discovered the same have synchronised: all tables keep fitting."""
     one = solver("mcts")
     (worker,) = one._pool.workers
     one.step(50)
