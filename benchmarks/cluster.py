@@ -1,17 +1,17 @@
-"""Workers that share no memory: what they send, and what going without news costs. Writes
+"""Workers that share no memory: what they send, and what rare synchronisation costs. Writes
 benchmarks/cluster.csv.
 
     python -m benchmarks.cluster [--parts leduc,holdem,traffic,ray,expected]
 
 What is not measured stays in the file as it was.
 
-leduc, holdem: convergence after as many iterations with 1 to 16 workers, by `news`, the share of
-all iterations so far that they play between two meetings; the workers take turns in this process,
-which gives the bits of a cluster. Leduc: exploitability over one worker's, the mean over seeds.
-Hold'em: sb/h against one reference strategy. traffic: bytes that a worker sends at a meeting, and
-per second of its own playing. ray: the same on a real cluster of this machine, with what a meeting
-takes. expected: the efficiency to expect on many machines, worked out from these.
-"""
+leduc, holdem: convergence after as many iterations with 1 to 16 workers, by `sync_interval`, the
+share of all iterations so far that they play between two synchronisations; the workers take turns
+in this process, which gives the bits of a cluster. Leduc: exploitability over one worker's, the
+mean over seeds. Hold'em: sb/h against one reference strategy. traffic: bytes that a worker sends at
+a synchronisation, and per second of its own playing. ray: the same on a real cluster of this
+machine, with what a synchronisation takes. expected: the efficiency to expect on many machines,
+worked out from these."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
+from counterplay.parallel.changes import ChangedRows, add_rows, changed_rows, pack
+from counterplay.parallel.remote_pool import RemotePool
+from counterplay.parallel.remote_worker import FAN_IN, LocalWorkers
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.exchange import ChangedRows, add_rows, changed_rows, pack
-from counterplay.solvers.far_team import FAN, FarTeam, NearPlayers
 
 WORKERS = (1, 2, 4, 8, 16)
-NEWS = (0.03, 0.1, 0.3, 1.0)
-HEADER = ["what", "game", "algorithm", "workers", "news", "value", "unit"]
+INTERVALS = (0.03, 0.1, 0.3, 1.0)
+HEADER = ["what", "game", "algorithm", "workers", "sync_interval", "value", "unit"]
 Row = tuple[str, str, str, int, float, float, str]
 LEDUC, SEEDS = 60_000, 4
 HOLDEM, HANDS = 150_000, 1_000_000
@@ -44,10 +45,10 @@ SLOTS_PER_BUCKET = 16_583  # of hold'em
 HOUR = 3_600.0
 
 
-def team(game: str, algorithm: str, workers: int, news: float, seed: int) -> Any:
+def pool(game: str, algorithm: str, workers: int, interval: float, seed: int) -> Any:
     """A solver with so many workers, also where a game is small for them."""
     solver: Any = new_solver(cp.load(game), algorithm, seed, {})
-    solver.join(FarTeam(solver, NearPlayers(), workers, 1, news), {})
+    solver.join(RemotePool(solver, new_solver, LocalWorkers(), workers, 1, interval), {})
     return solver
 
 
@@ -56,16 +57,16 @@ def leduc() -> Iterator[Row]:
         n = LEDUC if algorithm == "mccfr-external" else 10 * LEDUC
         one = math.nan
         for workers in WORKERS:
-            for news in NEWS if workers > 1 else NEWS[1:2]:
+            for interval in INTERVALS if workers > 1 else INTERVALS[1:2]:
                 found = []
                 for seed in range(SEEDS):
-                    solver = team("leduc", algorithm, workers, news, seed)
+                    solver = pool("leduc", algorithm, workers, interval, seed)
                     solver.step(n)
                     found.append(cp.exploitability(solver.game, solver.strategy()))
                 mean = float(np.mean(found))
                 one = mean if workers == 1 else one
                 what = f"exploitability over one worker's after {n:,} iterations"
-                yield what, "leduc", algorithm, workers, news, mean / one, "times"
+                yield what, "leduc", algorithm, workers, interval, mean / one, "times"
 
 
 def holdem() -> Iterator[Row]:
@@ -74,34 +75,34 @@ def holdem() -> Iterator[Row]:
     reference.step(HOLDEM)
     opponent = reference.strategy()
     for workers in WORKERS:
-        for news in (0.1, 1.0) if workers > 1 else (0.1,):
-            solver = team(game.name, "mccfr-external", workers, news, 1)
+        for interval in (0.1, 1.0) if workers > 1 else (0.1,):
+            solver = pool(game.name, "mccfr-external", workers, interval, 1)
             solver.step(HOLDEM)
             won = cp.play_match(game, solver.strategy(), opponent, HANDS, 5).mean
             what = f"won from a reference after {HOLDEM:,} iterations"
-            yield what, game.name, "mccfr-external", workers, news, won, "sb/h"
+            yield what, game.name, "mccfr-external", workers, interval, won, "sb/h"
 
 
 def traffic() -> Iterator[Row]:
-    """Bytes of a late meeting, when a round is a tenth of all iterations."""
+    """Bytes of a late synchronisation, when a round is a tenth of all iterations."""
     for game, algorithm, n in (
         ("leduc", "mccfr-external", 60_000),
         ("holdem(buckets=10)", "mccfr-external", 100_000),
         ("holdem(buckets=100)", "mccfr-external", 100_000),
         ("holdem(buckets=10)", "mccfr-public", 300),
     ):
-        solver = team(game, algorithm, 2, 0.1, 1)
-        solver._team._alone[1] = 0
+        solver = pool(game, algorithm, 2, 0.1, 1)
+        solver._pool._sync[1] = 0
         solver.step(n)
-        players = solver._team.players
-        begun = int(solver._team._alone[0]) - solver.iterations
-        solver.step(begun)  # to a meeting
-        sent, before = players.sent, time.perf_counter()
-        solver.step(int(solver._team._alone[0]) - solver.iterations)
+        workers = solver._pool.remote
+        begun = int(solver._pool._sync[0]) - solver.iterations
+        solver.step(begun)  # to a synchronisation
+        sent, before = workers.sent, time.perf_counter()
+        solver.step(int(solver._pool._sync[0]) - solver.iterations)
         seconds = (time.perf_counter() - before) / 2  # of one worker
-        each = (players.sent - sent) / 2
-        size = sum(array.nbytes for array in solver._team.workers[0].tables)
-        yield "sent by a worker at a meeting", game, algorithm, 2, 0.1, each, "bytes"
+        each = (workers.sent - sent) / 2
+        size = sum(array.nbytes for array in solver._pool.workers[0].tables)
+        yield "sent by a worker at a synchronisation", game, algorithm, 2, 0.1, each, "bytes"
         yield "sent per second of playing", game, algorithm, 2, 0.1, each / seconds, "bytes/s"
         yield "its tables", game, algorithm, 2, 0.1, float(size), "bytes"
     plane = np.random.default_rng(1).normal(size=(1_000_000, 2))
@@ -118,36 +119,52 @@ def traffic() -> Iterator[Row]:
 def on_ray() -> Iterator[Row]:
     """Two workers on this machine."""
     for game, n in (("leduc", 60_000), ("holdem(buckets=10)", 60_000)):
-        options = {"team": "ray", "workers": 2}
+        options = {"pool": "ray", "workers": 2}
         solver: Any = new_solver(cp.load(game), "mccfr-external", 1, options)
-        solver._team._alone[1] = 0
+        solver._pool._sync[1] = 0
         solver.step(0)
         solver.step(n)
-        meetings, before = int(solver._team._alone[3]), time.perf_counter()
-        solver._team.settle()
+        syncs, before = int(solver._pool._sync[3]), time.perf_counter()
+        solver._pool.settle()
         took = time.perf_counter() - before
-        yield "a meeting", game, "mccfr-external", 2, 0.1, took, "seconds"
-        yield "meetings so far", game, "mccfr-external", 2, 0.1, float(meetings), "meetings"
-        solver._team.stop()
+        yield "a synchronisation", game, "mccfr-external", 2, 0.1, took, "seconds"
+        yield (
+            "synchronisations so far",
+            game,
+            "mccfr-external",
+            2,
+            0.1,
+            float(syncs),
+            "synchronisations",
+        )
+        solver._pool.stop()
 
 
 def expected(rows: list[Row]) -> Iterator[Row]:
     """Share of the time that machines play, in a run of an hour and a run of a day, when all
-    rows are touched: as many meetings as `news` makes of it, each a tree up and a broadcast
-    down."""
+    rows are touched: as many synchronisations as `sync_interval` makes of it, each a tree up and a
+    broadcast down."""
     speed = next(row[5] for row in rows if row[0].startswith("packing and adding"))
     for buckets in (100, 1_000, 10_000):
         size = 16.0 * SLOTS_PER_BUCKET * buckets
         for machines in (10, 100, 1_000):
-            levels = max(1, math.ceil(math.log(machines, FAN)))
-            up = levels * (FAN * size / NETWORK + FAN * size / speed + LATENCY)
+            levels = max(1, math.ceil(math.log(machines, FAN_IN)))
+            up = levels * (FAN_IN * size / NETWORK + FAN_IN * size / speed + LATENCY)
             down = size / speed + 2 * size / NETWORK + levels * LATENCY
             for hours in (1.0, 24.0):
-                meetings = math.log(1e4) / math.log(1.1)
-                share = hours * HOUR / (hours * HOUR + meetings * (up + down))
+                syncs = math.log(1e4) / math.log(1.1)
+                share = hours * HOUR / (hours * HOUR + syncs * (up + down))
                 what = f"share of the time that machines play in {hours:g} h"
                 yield what, f"holdem(buckets={buckets})", "any", machines, 0.1, share, "times"
-            yield "a meeting", f"holdem(buckets={buckets})", "any", machines, 0.1, up + down, "s"
+            yield (
+                "a synchronisation",
+                f"holdem(buckets={buckets})",
+                "any",
+                machines,
+                0.1,
+                up + down,
+                "s",
+            )
 
 
 def main() -> None:

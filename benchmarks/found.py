@@ -14,7 +14,7 @@ from benchmarks.measure import REPEATS, rate
 from counterplay import Game, load
 from counterplay.forms.found import sets_in, slots_in
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.growing import found_of
+from counterplay.solvers.hash_tables import infosets_of
 
 HEADER = ("without a tree", "measured (range)", "asked for", "reached")
 PEER = "liars_dice"
@@ -61,18 +61,23 @@ def _ratio(name: str, turns: list[list[float]], other: int, asked: float) -> Row
     return name, text, f">= {asked:g}", "yes" if median >= asked else "NO"
 
 
-def _in_step() -> Iterator[Row]:
-    """Several histories in step, by turns with one."""
+def _interleaved() -> Iterator[Row]:
+    """Several interleaved histories, by turns with one."""
     for name in ("goofspiel(6)", "goofspiel(6,tree=False)", "goofspiel(7,tree=False)"):
         game = load(name)
-        work = [new_solver(game, "mccfr", 0, options).step for options in ({}, {"together": 32})]
+        work = [new_solver(game, "mccfr", 0, options).step for options in ({}, {"interleave": 32})]
         for step in work:
             step(300_000)
         turns = [[rate(step) for step in work] for _ in range(REPEATS)]
         ratios = [turn[1] / turn[0] for turn in turns]
         one, many = (statistics.median(turn[k] for turn in turns) for k in (0, 1))
         text = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
-        yield f"mccfr, {name}: 32 in step over one", f"{text}; {one:,.0f} to {many:,.0f}/s", "", ""
+        yield (
+            f"mccfr, {name}: 32 interleaved over one",
+            f"{text}; {one:,.0f} to {many:,.0f}/s",
+            "",
+            "",
+        )
 
 
 def _memory() -> Iterator[Row]:
@@ -80,8 +85,8 @@ def _memory() -> Iterator[Row]:
     for name in (GAME, "goofspiel(6)"):
         solver: Any = new_solver(_without(name), "mccfr", 0, {})
         solver.step(2_000_000)
-        worker = solver._team.workers[0]
-        found = found_of(worker)
+        worker = solver._pool.workers[0]
+        found = infosets_of(worker)
         here = (*found, *worker.tables)
         used = sum(_touched(array) for array in here) / sets_in(found)
         tree = 16 * slots_in(found) / sets_in(found) + 8 + 4
@@ -101,21 +106,21 @@ def _touched(array: np.ndarray) -> int:
 def _growth() -> Row:
     """The longest pause of a table that doubles on its way to so many slots."""
     solver: Any = new_solver(load("goofspiel(10)"), "mccfr", 0, {})
-    growing, worst = solver._growing, 0.0
-    make_room = growing.make_room
+    hash_tables, worst = solver._hash_tables, 0.0
+    make_room = hash_tables.make_room
 
     def timed(worker: Any, *more: int) -> bool:
         nonlocal worst
         before = time.perf_counter()
         done: bool = make_room(worker, *more)
         took = time.perf_counter() - before
-        slots = slots_in(found_of(worker))
+        slots = slots_in(infosets_of(worker))
         if slots > 5_000_000:
             worst = max(worst, took / (slots / 1e7))
         return done
 
-    growing.make_room = timed
-    while slots_in(found_of(solver._team.workers[0])) < 40_000_000:
+    hash_tables.make_room = timed
+    while slots_in(infosets_of(solver._pool.workers[0])) < 40_000_000:
         solver.step(20_000)
     reached = "yes" if worst <= 1.0 else "NO"
     name = "longest pause for growth, per 10 M slots, goofspiel(10)"
@@ -174,7 +179,7 @@ def rows() -> Iterator[Row]:
     yield from _rates()
     yield from _memory()
     yield _build()
-    yield from _in_step()
+    yield from _interleaved()
     yield _growth()
 
 

@@ -5,7 +5,7 @@ benchmarks/full_width.csv.
 
 Microseconds per iteration, the least of several turns, on games from small to large, with threads
 forced also where the choice would be one. Runs are added to the file: what two threads bring
-depends on where the machine's processors are. `work` is what `forms/together.py` decides by.
+depends on where the machine's processors are. `work` is what `parallel/full_width.py` decides by.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.forms import together
+from counterplay.parallel import full_width
 from counterplay.parallel.processes import cores
 from counterplay.solvers.algorithms import new_solver
 
@@ -52,13 +52,13 @@ def compare(name: str, algorithm: str, threads: int, pin: bool) -> tuple[float, 
 def _pin(solver: Any) -> None:
     """Each thread to a processor of its own, where the system would rather move them about."""
     known = KNOWN
-    crew = getattr(solver, "_together", None) or solver._regrets.together
+    group = getattr(solver, "_threads", None) or solver._regrets.kernel_threads
     os.sched_setaffinity(0, {known[0]})
-    crew.run(_bind, known)
+    group.run(_bind, known)
     os.sched_setaffinity(0, {known[0]})
 
 
-def _bind(known: list[int], crew: Any, k: int) -> None:
+def _bind(known: list[int], group: Any, k: int) -> None:
     os.sched_setaffinity(0, {known[k % len(known)]})
     time.sleep(0.02)  # so that every thread takes one
 
@@ -75,8 +75,8 @@ def _fitting(solver: Any) -> int:
         n *= 2
 
 
-def work_of(name: str) -> int:
-    return min(together.work_of(side) for side in cp.load(name).sequence_form)
+def side_work(name: str) -> int:
+    return min(full_width.side_work(side) for side in cp.load(name).sequence_form)
 
 
 def main() -> None:
@@ -85,19 +85,19 @@ def main() -> None:
     parser.add_argument("--pin", action="store_true")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "full_width.csv")
     given = parser.parse_args()
-    together.cores = lambda: len(KNOWN)  # also when this thread is bound to one of them
+    full_width.cores = lambda: len(KNOWN)  # also when this thread is bound to one of them
     rows = _read(given.out)
     run = 1 + max((int(row[-1]) for row in rows), default=0)
     for name in GAMES:
-        chosen = together.useful_threads(cp.load(name).sequence_form, given.threads)
-        before, together.LEAST_WORK = together.LEAST_WORK, 1
+        chosen = full_width.useful_threads(cp.load(name).sequence_form, given.threads)
+        before, full_width.LEAST_WORK = full_width.LEAST_WORK, 1
         for algorithm in ("cfr+", *(OTHERS if name in CHOSEN else ())):
             one, many = compare(name, algorithm, given.threads, given.pin)
             micro = (f"{1e6 * seconds:.2f}" for seconds in (one, many))
-            row = (name, algorithm, given.threads, work_of(name), *micro, f"{one / many:.3f}")
+            row = (name, algorithm, given.threads, side_work(name), *micro, f"{one / many:.3f}")
             rows.append((*row, chosen, run))
             print(*rows[-1], flush=True)
-        together.LEAST_WORK = before
+        full_width.LEAST_WORK = before
     header = ["game", "algorithm", "threads", "work", "us_one", "us_many", "ratio", "chosen", "run"]
     write_rows(given.out, header, rows)
 

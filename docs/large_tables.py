@@ -29,12 +29,12 @@ def lower_bounds_table() -> str:
     return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
 
 
-def in_step_table() -> str:
-    """Mean exploitability after equally many iterations, by histories in step."""
+def interleaved_table() -> str:
+    """Mean exploitability after equally many iterations, by interleaved histories."""
     found: dict[tuple[str, str, str], dict[int, Row]] = {}
-    for row in _rows("in_step"):
+    for row in _rows("interleaved"):
         key = (f"`{row['game']}`", f"{int(row['iterations']):,}", row["seeds"])
-        found.setdefault(key, {})[int(row["together"])] = row
+        found.setdefault(key, {})[int(row["interleave"])] = row
     points = sorted({n for mine in found.values() for n in mine})
     lines = [
         [
@@ -46,26 +46,26 @@ def in_step_table() -> str:
         ]
         for key, mine in found.items()
     ]
-    names = ["one by one" if n == 1 else f"{n} in step" for n in points]
+    names = ["one by one" if n == 1 else f"{n} interleaved" for n in points]
     return table(["game", "iterations", "seeds", *names], lines)
 
 
-def in_step_speed_table() -> str:
-    """Iterations per second by histories in step, and over one by one."""
+def interleaved_speed_table() -> str:
+    """Iterations per second by interleaved histories, and over one by one."""
     found: dict[str, dict[int, str]] = {}
     others = []
-    for row in _rows("in_step_speed"):
+    for row in _rows("interleaved_speed"):
         mine = found.setdefault(f"`{row['game']}`", {})
-        if row["what"] == "iterations per second" and row["together"] == "1":
+        if row["what"] == "iterations per second" and row["interleave"] == "1":
             mine[1] = f"{float(row['value']):,.0f}"
-        elif row["what"] == "over one by one" and row["together"] != "1":
+        elif row["what"] == "over one by one" and row["interleave"] != "1":
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
-            mine[int(row["together"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
+            mine[int(row["interleave"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
         elif row["what"].startswith("sb/h"):
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
             others.append(
                 [
-                    f"`{row['game']}`, won in step from one by one, sb/h",
+                    f"`{row['game']}`, won interleaved from one by one, sb/h",
                     "",
                     "",
                     f"{mid:+.3f} ({low:+.3f} to {high:+.3f})",
@@ -74,7 +74,7 @@ def in_step_speed_table() -> str:
             )
     points = sorted({n for mine in found.values() for n in mine})
     lines = [[game, *(mine[n] for n in points)] for game, mine in found.items()]
-    names = ["one by one, a second" if n == 1 else f"{n} in step" for n in points]
+    names = ["one by one, a second" if n == 1 else f"{n} interleaved" for n in points]
     return table(["game", *names], [*lines, *others])
 
 
@@ -100,7 +100,7 @@ def large_table() -> str:
 
 LARGE = {
     "lower-bounds": lower_bounds_table,
-    "in-step": in_step_table,
-    "in-step-speed": in_step_speed_table,
+    "interleaved": interleaved_table,
+    "interleaved-speed": interleaved_speed_table,
     "large": large_table,
 }

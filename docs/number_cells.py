@@ -45,11 +45,15 @@ CELLS: dict[str, Callable[[], str]] = {
     "always-call": partial(_exact, "mb_per_game", ".2f", strategy="always-call"),
     "flop-least": partial(outermost, min, *_flop),
     "flop-most": partial(outermost, max, *_flop),
-    "meeting-leduc": partial(
-        _cluster, 1e3, what="a meeting", game="leduc", algorithm="mccfr-external"
+    "sync-leduc": partial(
+        _cluster, 1e3, what="a synchronisation", game="leduc", algorithm="mccfr-external"
     ),
-    "meeting-holdem": partial(
-        _cluster, 1e3, what="a meeting", game="holdem(buckets=10)", algorithm="mccfr-external"
+    "sync-holdem": partial(
+        _cluster,
+        1e3,
+        what="a synchronisation",
+        game="holdem(buckets=10)",
+        algorithm="mccfr-external",
     ),
     "packing": partial(_cluster, 1e-6, what="packing and adding, of one processor"),
     "goof7-memory": partial(measured, "peak memory of that"),

@@ -51,13 +51,13 @@ def sent_table() -> str:
     for row in _rows("cluster"):
         if row["unit"].startswith("bytes") and row["game"] != "noise":
             found.setdefault((row["game"], row["algorithm"]), {})[row["what"]] = float(row["value"])
-    names = ("its tables", "sent by a worker at a meeting", "sent per second of playing")
+    names = ("its tables", "sent by a worker at a synchronisation", "sent per second of playing")
     lines = [
         [f"`{game}`", algorithm, *(f"{mine[name] / 1e6:,.3g}" for name in names)]
         for (game, algorithm), mine in found.items()
     ]
     return table(
-        ["game", "solver", "tables, MB", "sent at a meeting, MB", "MB/s of playing"], lines
+        ["game", "solver", "tables, MB", "sent at a synchronisation, MB", "MB/s of playing"], lines
     )
 
 
@@ -66,24 +66,24 @@ def _by_workers(begins: str, show: str, scale: float = 1.0) -> str:
     for row in _rows("cluster"):
         if row["what"].startswith(begins):
             cell = format(scale * float(row["value"]), show)
-            found.setdefault(row["workers"], {})[row["algorithm"], row["news"]] = cell
+            found.setdefault(row["workers"], {})[row["algorithm"], row["sync_interval"]] = cell
     keys = list(dict.fromkeys(key for mine in found.values() for key in mine))
     lines = [[n, *(mine.get(key, "") for key in keys)] for n, mine in found.items()]
-    return table(["workers", *(f"{name}, news {news}" for name, news in keys)], lines)
+    return table(["workers", *(f"{name}, {interval}" for name, interval in keys)], lines)
 
 
-def news_table() -> str:
+def sync_table() -> str:
     """Exploitability of Leduc over one worker's."""
     return _by_workers("exploitability over", ".2f")
 
 
-def news_holdem_table() -> str:
+def sync_holdem_table() -> str:
     """Thousandths of a small bet per hand."""
     return _by_workers("won from a reference", "+.0f", 1000.0)
 
 
 def machines_table() -> str:
-    """The share of the time that machines play, and what a meeting of 100 takes."""
+    """The share of the time that machines play, and what a synchronisation of 100 takes."""
     found: dict[str, dict[tuple[str, str], float]] = {}
     for row in _rows("cluster"):
         if row["algorithm"] == "any":
@@ -96,11 +96,11 @@ def machines_table() -> str:
                 ", ".join(f"{mine[share.format(hours), n]:.2f}" for hours in (1, 24))
                 for n in ("10", "100", "1000")
             ),
-            f"{mine['a meeting', '100']:.0f} s",
+            f"{mine['a synchronisation', '100']:.0f} s",
         ]
         for game, mine in found.items()
     ]
-    return table(["game", "10 machines", "100", "1,000", "a meeting of 100"], lines)
+    return table(["game", "10 machines", "100", "1,000", "a synchronisation of 100"], lines)
 
 
 def noregret_table() -> str:
@@ -145,7 +145,7 @@ SCALE = {
     "gpu": gpu_table,
     "gpu-precision": precision_table,
     "cluster-sent": sent_table,
-    "cluster-news": news_table,
-    "cluster-holdem": news_holdem_table,
+    "cluster-sync": sync_table,
+    "cluster-holdem": sync_holdem_table,
     "cluster-machines": machines_table,
 }

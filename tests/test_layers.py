@@ -16,6 +16,7 @@ ROWS = [
     "kernels",
     "parallel",
     "forms",
+    "parallel",
     "games",
     "holdem",
     "evaluation",

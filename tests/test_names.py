@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
 #: Arrays that belong to one kernel; each file calls its own so.
-WORKSPACES = {"Half", "Scratch"}
+WORKSPACES = {"Scratch"}
 
 
 def test_a_class_that_is_imported_has_its_name_alone() -> None:

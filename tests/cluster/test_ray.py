@@ -1,6 +1,6 @@
 """A real Ray cluster of two nodes on this machine, of which workers and a node are killed.
 
-What a cluster computes is compared, bit for bit, with the same players in this process.
+What a cluster computes is compared, bit for bit, with the same workers in this process.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from counterplay.holdem import strength
 from counterplay.parallel import ray_cluster as clusters
 from counterplay.parallel.jobs import Job, run_jobs
 from counterplay.parallel.ray_cluster import Cluster, on_ray
+from counterplay.parallel.ray_workers import RayWorkers
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.ray_players import RayPlayers
 
 ray = pytest.importorskip("ray")
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # which workers do not have
@@ -68,13 +68,13 @@ def _same(one: Any, other: Any) -> bool:
 def _pair(name: str, game: str = "leduc", **options: Any) -> tuple[Any, Any]:
     """On the cluster, and in this process."""
     return tuple(  # type: ignore[return-value]
-        new_solver(cp.load(game), name, 1, {"team": team, "workers": 2, **options})
-        for team in ("ray", "near")
+        new_solver(cp.load(game), name, 1, {"pool": pool, "workers": 2, **options})
+        for pool in ("ray", "local")
     )
 
 
 def _first_on(node: Any) -> Any:
-    """Ray's own spreading puts two players on one node while the other is still busy with what an
+    """Ray's own spreading puts two workers on one node while the other is still busy with what an
     earlier test left."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -82,24 +82,24 @@ def _first_on(node: Any) -> Any:
 
 
 def test_tree_search_has_the_same_bits_as_in_one_process(here: Cluster) -> None:
-    far, near = _pair("mcts", c=13.0)
-    for solver in (far, near):
+    remote, local = _pair("mcts", c=13.0)
+    for solver in (remote, local):
         solver.step(3_000)
         solver.step(1_000)
-    assert _same(far, near)
-    assert np.array_equal(far.weights(), near.weights())
-    far._team.stop()
+    assert _same(remote, local)
+    assert np.array_equal(remote.weights(), local.weights())
+    remote._pool.stop()
 
 
 def test_stopped_and_resumed(here: Cluster, tmp_path: Path) -> None:
     options: dict[str, Any] = {"workers": 2, "seed": 1}
-    near = cp.solve("leduc", "mccfr", iterations=5_000, team="near", **options)
-    cp.solve("leduc", "mccfr", iterations=3_200, team="ray", folder=tmp_path / "run", **options)
-    far = cp.resume(tmp_path / "run", iterations=5_000)
-    assert far.parameters["team"] == "ray"
-    assert _same(far._solver, near._solver)
-    assert np.array_equal(far.strategy.probabilities, near.strategy.probabilities)
-    far._solver._team.stop()
+    local = cp.solve("leduc", "mccfr", iterations=5_000, pool="local", **options)
+    cp.solve("leduc", "mccfr", iterations=3_200, pool="ray", folder=tmp_path / "run", **options)
+    remote = cp.resume(tmp_path / "run", iterations=5_000)
+    assert remote.parameters["pool"] == "ray"
+    assert _same(remote._solver, local._solver)
+    assert np.array_equal(remote.strategy.probabilities, local.strategy.probabilities)
+    remote._solver._pool.stop()
 
 
 def test_responses(here: Cluster) -> None:
@@ -107,9 +107,9 @@ def test_responses(here: Cluster) -> None:
     model = cp.Strategy.uniform(game)
     found = [
         cp.respond(
-            game, model, player=0, p=0.5, algorithm="mcrnr", iterations=4_000, team=team, workers=2
+            game, model, player=0, p=0.5, algorithm="mcrnr", iterations=4_000, pool=pool, workers=2
         )
-        for team in ("ray", "near")
+        for pool in ("ray", "local")
     ]
     one, two = (response.strategy.probabilities for response in found)
     assert np.array_equal(one, two)
@@ -118,19 +118,19 @@ def test_responses(here: Cluster) -> None:
 @pytest.mark.parametrize("name", ["mccfr", "mccfr-external", "mcts"])
 def test_what_is_found_while_playing_is_put_together_by_key(here: Cluster, name: str) -> None:
     """In a game without a tree; a worker is killed in the middle of a round."""
-    far, near = _pair(name, "goofspiel(4,tree=False)")
+    remote, local = _pair(name, "goofspiel(4,tree=False)")
     n = 700 if name == "mccfr-external" else 7_000
-    for solver in (far, near):
+    for solver in (remote, local):
         solver.step(n)
-    assert far._team._alone[1] == 0
-    assert far.iterations > far._team._alone[2]  # in a round
-    os.kill(ray.get(far._team.players.actors[1].pid.remote()), signal.SIGKILL)
-    for solver in (far, near):
+    assert remote._pool._sync[1] == 0
+    assert remote.iterations > remote._pool._sync[2]  # in a round
+    os.kill(ray.get(remote._pool.remote.actors[1].pid.remote()), signal.SIGKILL)
+    for solver in (remote, local):
         solver.step(n)
-    assert far._team.players.replaced == 1
-    assert _same(far, near)
-    assert far.strategy().table() == near.strategy().table()
-    far._team.stop()
+    assert remote._pool.remote.replaced == 1
+    assert _same(remote, local)
+    assert remote.strategy().table() == local.strategy().table()
+    remote._pool.stop()
 
 
 def test_rules_of_ones_own_go_to_the_workers(here: Cluster) -> None:
@@ -140,15 +140,15 @@ def test_rules_of_ones_own_go_to_the_workers(here: Cluster) -> None:
     model = cp.solve(game, "mccfr", iterations=300, seed=1).strategy
     found = [
         cp.respond(
-            game, model, player=0, p=0.5, algorithm="mcrnr", iterations=4_000, team=team, workers=2
+            game, model, player=0, p=0.5, algorithm="mcrnr", iterations=4_000, pool=pool, workers=2
         ).strategy
-        for team in ("ray", "near")
+        for pool in ("ray", "local")
     ]
     assert found[0].table() == found[1].table()
-    far = cp.play_match(game, found[0], model, 4_000, 3).mean
+    remote = cp.play_match(game, found[0], model, 4_000, 3).mean
     here_now = clusters._CURRENT.pop()
     try:
-        assert cp.play_match(game, found[0], model, 4_000, 3).mean == far
+        assert cp.play_match(game, found[0], model, 4_000, 3).mean == remote
     finally:
         clusters._CURRENT.append(here_now)
 
@@ -165,10 +165,10 @@ def test_matches_and_frontiers(here: Cluster) -> None:
             "frontier": [(point.exploitation, point.exploitability) for point in curve.points],
         }
 
-    far = results()
+    remote = results()
     here_now = clusters._CURRENT.pop()
     try:
-        assert results() == far
+        assert results() == remote
     finally:
         clusters._CURRENT.append(here_now)
 
@@ -231,10 +231,10 @@ def test_another_version_is_refused(here: Cluster, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(clusters, "version", lambda: "9.9.9")
     with pytest.raises(BadParameter, match=r"has Counterplay .* and this is Counterplay 9\.9\.9"):
         list(here.spread(_slow_or_lost, [0], None))
-    far, _ = _pair("mccfr-external")
+    remote, _ = _pair("mccfr-external")
     with pytest.raises(BadParameter, match="install the same on all machines"):
-        far.step(0)
-    far._team.stop()
+        remote.step(0)
+    remote._pool.stop()
 
 
 def test_too_small_an_object_store(here: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_too_small_an_object_store(here: Cluster, monkeypatch: pytest.MonkeyPatc
         here.check_room(1_000 * MB, "the tables")
     seen = []
     monkeypatch.setattr(Cluster, "check_room", lambda self, size, what: seen.append(size))
-    new_solver(cp.load("leduc"), "mccfr-external", 1, {"team": "ray", "workers": 2})
+    new_solver(cp.load("leduc"), "mccfr-external", 1, {"pool": "ray", "workers": 2})
     assert seen == [2 * (16 * cp.load("leduc").n_slots)]
 
 
@@ -262,23 +262,23 @@ def test_a_worker_and_a_node_killed_in_the_middle_of_rounds(
     """The last test, since the node stays dead."""
     places = iter([nodes.head_node, nodes.second])
     placing = property(lambda _: _first_on(next(places, nodes.head_node)))
-    monkeypatch.setattr(RayPlayers, "placing", placing)
-    far, near = _pair("mccfr-external")
-    for solver in (far, near):
+    monkeypatch.setattr(RayWorkers, "placing", placing)
+    remote, local = _pair("mccfr-external")
+    for solver in (remote, local):
         solver.step(4_000)
-    assert far.iterations > far._team._alone[2]  # in a round
-    assert _same(far, near)
-    players = far._team.players
-    where = ray.get([actor.node.remote() for actor in players.actors])
+    assert remote.iterations > remote._pool._sync[2]  # in a round
+    assert _same(remote, local)
+    workers = remote._pool.remote
+    where = ray.get([actor.node.remote() for actor in workers.actors])
     assert where == [nodes.head_node.node_id, nodes.second.node_id]
-    os.kill(ray.get(players.actors[0].pid.remote()), signal.SIGKILL)
-    for solver in (far, near):
+    os.kill(ray.get(workers.actors[0].pid.remote()), signal.SIGKILL)
+    for solver in (remote, local):
         solver.step(3_000)
-    assert players.replaced == 1
-    assert _same(far, near)
+    assert workers.replaced == 1
+    assert _same(remote, local)
     nodes.remove_node(nodes.second, allow_graceful=False)
-    for solver in (far, near):
+    for solver in (remote, local):
         solver.step(3_000)
-    assert players.replaced >= 2
-    assert _same(far, near)
-    assert np.array_equal(far.weights(), near.weights())
+    assert workers.replaced >= 2
+    assert _same(remote, local)
+    assert np.array_equal(remote.weights(), local.weights())

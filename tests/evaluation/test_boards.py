@@ -26,8 +26,9 @@ from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.exact import new_desk
 from counterplay.holdem.walk.flops import BoardQuestion, Prepared
 from counterplay.holdem.walk.listing import new_listing, new_scratch
-from counterplay.holdem.walk.shape import LANES, streets_of
+from counterplay.holdem.walk.shape import streets_of
 from counterplay.holdem.walk.symmetry import count_boards, flops_of, renamings
+from counterplay.kernels.simd import LANES
 from counterplay.opponents.players import bot
 
 

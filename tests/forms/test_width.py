@@ -17,7 +17,7 @@ from counterplay.forms.width import answers, payoff_gradient
 from counterplay.holdem.betting import Betting
 from counterplay.opponents.bots.sparbot.model import FactoredForm, make_model
 from counterplay.solvers import cfr
-from counterplay.solvers.cfr import Regrets
+from counterplay.solvers.cfr import RegretMinimiser
 from counterplay.solvers.cfr_kernels import DISCOUNTED
 
 ITERATIONS = 5
@@ -80,15 +80,15 @@ def test_a_form_made_elsewhere_is_solved_and_measured(
 
     # a plain class is no type of Numba's: the same iterations as plain Python
     plain = getattr(cfr.cfr_iterations, "py_func", cfr.cfr_iterations)
-    ours = Regrets(known, DISCOUNTED)
+    ours = RegretMinimiser(known, DISCOUNTED)
     ours.run(0, ITERATIONS)
     monkeypatch.setattr(cfr, "cfr_iterations", plain)
-    other = Regrets(Dense(), DISCOUNTED)
+    other = RegretMinimiser(Dense(), DISCOUNTED)
     other.run(0, ITERATIONS)
     np.testing.assert_allclose(
         other.average(), ours.average(), atol=1e-9
     )  # more would magnify rounding
     gap = form_exploitability(known, ours.average())
     assert form_exploitability(Dense(), ours.average()) == pytest.approx(gap, abs=1e-9)
-    start = Regrets(known, DISCOUNTED).average()
+    start = RegretMinimiser(known, DISCOUNTED).average()
     assert gap < form_exploitability(known, start)

@@ -19,7 +19,8 @@ from counterplay.holdem.views.ehs import EhsView
 from counterplay.holdem.views.view import cards_of
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import Tables, new_trail, outcome_sampling
+from counterplay.solvers.history import OutcomeTables, new_workspace
+from counterplay.solvers.mccfr import outcome_sampling
 
 TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
@@ -86,10 +87,10 @@ def test_random_games_against_a_plain_referee(form: BettingGame) -> None:
 def test_outcome_sampling_learns_to_keep_good_cards(form: BettingGame) -> None:
     """The kernel of Kuhn poker, unchanged: soon the dealer keeps his best bucket before the
     flop, and folds his worst more."""
-    tables = Tables(
+    tables = OutcomeTables(
         np.zeros(form.n_slots), np.zeros(form.n_slots), np.zeros(form.n_infosets, dtype=np.int64)
     )
-    path = new_trail(32, 3, 2)
+    path = new_workspace(32, 3, 2)
     outcome_sampling(
         form, new_hand(form), tables, path, new_state(1), 0, 1_000_000, 0.6, True, 1, 1.0
     )

@@ -13,7 +13,7 @@ FILES = (
     "test_twins.py",
     "test_paper_example.py",
     "test_unbiased.py",
-    "test_in_step.py",
+    "test_interleaved.py",
     "../forms/test_compiled.py",
 )
 

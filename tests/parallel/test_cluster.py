@@ -18,7 +18,7 @@ def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(BadParameter, match=r"needs Ray: pip install 'counterplay\[ray\]'"):
         connect()
     with pytest.raises(BadParameter, match="pip install"):
-        cp.solve("leduc", "mccfr", iterations=1, team="ray")
+        cp.solve("leduc", "mccfr", iterations=1, pool="ray")
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:", ":1", "host:port", "host:70000"])

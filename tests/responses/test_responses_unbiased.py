@@ -25,7 +25,13 @@ from counterplay.forms.game import Game
 from counterplay.forms.restricted import data_biased_form, restricted_form
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import Tables, Trail, new_trail, sample_history, update_history
+from counterplay.solvers.history import (
+    HistoryWorkspace,
+    OutcomeTables,
+    new_workspace,
+    sample_history,
+    update_history,
+)
 
 GAMES = ("kuhn", "toy")
 SEATS = (0, 1)  # of the restricted player
@@ -87,11 +93,11 @@ def case(name: str, restricted: int, p: Any) -> Case:
 
 def kernel_path(
     this: Case, policy: Policy, steps: tuple[tuple[Node, int], ...]
-) -> tuple[Trail, int, int, float]:
+) -> tuple[HistoryWorkspace, int, int, float]:
     """The history as the kernel's `Path`: path, terminal node in the original tree, decisions,
     π^σ'(z) of those decisions."""
     game, tree = this.game, this.game.tree
-    path, sampling = new_trail(game.depth, game.max_actions, 2), explored(policy)
+    path, sampling = new_workspace(game.depth, game.max_actions, 2), explored(policy)
     infoset_of = {(int(tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)}
     end, coin_fell, before = 0, False, []
     for node, child in steps:
@@ -125,7 +131,7 @@ def expected_update(
     sums, total = (np.zeros(game.n_slots), np.zeros(game.n_slots)), 0.0
     for steps, _ in histories(this.root):
         path, end, n_decisions, drawn = kernel_path(this, policy, steps)
-        tables = Tables(
+        tables = OutcomeTables(
             regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
         )
         update_history(
@@ -245,13 +251,19 @@ def test_sampler_writes_these_paths(name: str, restricted: int, p: Any) -> None:
     game = this.game
     regret = arbitrary_regrets(game)
     policy = policy_of(game, regret)
-    known: dict[tuple[Any, ...], tuple[Trail, int, float]] = {}
+    known: dict[tuple[Any, ...], tuple[HistoryWorkspace, int, float]] = {}
     for steps, _ in histories(this.root):
         if prod(share(policy, step) for step in steps if step[0].player < 0) > 0.0:
             path, end, length, drawn = kernel_path(this, policy, steps)
             known[end, tuple(path.infoset[:length])] = path, length, drawn
-    tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-    path, rng, hand = new_trail(game.depth, game.max_actions, 2), new_state(0), new_hand(this.form)
+    tables = OutcomeTables(
+        regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
+    )
+    path, rng, hand = (
+        new_workspace(game.depth, game.max_actions, 2),
+        new_state(0),
+        new_hand(this.form),
+    )
     for _ in range(200):
         node, n_decisions, drawn, _ = sample_history(this.form, hand, tables, path, rng, EPSILON)
         built, length, probability = known[int(node), tuple(path.infoset[: int(n_decisions)])]

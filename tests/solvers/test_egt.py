@@ -22,10 +22,10 @@ from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.rules import TERMINAL
 from counterplay.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
-from counterplay.forms.together import Together
+from counterplay.parallel.full_width import KernelThreads
 from counterplay.solvers.egt import ExcessiveGap
 from counterplay.solvers.problem import Problem
-from counterplay.solvers.prox import Half, smoothed_reply
+from counterplay.solvers.prox import ProxTables, smoothed_reply
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def infosets(side: Side) -> list[tuple[int, slice]]:
     ]
 
 
-def prox(side: Side, half: Half, policy: np.ndarray, kind: str) -> float:
+def prox(side: Side, half: ProxTables, policy: np.ndarray, kind: str) -> float:
     """d at the plan with behaviour `policy`, by its definition."""
     plan, total = plan_of(side, policy), 0.0
     for beta, (above, slots) in zip(half.beta, infosets(side), strict=True):
@@ -89,7 +89,7 @@ def plan_of(side: Side, policy: np.ndarray) -> np.ndarray:
     return plan
 
 
-def prox_gradient(side: Side, half: Half, policy: np.ndarray, kind: str) -> np.ndarray:
+def prox_gradient(side: Side, half: ProxTables, policy: np.ndarray, kind: str) -> np.ndarray:
     """∇d by hand: d is a sum of x(p) ω(x_I / x(p)), homogeneous of degree one."""
     out = np.zeros(side.n_sequences)
     for beta, (above, slots) in zip(half.beta, infosets(side), strict=True):
@@ -146,10 +146,10 @@ def test_smoothed_reply_is_optimal(name: str, kind: str, seed: int, mu: float) -
     """It attains the value it reports, no plan does better, and it passes the first-order test,
     which is sufficient."""
     solver, rng = ExcessiveGap(cp.load(name), 0, prox=kind), np.random.default_rng(seed)
-    crew = Together(solver._form).crew
-    for side, half, shares in zip(solver._form, solver._halves, crew[:2], strict=True):
+    group = KernelThreads(solver._form).group
+    for side, half, part in zip(solver._form, solver._tables, group[:2], strict=True):
         payoff = rng.normal(size=side.n_sequences)
-        value = smoothed_reply(side, half, mu, kind == "euclidean", payoff, shares, crew, 0)
+        value = smoothed_reply(side, half, mu, kind == "euclidean", payoff, part, group, 0)
         policy = half.policy.copy()
         for _, slots in infosets(side):
             assert policy[slots].min() >= 0.0
@@ -191,9 +191,9 @@ def test_projection_agrees_with_sorting(seed: int, n: int, size: float) -> None:
         np.zeros(0, np.int32),
         nothing,
     )
-    half = Half(np.ones(1), *(np.zeros(n + 1) for _ in range(8)), np.zeros(1), np.zeros(1))
-    crew = Together(SequenceForm(side, side)).crew
-    smoothed_reply(side, half, 1.0, True, np.concatenate([[0.0], v]), crew.one, crew, 0)
+    half = ProxTables(np.ones(1), *(np.zeros(n + 1) for _ in range(8)), np.zeros(1), np.zeros(1))
+    group = KernelThreads(SequenceForm(side, side)).group
+    smoothed_reply(side, half, 1.0, True, np.concatenate([[0.0], v]), group.one, group, 0)
     half = half._replace(policy=half.policy[:n])
     np.testing.assert_allclose(half.policy, project(1 / n + v - v.max()), rtol=0, atol=1e-12)
 
@@ -201,7 +201,7 @@ def test_projection_agrees_with_sorting(seed: int, n: int, size: float) -> None:
 @pytest.mark.parametrize("kind", PROXES)
 def test_largest_prox_is_attained_by_a_pure_strategy(kind: str) -> None:
     solver = ExcessiveGap(cp.load("kuhn"), 0, prox=kind)
-    for side, half, largest in zip(solver._form, solver._halves, solver._largest, strict=True):
+    for side, half, largest in zip(solver._form, solver._tables, solver._largest, strict=True):
         pure = product(*(np.eye(slots.stop - slots.start) for _, slots in infosets(side)))
         assert max(prox(side, half, np.concatenate(rows), kind) for rows in pure) == pytest.approx(
             largest, rel=1e-12

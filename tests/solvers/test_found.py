@@ -13,7 +13,7 @@ from support.found import GAME, MANY, SOLVERS, same
 import counterplay as cp
 from counterplay.base.errors import OutOfRoom
 from counterplay.forms import found as tables_of
-from counterplay.solvers import growing
+from counterplay.solvers import hash_tables
 from counterplay.solvers.algorithms import new_solver
 
 
@@ -26,7 +26,7 @@ def solver(name: str, threads: int = 1, seed: int = 3, game: str = GAME) -> Any:
 def test_growth_changes_no_bit(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small, steps = [], 25 * MANY[name]
     for least in (8, 1 << 15):
-        for module in (growing, tables_of):
+        for module in (hash_tables, tables_of):
             monkeypatch.setattr(module, "LEAST_PLACES", least)
         one = solver(name, threads)
         one.step(steps)
@@ -41,7 +41,7 @@ def test_threads_give_the_same_bits_however_they_are_cut(name: str) -> None:
     for part in (n // 3, 0, n // 5, n - n // 3 - n // 5):
         two.step(part)
     same(one, two)
-    assert one.arrays()["meeting"][1] == 0  # both have played
+    assert one.arrays()["sync"][1] == 0  # both have played
     assert cp.exploitability("goofspiel(4)", one.strategy()) < cp.exploitability(
         "goofspiel(4)", cp.Strategy.uniform("goofspiel(4)")
     )
@@ -49,7 +49,7 @@ def test_threads_give_the_same_bits_however_they_are_cut(name: str) -> None:
 
 def by_key(worker: Any) -> dict[Any, Any]:
     """What a worker knows: key -> regrets and visits."""
-    found = growing.found_of(worker)
+    found = hash_tables.infosets_of(worker)
     keys, first = tables_of.keys_of(found), found.first
     return {
         int(keys[i, 0]): (
@@ -60,14 +60,14 @@ def by_key(worker: Any) -> dict[Any, Any]:
     }
 
 
-def test_what_threads_found_is_put_together_by_key() -> None:
+def test_what_threads_discovered_is_merged_by_key() -> None:
     """One numbering for all, in which nothing is lost and what somebody never met is empty."""
     one = solver("mccfr", 2)
     one.step(10_000)
-    one._team.run(one, one.iterations, 7)  # some that are new to one of them
-    before = [by_key(worker) for worker in one._team.workers]
-    assert one.unify()
-    after = [by_key(worker) for worker in one._team.workers]
+    one._pool.run(one, one.iterations, 7)  # some that are new to one of them
+    before = [by_key(worker) for worker in one._pool.workers]
+    assert one.align()
+    after = [by_key(worker) for worker in one._pool.workers]
     assert list(after[0]) == list(after[1])
     assert list(after[0])[: len(before[0])] == list(before[0])
     for old, new in zip(before, after, strict=True):
@@ -76,26 +76,26 @@ def test_what_threads_found_is_put_together_by_key() -> None:
 
 
 def test_room_that_was_made_stays() -> None:
-    """As after a meeting at which threads had found the same: tables keep fitting each other."""
+    """As after threads that discovered the same have synchronised: all tables keep fitting."""
     one = solver("mcts")
-    (worker,) = one._team.workers
+    (worker,) = one._pool.workers
     one.step(50)
-    assert one.growing.make_room(worker, sets=5_000)
+    assert one.hash_tables.make_room(worker, sets=5_000)
     large = [array.shape for array in worker.tables]
-    assert one.growing.make_room(worker)
+    assert one.hash_tables.make_room(worker)
     assert [array.shape for array in worker.tables] == large
-    assert len(growing.found_of(worker).first) - 1 == len(worker.tables.spread)
+    assert len(hash_tables.infosets_of(worker).first) - 1 == len(worker.tables.spread)
 
 
 @pytest.mark.parametrize("more", [{"sets": 3_000}, {"slots": 9_000}])
 @pytest.mark.parametrize("name", SOLVERS)
-def test_a_meeting_has_as_much_room_as_tables(name: str, more: dict[str, int]) -> None:
+def test_the_mean_has_as_much_room_as_tables(name: str, more: dict[str, int]) -> None:
     """Also where only what there is for each information set has grown, or for each slot."""
     one = solver(name, 2)
-    one.room()
-    for worker in one._team.workers:
-        assert one.growing.make_room(worker, **more)
-    tables, mean = one._team.workers[0].tables, one.room()
+    one.new_mean()
+    for worker in one._pool.workers:
+        assert one.hash_tables.make_room(worker, **more)
+    tables, mean = one._pool.workers[0].tables, one.new_mean()
     arrays = [tables.regret] if name != "mcts" else tables
     for array, room in zip(arrays, [mean] if name != "mcts" else mean, strict=True):
         assert array.shape == room.shape
@@ -122,7 +122,7 @@ def test_the_end_of_memory_loses_nothing(
     there is more as if there had always been."""
     n = 20 * MANY[name]
     options = {"threads": threads} if threads > 1 else {}
-    for module in (growing, tables_of):
+    for module in (hash_tables, tables_of):
         monkeypatch.setattr(module, "LEAST_PLACES", 64)
     with monkeypatch.context() as little:
         little.setenv("COUNTERPLAY_MEMORY_GB", "0.000015")
@@ -142,8 +142,8 @@ def test_what_memory_allows_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.warns(UserWarning, match="no memory for more"):
         run = cp.solve("goofspiel(7,tree=False)", "mccfr", seconds=60, folder=tmp_path / "run")
     solver = run._solver
-    (worker,) = solver._team.workers
-    tables = (*worker.tables, *growing.found_of(worker)[:2])
+    (worker,) = solver._pool.workers
+    tables = (*worker.tables, *hash_tables.infosets_of(worker)[:2])
     assert 3.2e6 < sum(table.nbytes for table in tables) < 8e6
     sets = len(worker.tables.last_visit)
     assert sets & (sets - 1)
@@ -165,7 +165,7 @@ def test_lower_bounds_make_do_with_the_memory_there_is(monkeypatch: pytest.Monke
 def test_a_solver_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     one = solver("mccfr", game="goofspiel(5,tree=False)")
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.00001")
-    with pytest.raises(OutOfRoom, match="information sets are found"):
+    with pytest.raises(OutOfRoom, match="information sets are discovered"):
         one.step(100_000)
     assert 0 < one.iterations < 100_000
 

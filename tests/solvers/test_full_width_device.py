@@ -11,7 +11,7 @@ from support.emulate import COMPILER, EmulatedDevice, has_device
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.forms import means, on_device
+from counterplay.parallel import device_form, full_width
 from counterplay.solvers.algorithms import new_solver
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
@@ -21,7 +21,7 @@ FAMILY = ("cfr", "cfr+", "dcfr", "pcfr+")
 
 @pytest.fixture
 def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_device, "NEW_DEVICE", EmulatedDevice)
+    monkeypatch.setattr(device_form, "NEW_DEVICE", EmulatedDevice)
 
 
 def _both(game: str, name: str, n: int, **options: Any) -> tuple[Any, Any]:
@@ -59,7 +59,7 @@ def test_the_same_with_turns(emulated: None) -> None:
 @needs_compiler
 def test_the_same_where_rows_are_cut(emulated: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One product and one pass: rounding grows with iterations."""
-    monkeypatch.setattr(on_device, "LONGEST", 3)
+    monkeypatch.setattr(device_form, "LONGEST", 3)
     _check("leduc", "dcfr", 1, 1e-12)
 
 
@@ -136,14 +136,14 @@ def test_auto_takes_a_device_for_a_large_game(
     emulated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = cp.load("leduc").sequence_form
-    assert not means.use_device(form, "auto", 1)
-    assert means.use_device(form, "cuda", 1)
-    monkeypatch.setattr(means, "LEAST_ENTRIES", 100)
-    assert means.use_device(form, "auto", 2)
+    assert not full_width.use_device(form, "auto", 1)
+    assert full_width.use_device(form, "cuda", 1)
+    monkeypatch.setattr(full_width, "LEAST_ENTRIES", 100)
+    assert full_width.use_device(form, "auto", 2)
     monkeypatch.undo()
-    monkeypatch.setattr(means, "LEAST_ENTRIES", 100)
+    monkeypatch.setattr(full_width, "LEAST_ENTRIES", 100)
     if not has_device():
-        assert not means.use_device(form, "auto", 1)
+        assert not full_width.use_device(form, "auto", 1)
 
 
 @needs_device

@@ -16,15 +16,14 @@ from counterplay.forms.registry import load
 from counterplay.kernels.jit import index
 from counterplay.kernels.policy import regret_matching
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import (
-    OutcomeSampling,
-    Tables,
-    Trail,
-    new_trail,
-    outcome_sampling,
+from counterplay.solvers.history import (
+    HistoryWorkspace,
+    OutcomeTables,
+    new_workspace,
     sample_history,
     update_history,
 )
+from counterplay.solvers.mccfr import OutcomeSampling, outcome_sampling
 
 PASS, BET = 0, 1
 HAND = np.empty(0, dtype=np.int32)
@@ -50,8 +49,8 @@ def end_node(game: Game) -> int:
     return node
 
 
-def paper_path(game: Game) -> Trail:
-    path = new_trail(game.depth, game.max_actions, game.n_players)
+def paper_path(game: Game) -> HistoryWorkspace:
+    path = new_workspace(game.depth, game.max_actions, game.n_players)
     path.infoset[:2] = infosets(game)
     path.slot[:2] = game.tree.first[list(infosets(game))]
     path.actions[:2] = 2
@@ -64,13 +63,13 @@ def paper_path(game: Game) -> Trail:
     return path
 
 
-def new_tables(game: Game) -> Tables:
-    return Tables(
+def new_tables(game: Game) -> OutcomeTables:
+    return OutcomeTables(
         np.zeros(game.n_slots), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
     )
 
 
-def check_tables(game: Game, tables: Tables) -> None:
+def check_tables(game: Game, tables: OutcomeTables) -> None:
     for i in infosets(game):
         slots = slice(game.tree.first[i], game.tree.first[i + 1])
         assert tables.regret[slots].tolist() == [-1.0, 1.0]
@@ -134,7 +133,7 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     """The sampler writes that very path, whatever ε ("regardless of the value of ε"), and one
     iteration gives those tables."""
     for seed in count():
-        path = new_trail(kuhn.depth, kuhn.max_actions, kuhn.n_players)
+        path = new_workspace(kuhn.depth, kuhn.max_actions, kuhn.n_players)
         node, n_decisions, drawn, _ = sample_history(
             kuhn.tree, HAND, new_tables(kuhn), path, new_state(seed), epsilon
         )
@@ -151,4 +150,4 @@ def test_select_phase(kuhn: Game, epsilon: float) -> None:
     check_tables(kuhn, tables)
     solver = OutcomeSampling(kuhn, seed=seed, epsilon=epsilon)
     solver.step(1)
-    check_tables(kuhn, Tables(**solver.tables()))
+    check_tables(kuhn, OutcomeTables(**solver.tables()))

@@ -29,7 +29,7 @@ from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.policy import normalise
 from counterplay.solvers import public
 from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.public import DTYPE, Tables, ties_of
+from counterplay.solvers.public import DTYPE, PublicTables, ties_of
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import Rows, new_work
 
@@ -57,7 +57,7 @@ def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
         rest = [card for card in CARDS if card not in cards]
         chance.deck[:] = [*rest, *cards]
         fill_board(game.form.cards, public._LOW, public._HIGH, chance, 4, board)
-        tables = Tables(regret.copy(), np.zeros(game.n_slots))
+        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
         walk_board(streets, board, rows, tables, ties_of(form), 1.0, 1.0, work)
         regrets += tables.regret - regret
         sums += tables.strategy_sum
@@ -158,22 +158,22 @@ def test_few_buckets_and_many_are_walked_alike() -> None:
     solver = new_solver(game, "mccfr-public", 1, {})
     solver.step(12)
     regret = solver.tables()["regret"].copy()
-    worker = solver._team.workers[0]
+    worker = solver._pool.workers[0]
     found = []
     for few in (True, False):
-        tables = Tables(regret.copy(), np.zeros(game.n_slots))
+        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
         ties = ties_of(solver._form)
         if not few:  # one coin that never falls on the model: the other way is taken
             ties = ties._replace(restricted=0, once=True, fixed=np.zeros(game.n_slots))
         walk_board(
             solver._streets,
-            worker.scratch.board,
+            worker.workspace.board,
             Rows(game.form.first_row, game.form.first),
             tables,
             ties,
             1.0,
             1.0,
-            worker.scratch.work,
+            worker.workspace.work,
         )
         found.append(tables.regret - regret)
     np.testing.assert_allclose(found[0], found[1], atol=2e-5 * np.abs(found[1]).max())

@@ -27,7 +27,7 @@ from counterplay.solvers import public
 from counterplay.solvers.algorithms import new_solver
 from counterplay.solvers.device_boards import deal_boards, new_boards, new_dealer
 from counterplay.solvers.problem import Problem
-from counterplay.solvers.public import DTYPE, Tables, ties_of
+from counterplay.solvers.public import DTYPE, PublicTables, ties_of
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import Rows, new_work
 
@@ -49,7 +49,7 @@ def _form(game: Game, kind: str) -> Any:
     return data_biased_form(game.form, model, 0, trust)
 
 
-def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Tables:
+def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> PublicTables:
     """The same boards, each walked with the tables as they were before its batch."""
     own, counts = game.form, game.rules.view.counts
     streets = streets_of(game.rules.tree, DTYPE)
@@ -59,13 +59,13 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Table
         new_boards(batch, left * (left - 1) // 2, max(counts)),
     )
     work, rows = new_work(streets, counts, DTYPE), Rows(own.first_row, own.first)
-    tables = Tables(np.zeros(game.n_slots), np.zeros(game.n_slots))
+    tables = PublicTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
     scale = 1.0 / ((left - 2) * (left - 3) // 2)
     for t in range(1, n + 1):
         before, learnt = tables.regret.copy(), np.zeros(game.n_slots)
         for k in range(batch):
             deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
-            here = Tables(before.copy(), tables.strategy_sum)
+            here = PublicTables(before.copy(), tables.strategy_sum)
             walk_board(streets, dealer.board, rows, here, ties_of(form), scale, float(t), work)
             learnt += here.regret - before
         tables.regret[:] = before + learnt
@@ -142,7 +142,7 @@ def test_a_device_forgets_a_share(emulated: None) -> None:
     solver.step(2)
     before = {name: solver.tables()[name].copy() for name in ("regret", "strategy_sum")}
     solver.discount(0.5)
-    solver._team._fetched = False  # what the device has now
+    solver._pool._fetched = False  # what the device has now
     for name, array in before.items():
         np.testing.assert_allclose(solver.tables()[name], 0.5 * array)
 

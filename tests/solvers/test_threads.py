@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,24 @@ import pytest
 
 import counterplay as cp
 from counterplay.base.errors import BadParameter
-from counterplay.parallel.processes import cores
-from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.folder import restore
-from counterplay.solvers.mcts import bound_width, mean_of_visits
-from counterplay.solvers.teams import (
-    ALONE,
-    EACH,
+from counterplay.parallel.pool import (
     LATE,
     LEAST,
     MOST_THREADS,
+    VISITS,
+    WARM_UP,
     mean_of,
     most_threads,
 )
+from counterplay.parallel.processes import cores
+from counterplay.solvers.algorithms import new_solver
+from counterplay.solvers.mcts import bound_width, mean_of_visits
 
-DATA = Path(__file__).parent.parent / "data" / "v0.1"
 SOLVERS = ("mccfr", "mccfr-external", "mcts")
 OPTIONS: dict[str, dict[str, Any]] = {"mcts": {"c": 13.0}}
-#: Past several meetings, and not at one.
+#: Past several synchronisations, and not at one.
 ITERATIONS = 4_321
-#: When two threads meet first, the second one not having played yet.
+#: When two threads synchronise first, the second one not having played yet.
 FIRST = 2 * LEAST
 
 
@@ -48,45 +45,45 @@ def same_state(one: Any, two: Any) -> None:
     assert np.array_equal(one.policy(), two.policy())
 
 
-# --- when threads meet
+# --- when threads synchronise
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_they_meet_ever_more_seldom(name: str) -> None:
-    """The first plays alone for a few visits of each information set; then a share of the
+def test_they_synchronise_ever_more_rarely(name: str) -> None:
+    """The first plays warming_up for a few visits of each information set; then a share of the
     iterations so far, up to a few visits by each, then a smaller one."""
     one = solver(name)
-    meetings, alone, visits = [FIRST], [1], [0.0]
+    syncs, warming_up, visits = [FIRST], [1], [0.0]
     while one.iterations < 60_000:
-        one.step(meetings[-1] - one.iterations)
-        number, first = one.arrays()["meeting"].tolist()
-        meetings.append(number)
-        alone.append(first)
+        one.step(syncs[-1] - one.iterations)
+        number, first = one.arrays()["sync"].tolist()
+        syncs.append(number)
+        warming_up.append(first)
         visits.append(one.nodes_touched / one.game.n_infosets)
-    gaps, done = np.diff(meetings), np.array(meetings[:-1])
-    together = np.array(alone[1:]) == 0
+    gaps, done = np.diff(syncs), np.array(syncs[:-1])
+    merged = np.array(warming_up[1:]) == 0
     assert gaps.min() >= FIRST
-    assert np.array_equal(together, np.array(visits[1:]) >= ALONE)
-    assert np.all(gaps[together] <= np.maximum(one.early * done[together], FIRST))
+    assert np.array_equal(merged, np.array(visits[1:]) >= WARM_UP)
+    assert np.all(gaps[merged] <= np.maximum(one.early * done[merged], FIRST))
     between = gaps * visits[-1] / one.iterations
-    assert np.all((between < 1.2 * 2 * EACH) | (gaps <= LATE * done))
-    assert np.all(gaps[~together] <= done[~together])
+    assert np.all((between < 1.2 * 2 * VISITS) | (gaps <= LATE * done))
+    assert np.all(gaps[~merged] <= done[~merged])
 
 
 @pytest.mark.parametrize("threads", [2, 8])
-def test_many_threads_meet_after_as_many_visits_of_each(threads: int) -> None:
-    """So that a meeting, which takes longer the more there are, stays a small share of their
-    time."""
+def test_many_threads_synchronise_after_as_many_visits_of_each(threads: int) -> None:
+    """So that a synchronisation, which takes longer the more threads there are, stays a small share
+    of their time."""
     one = solver("mccfr", threads, "bluff(1,1,6)")
     nodes = 500
     one.play = lambda worker, done, n, stride, scale: n * nodes
-    wanted, gaps = EACH * threads, []
+    wanted, gaps = VISITS * threads, []
     scale = nodes / one.game.n_infosets  # visits of an information set in an iteration
     while (visits := one.iterations * scale) < 0.5 * wanted / LATE:
-        meeting = int(one.arrays()["meeting"][0])
-        one.step(meeting - one.iterations)
+        sync = int(one.arrays()["sync"][0])
+        one.step(sync - one.iterations)
         if visits > 1.1 * wanted / one.early:
-            gaps.append((int(one.arrays()["meeting"][0]) - meeting) * scale)
+            gaps.append((int(one.arrays()["sync"][0]) - sync) * scale)
     assert len(gaps) > 20
     assert gaps == pytest.approx([wanted] * len(gaps), rel=0.05)
 
@@ -217,7 +214,7 @@ def test_the_linear_program_has_no_threads() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("n", [7, FIRST, ITERATIONS, 20_123])
 def test_visits_of_tree_search_add_up(threads: int, n: int) -> None:
-    """A game visits one slot at each decision, whether or not the threads have met since."""
+    """A game visits one slot at each decision, whether or not threads have synchronised since."""
     search = solver("mcts", threads)
     search.step(n)
     visits = search.weights()
@@ -230,14 +227,14 @@ def test_visits_of_tree_search_add_up(threads: int, n: int) -> None:
 @pytest.mark.parametrize("name", ["mccfr", "mccfr-external"])
 def test_all_go_on_from_the_mean_in_which_every_sample_counts_once(name: str) -> None:
     two = solver(name)
-    while two.arrays()["meeting"][1]:
-        two.step(int(two.arrays()["meeting"][0]) - two.iterations)
-    two.step(int(two.arrays()["meeting"][0]) - two.iterations)
+    while two.arrays()["sync"][1]:
+        two.step(int(two.arrays()["sync"][0]) - two.iterations)
+    two.step(int(two.arrays()["sync"][0]) - two.iterations)
     one, other = two.copies
     assert np.array_equal(one.regret, other.regret)
     assert not np.array_equal(one.strategy_sum, other.strategy_sum)  # each keeps its own
-    before, meeting = one.regret.copy(), int(two.arrays()["meeting"][0])
-    two.step(meeting - two.iterations - 1)
+    before, sync = one.regret.copy(), int(two.arrays()["sync"][0])
+    two.step(sync - two.iterations - 1)
     assert not np.array_equal(one.regret, other.regret)
     np.testing.assert_array_equal(two.weights(), one.strategy_sum + other.strategy_sum)
     assert not np.array_equal(one.regret, before)
@@ -302,18 +299,18 @@ def add_numbers(worker: Any, done: int, n: int, stride: int, scale: float) -> in
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_samples_count_once_after_every_meeting(threads: int) -> None:
+def test_samples_count_once_after_every_synchronisation(threads: int) -> None:
     one = solver("mccfr", threads, "bluff(1,1,5)")
     one.play = add_numbers
     while one.iterations < 80_000:
-        one.step(int(one.arrays()["meeting"][0]) - one.iterations if threads > 1 else 9_000)
+        one.step(int(one.arrays()["sync"][0]) - one.iterations if threads > 1 else 9_000)
         expected = one.iterations * (one.iterations + 1) / 2
-        together = threads == 1 or one.arrays()["meeting"][1] == 0
+        merged = threads == 1 or one.arrays()["sync"][1] == 0
         assert all(
             np.all(tables.regret == expected)
-            for tables in (one.copies if together else one.copies[:1])
+            for tables in (one.copies if merged else one.copies[:1])
         )
-    assert together
+    assert merged
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5])
@@ -339,29 +336,13 @@ def test_every_iteration_is_played_once(threads: int) -> None:
 def test_an_error_in_one_thread_reaches_the_caller_and_nobody_waits_for_ever(threads: int) -> None:
     one = solver("mccfr", threads, "bluff(1,1,5)")
     one.step(30_000)
-    assert one.arrays()["meeting"][1] == 0
+    assert one.arrays()["sync"][1] == 0
 
     def fail(worker: Any, done: int, n: int, stride: int, scale: float) -> int:
-        if worker is one._team.workers[-1]:
+        if worker is one._pool.workers[-1]:
             raise MemoryError
         return 0
 
     one.play = fail
     with pytest.raises((MemoryError, RuntimeError)):
         one.step(10_000)
-
-
-# --- runs of 0.1.0
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_runs_of_two_threads_of_an_earlier_version_go_on(name: str, tmp_path: Path) -> None:
-    shutil.copytree(DATA / f"threads-{name}", tmp_path / "run")
-    before = cp.Strategy.load(tmp_path / "run")
-    again = new_solver(cp.load("leduc"), name, 3, {**OPTIONS.get(name, {}), "threads": 2})
-    restore(tmp_path / "run", again)
-    np.testing.assert_allclose(again.policy(), before.probabilities, atol=1e-12)
-    gone_on = cp.resume(tmp_path / "run", iterations=300_000)
-    start = cp.exploitability(before.game, before)
-    assert gone_on.iterations == 300_000
-    assert gone_on.exploitability < 0.5 * start

@@ -237,10 +237,10 @@ def test_tree_search_that_hardly_explores_tries_every_action(c: float) -> None:
     assert reached.sum() > 6
 
 
-@pytest.mark.parametrize("together", [1, 4])
-def test_forced_moves_are_nodes(together: int) -> None:
+@pytest.mark.parametrize("interleave", [1, 4])
+def test_forced_moves_are_nodes(interleave: int) -> None:
     """A history of Goof(3) has six moves, the last two of them forced, and an end."""
     game, _ = game_and_root("goofspiel(3)")
-    solver = OutcomeSampling(game, seed=1, together=together)
+    solver = OutcomeSampling(game, seed=1, interleave=interleave)
     solver.step(40)
     assert solver.nodes_touched == 40 * 7

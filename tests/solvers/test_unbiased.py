@@ -24,7 +24,7 @@ from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, poli
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import index
 from counterplay.kernels.rng import new_state
-from counterplay.solvers.mccfr import Tables, new_trail, sample_history, update_history
+from counterplay.solvers.history import OutcomeTables, new_workspace, sample_history, update_history
 
 GAMES = ("toy", "kuhn", "kuhn(players=3)")
 
@@ -37,7 +37,7 @@ def expected_update(
     expected, total = [np.zeros(game.n_slots), np.zeros(game.n_slots)], 0.0
     for steps, _ in histories(root):
         path, end, n_decisions, drawn = kernel_path(game, policy, steps)
-        tables = Tables(
+        tables = OutcomeTables(
             regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
         )
         update_history(
@@ -112,8 +112,10 @@ def test_sampler_writes_these_paths(name: str) -> None:
         built[1]: built
         for built in (kernel_path(game, policy, steps) for steps, _ in histories(root))
     }
-    tables = Tables(regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64))
-    path, rng = new_trail(game.depth, game.max_actions, game.n_players), new_state(0)
+    tables = OutcomeTables(
+        regret, np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
+    )
+    path, rng = new_workspace(game.depth, game.max_actions, game.n_players), new_state(0)
     for _ in range(200):
         node, n_decisions, drawn, _ = sample_history(game.tree, HAND, tables, path, rng, EPSILON)
         built, _, length, probability = paths[int(node)]

@@ -9,7 +9,7 @@ from reference.common import Node, Policy, from_slots, regret_matching
 from reference.evaluation import share
 
 from counterplay.forms.game import Game
-from counterplay.solvers.history import Trail, new_trail
+from counterplay.solvers.history import HistoryWorkspace, new_workspace
 
 EPSILON = 0.6
 HAND = np.empty(0, dtype=np.int32)
@@ -41,10 +41,10 @@ def explored(policy: Policy) -> Policy:
 
 def kernel_path(
     game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
-) -> tuple[Trail, int, int, float]:
+) -> tuple[HistoryWorkspace, int, int, float]:
     """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
     π^σ'(z) without chance."""
-    path, sampling = new_trail(game.depth, game.max_actions, game.n_players), explored(policy)
+    path, sampling = new_workspace(game.depth, game.max_actions, game.n_players), explored(policy)
     infoset_of = {
         (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
     }

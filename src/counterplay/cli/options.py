@@ -100,7 +100,7 @@ def use_ray(address: str | None) -> dict[str, Any]:
     if address is None:
         return {}
     enter(None if address == LOCAL else address)
-    return {"team": "ray"}
+    return {"pool": "ray"}
 
 
 def with_address(words: list[str]) -> list[str]:

@@ -144,7 +144,7 @@ def respond(
         known = players_of(loaded)
         opponent = known.strategy(model)
     chosen = chosen_algorithm(context, algorithm, loaded)
-    options = {**_team_of(chosen, use_ray(ray)), **options}
+    options = {**_pool_of(chosen, use_ray(ray)), **options}
     arguments: dict[str, Any] = {
         "algorithm": chosen,
         "engine": engine,
@@ -281,10 +281,10 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     return facts
 
 
-def _team_of(algorithm: str, team: dict[str, Any]) -> dict[str, Any]:
+def _pool_of(algorithm: str, pool: dict[str, Any]) -> dict[str, Any]:
     """The same for the engine of a response; `BadParameter` where it does not sample."""
     from counterplay.responses.algorithms import response_algorithm
 
-    if team and not response_algorithm(algorithm).sampled:
+    if pool and not response_algorithm(algorithm).sampled:
         raise BadParameter(f"{algorithm} looks at the whole game at once; leave out --ray")
-    return team
+    return pool

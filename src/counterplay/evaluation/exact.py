@@ -2,9 +2,8 @@
 a tree, and for hold'em.
 
 Two players with perfect recall use a full-width form: one product and one pass, by so many
-`threads`, on a `backend`, with a `precision` (`forms/means.py`). Any number of players use the
-tree. Rules may name another evaluator: hold'em is walked by its boards (`boards.py`), which takes
-options: `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed`
+`threads`, on a `backend`, with a `precision` (`parallel/full_width.py`). Any number of players use
+the tree. Rules may name another evaluator: hold'em has one of its own, with these options: `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed`
 of that sample, and `tell`, which hears the share done. A strategy is given as any kind of player
 (`games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in hold'em
 the name of a bot, ...
@@ -21,7 +20,6 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.evaluator import Evaluator, Payoff
 from counterplay.forms.game import Game
-from counterplay.forms.means import Means, Replies
 from counterplay.forms.mixture import Mixture
 from counterplay.forms.registry import as_game
 from counterplay.forms.sequence import (
@@ -34,8 +32,9 @@ from counterplay.forms.sequence import (
 from counterplay.forms.strategy import Strategy
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.games.players import players_of
+from counterplay.parallel.full_width import ComputeOptions, Replies
 
-_MEANS = tuple(field.name for field in fields(Means))
+_COMPUTE = tuple(field.name for field in fields(ComputeOptions))
 
 
 @dataclass(frozen=True)
@@ -135,11 +134,11 @@ class FormEvaluator(Evaluator):
         ]
 
     def _one(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
-        strange = sorted(set(options) - set(_MEANS))
+        strange = sorted(set(options) - set(_COMPUTE))
         if strange:
             raise BadParameter(
                 f"{strange[0]} is for games that are walked by the board; {self.game.name} is "
-                f"evaluated as a whole, with {', '.join(_MEANS)}"
+                f"evaluated as a whole, with {', '.join(_COMPUTE)}"
             )
         return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
@@ -148,16 +147,16 @@ def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
     """Who works out best replies; kept with the game, since preparing takes a while."""
     if not options:
         return None
-    means = Means(**options)
-    means.check()
+    compute = ComputeOptions(**options)
+    compute.check()
     if game.n_players != 2:
         raise BadParameter(
-            f"{next(iter(means.options))} is for two players, and {game.name} has "
+            f"{next(iter(compute.options))} is for two players, and {game.name} has "
             f"{game.n_players}; leave it out"
         )
-    if means not in game.kept:
-        game.kept[means] = means.replies(game.sequence_form)
-    kept: Replies | None = game.kept[means]
+    if compute not in game.kept:
+        game.kept[compute] = compute.replies(game.sequence_form)
+    kept: Replies | None = game.kept[compute]
     return kept
 
 

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba.extending import overload
 
+from counterplay.kernels.cache_lines import cache_aligned
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lines import apart
 from counterplay.kernels.policy import sample_action
 from counterplay.kernels.prefetch import prefetch_at
 from counterplay.kernels.rng import uniform
@@ -64,7 +64,7 @@ def lane_buffer(form: Any, many: int) -> Any:
 
 def new_hand(form: Any) -> Any:
     """Scratch that no file keeps, for one thread."""
-    return chance_on(form, apart(chance_buffer(form)))
+    return chance_on(form, cache_aligned(chance_buffer(form)))
 
 
 def start(form: Any, chance: Any, rng: Any) -> Any:

@@ -63,10 +63,11 @@ from counterplay.forms.found import (
     number_in,
     place_of,
 )
-from counterplay.forms.rules import TERMINAL, CompiledRules
+from counterplay.forms.rules import CompiledRules
+from counterplay.forms.tree import TERMINAL
+from counterplay.kernels.cache_lines import cache_aligned, cache_aligned_fields
 from counterplay.kernels.call import call_rules
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.policy import sample_action
 from counterplay.kernels.prefetch import prefetch, prefetch_at
 
@@ -177,11 +178,11 @@ def _chance_on(form: Any, buffer: Any) -> Any:
 def scratch_of(shape: Shape, rows: int) -> Situation:
     """An empty scratch for histories of so many nodes."""
     return Situation(
-        apart(np.zeros((rows, shape.state), dtype=np.int64)),
-        apart(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
-        apart(np.zeros((rows, shape.n_players))),
-        apart(np.zeros(rows, dtype=np.uint64)),
-        *all_apart(new_found(key_words(shape))),
+        cache_aligned(np.zeros((rows, shape.state), dtype=np.int64)),
+        cache_aligned(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
+        cache_aligned(np.zeros((rows, shape.n_players))),
+        cache_aligned(np.zeros(rows, dtype=np.uint64)),
+        *cache_aligned_fields(new_found(key_words(shape))),
     )
 
 

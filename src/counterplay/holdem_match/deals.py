@@ -16,8 +16,8 @@ from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.deal import N_DEALT, Deal, bucket_of, compare, draw, find_board, new_deal
 from counterplay.holdem.rows import row_of
 from counterplay.holdem.table import Table
+from counterplay.kernels.cache_lines import cache_aligned, cache_aligned_fields
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lines import all_apart, apart
 from counterplay.kernels.rng import check_seed, seed_state, uniform
 from counterplay.match.kernels import (
     Blocks,
@@ -123,10 +123,10 @@ class HoldemWorkspace(NamedTuple):
 def new_holdem_workspace(run: list[tuple[int, int]]) -> HoldemWorkspace:
     """For a run of blocks (number, deals)."""
     match = new_workspace(run)
-    code = apart(np.zeros(2, dtype=np.int64))
-    hand = HandWorkspace(all_apart(new_deal()), code, match.rng)
+    code = cache_aligned(np.zeros(2, dtype=np.int64))
+    hand = HandWorkspace(cache_aligned_fields(new_deal()), code, match.rng)
     cards = np.empty((len(match.won), N_DEALT), dtype=np.uint8)
-    return HoldemWorkspace(hand, all_apart(new_deal()), cards, match)
+    return HoldemWorkspace(hand, cache_aligned_fields(new_deal()), cards, match)
 
 
 @jit

@@ -8,6 +8,15 @@ from counterplay.kernels.jit import ONE, ZERO, jit
 
 
 @jit(inline=True)
+def matching_factors(total: float, count: int) -> tuple[float, float]:
+    """Eq 5 for `count` actions whose positive regrets add up to `total`: the probability of an
+    action is its positive regret times the first factor, plus the second."""
+    if total > 0.0:
+        return 1.0 / total, 0.0
+    return 0.0, 1.0 / count
+
+
+@jit(inline=True)
 def regret_matching(
     regret: np.ndarray, first: int, count: int, out: np.ndarray, offset: int
 ) -> None:
@@ -17,12 +26,11 @@ def regret_matching(
         positive = max(regret[first + a], 0.0)
         out[offset + a] = positive
         total += positive
+    scale, share = matching_factors(total, count)
     if total > 0.0:
-        scale = 1.0 / total
         for a in range(count):
             out[offset + a] *= scale
     else:
-        share = 1.0 / count
         for a in range(count):
             out[offset + a] = share
 

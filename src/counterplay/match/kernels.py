@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.access import play_once, utility
+from counterplay.kernels.cache_lines import cache_aligned
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lines import apart
 from counterplay.kernels.rng import seed_state
 from counterplay.match.tally import SERIES, tally_block
 
@@ -54,7 +54,7 @@ def new_workspace(run: list[tuple[int, int]]) -> MatchWorkspace:
     """For a run of blocks (number, deals)."""
     n = max(n for _, n in run)
     return MatchWorkspace(
-        apart(np.empty(4, dtype=np.uint64)),
+        cache_aligned(np.empty(4, dtype=np.uint64)),
         np.empty((n, 2)),
         np.empty((n, 2), dtype=np.int32),
         np.empty(n),

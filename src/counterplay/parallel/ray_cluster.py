@@ -33,7 +33,7 @@ T = TypeVar("T")
 RETRIES = 4  # of a piece that was lost
 WAITING = 3  # pieces per processor that are handed out ahead
 ANSWER_SECONDS = 5.0  # for a machine at an address
-NEEDS = "team=ray needs Ray: pip install 'counterplay[ray]'"
+NEEDS = "pool=ray needs Ray: pip install 'counterplay[ray]'"
 
 
 def ray_library() -> Any:

@@ -231,7 +231,7 @@ def frontier(
     values = _check_ps(ps)
     points: list[Point] = []
     cluster = current()
-    if cluster is not None and "team" not in arguments:  # each p by a worker
+    if cluster is not None and "pool" not in arguments:  # each p by a worker
         quiet = replace(limits, callback=None, on_chunk=None)
         sent = (question, quiet, {k: v for k, v in (measure or {}).items() if k != "tell"})
         for p, response in zip(values, cluster.spread(_far_point, values, sent), strict=True):

@@ -19,7 +19,6 @@ from counterplay.base.errors import BadParameter
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.forms.game import Game
 from counterplay.forms.keyed import KeyedStrategy
-from counterplay.forms.means import Replies
 from counterplay.forms.restricted import (
     data_biased_form,
     data_biased_sequence_form,
@@ -28,6 +27,7 @@ from counterplay.forms.restricted import (
 )
 from counterplay.forms.sequence import SequenceForm, player_infosets
 from counterplay.forms.strategy import Strategy, check_same_game
+from counterplay.parallel.full_width import Replies
 from counterplay.responses.algorithms import (
     ResponseAlgorithm,
     default_engine,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-from counterplay.base.errors import BadParameter, UnknownName
+from counterplay.base.errors import BadParameter, UnknownName, shown
 from counterplay.base.registry import Registry
 from counterplay.forms.game import Game
-from counterplay.solvers.base import Solver
+from counterplay.parallel.pool import check_threads
+from counterplay.parallel.remote_pool import SYNC_INTERVAL, RemotePool
+from counterplay.parallel.remote_worker import LocalWorkers, RemoteWorkers
+from counterplay.solvers.base import Solver, real
 from counterplay.solvers.problem import Problem
 
 
@@ -65,9 +69,12 @@ def find_solver(name: Any) -> type[Any]:
         ) from error
 
 
-#: Who plays: options of every solver that samples, and their defaults. `workers` 0: as many as the
-#: cluster has processors for; `news`: see `far_team.py`.
-TEAMS: dict[str, Any] = {"team": "threads", "workers": 0, "news": 0.1}
+#: Options of every solver that samples: the pool that plays, and its defaults. `workers` 0: as many
+#: as the cluster has processors for. `sync_interval`: see `parallel/remote_pool.py`.
+POOL: dict[str, Any] = {"pool": "threads", "workers": 0, "sync_interval": SYNC_INTERVAL}
+#: Remote workers besides Ray's, for tests.
+REMOTE: dict[str, Callable[[], RemoteWorkers]] = {"local": LocalWorkers}
+MOST_WORKERS = 10_000
 
 
 def options_of(algorithm: str) -> dict[str, Any]:
@@ -81,7 +88,7 @@ def options_of(algorithm: str) -> dict[str, Any]:
         for parameter in parameters
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
-    return own | TEAMS if solver.sampled else own
+    return own | POOL if solver.sampled else own
 
 
 def new_solver(
@@ -93,20 +100,86 @@ def new_solver(
 ) -> Solver:
     """A solver at iteration 0. `problem`: what to solve, None for an equilibrium of the game."""
     known = options_of(algorithm)
-    if "team" in options and not find_solver(algorithm).sampled:
+    if "pool" in options and not find_solver(algorithm).sampled:
         raise BadParameter(
-            f"{algorithm} looks at the whole game, and a team is for solvers that sample: "
+            f"{algorithm} looks at the whole game, and a worker pool is for solvers that sample: "
             f"{samplers_of(game)}"
         )
     strange = sorted(set(options) - set(known))
     if strange:
         takes = f"its options are {', '.join(known)}" if known else "it has no options"
         raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
-    who = {name: options[name] for name in TEAMS if name in options}
-    own = {name: options[name] for name in options if name not in TEAMS}
-    if not who:
-        solver: Solver = find_solver(algorithm)(game, seed, problem, **own)
-        return solver
-    from counterplay.solvers.apart import solver_apart  # which makes solvers itself
+    own = {name: options[name] for name in options if name not in POOL}
+    pool = {name: options[name] for name in POOL if name in options}
+    if pool:
+        return _with_pool(game, algorithm, seed, own, problem, **(POOL | pool))
+    solver: Solver = find_solver(algorithm)(game, seed, problem, **own)
+    return solver
 
-    return solver_apart(game, algorithm, seed, own, problem, **{**TEAMS, **who})
+
+def _with_pool(
+    game: Game,
+    algorithm: str,
+    seed: int,
+    options: dict[str, Any],
+    problem: Problem | None,
+    *,
+    pool: Any,
+    workers: Any,
+    sync_interval: Any,
+) -> Solver:
+    """A solver whose iterations are played by a pool of remote workers, or by threads."""
+    if not isinstance(pool, str) or pool not in ("threads", "ray", *REMOTE):
+        raise BadParameter(f"pool must be threads or ray, not {shown(pool)}")
+    whole = isinstance(workers, int) and not isinstance(workers, bool)
+    if not whole or not 0 <= workers <= MOST_WORKERS:
+        raise BadParameter(
+            f"workers must be a whole number from 1 to {MOST_WORKERS:,}, or 0 for as many as there "
+            f"are processors, not {shown(workers)}"
+        )
+    if not 0.0 < real(sync_interval, "sync_interval") <= 1.0:
+        raise BadParameter(
+            f"sync_interval must be above 0 and at most 1, not {shown(sync_interval)}"
+        )
+    if pool == "threads":
+        if workers != 0 or sync_interval != SYNC_INTERVAL:
+            raise BadParameter(
+                "workers and sync_interval are for pool=ray; threads play in this process"
+            )
+        return new_solver(game, algorithm, seed, options, problem)
+    if options.get("backend", "cpu") != "cpu":
+        raise BadParameter("pool=ray plays on processors; leave out backend")
+    threads = options.pop("threads", 1)
+    solver: Any = new_solver(game, algorithm, seed, options, problem)
+    remote, workers = _remote_workers(pool, workers, threads, solver)
+    check_threads(threads * workers, game)
+    named: dict[str, Any] = {"pool": pool, "workers": workers}
+    if sync_interval != SYNC_INTERVAL:
+        named["sync_interval"] = sync_interval
+    if threads != 1:
+        named["threads"] = threads
+    interval = float(sync_interval)
+    solver.join(RemotePool(solver, _on_form, remote, workers, threads, interval), named)
+    return cast(Solver, solver)
+
+
+def _on_form(game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any) -> Solver:
+    """A solver as a remote worker makes it; `form` None: of the game itself."""
+    problem = None if form is None else Problem(game, form)
+    return new_solver(game, algorithm, seed, options, problem)
+
+
+def _remote_workers(
+    pool: str, workers: int, threads: int, solver: Solver
+) -> tuple[RemoteWorkers, int]:
+    """The remote workers of a pool, and how many there are."""
+    if pool in REMOTE:
+        return REMOTE[pool](), workers or 1
+    from counterplay.parallel.ray_cluster import connect
+    from counterplay.parallel.ray_workers import RayWorkers
+
+    cluster = connect()
+    workers = workers or max(1, cluster.processors // threads)
+    size = sum(array.nbytes for array in solver.tables().values())
+    cluster.check_room(2 * size, "the tables of this run, sent back and forth,")
+    return RayWorkers(cluster), workers

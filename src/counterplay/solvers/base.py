@@ -15,10 +15,10 @@ import numpy as np
 
 from counterplay.base.errors import BadFile, BadParameter, shown
 from counterplay.forms.game import Game
-from counterplay.forms.means import Replies
 from counterplay.forms.strategy import Strategy
 from counterplay.kernels.policy import normalise
 from counterplay.kernels.rng import new_state
+from counterplay.parallel.full_width import Replies
 from counterplay.solvers.problem import Problem
 
 

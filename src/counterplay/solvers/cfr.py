@@ -22,64 +22,70 @@ import numpy as np
 
 from counterplay.base.errors import BadParameter, shown
 from counterplay.forms.game import Game
-from counterplay.forms.means import Means, use_device
-from counterplay.forms.together import BothHalves, Together, check_threads, replies_together
 from counterplay.forms.width import FullWidthForm
+from counterplay.parallel.full_width import (
+    ComputeOptions,
+    KernelThreads,
+    RenumberedTables,
+    reply_threads,
+    thread_count,
+    use_device,
+)
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, probability, real
-from counterplay.solvers.cfr_device import RegretsOnDevice
+from counterplay.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.solvers.cfr_kernels import (
     DISCOUNTED,
     FIELDS,
-    Half,
+    RegretTables,
     Variant,
-    average_of,
+    average_strategy,
     cfr_iterations,
-    cfr_together,
-    new_halves,
+    cfr_iterations_parallel,
+    new_tables,
 )
 from counterplay.solvers.problem import Problem
 
 
-class Regrets:
-    """A run of one variant on any full-width form: both players' arrays."""
+class RegretMinimiser:
+    """A run of one variant on any full-width form."""
 
     def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
-        self.together = Together(form, threads)
-        self.replies = replies_together(form, threads, self.together)
-        self._halves = BothHalves(self.together, new_halves(form, variant), FIELDS)
+        self.kernel_threads = KernelThreads(form, threads)
+        self.replies = reply_threads(form, threads, self.kernel_threads)
+        self._tables = RenumberedTables(self.kernel_threads, new_tables(form, variant), FIELDS)
 
     @property
-    def halves(self) -> tuple[Half, Half]:
-        """Both players' arrays, in the game's order."""
-        return self._halves.get()
+    def tables(self) -> tuple[RegretTables, RegretTables]:
+        """Both players' tables, in the game's numbering."""
+        return self._tables.get()
 
     def changed(self) -> None:
-        """Somebody has written to the halves."""
-        self._halves.changed()
+        """The tables were written to from outside."""
+        self._tables.changed()
 
     def run(self, done: int, n: int) -> None:
         """Iterations done + 1 .. done + n."""
-        self._halves.changing()
-        arguments = self.together.form, *self._halves.own, self._variant, done, n
-        if self.together.threads == 1:
+        self._tables.changing()
+        arguments = self.kernel_threads.form, *self._tables.own, self._variant, done, n
+        if self.kernel_threads.threads == 1:
             cfr_iterations(*arguments)
         else:
-            self.together.run(cfr_together, *arguments)
+            self.kernel_threads.run(cfr_iterations_parallel, *arguments)
 
     def weights(self) -> np.ndarray:
         """float64[slots of both]: what normalises to the average strategy."""
-        return np.concatenate([half.strategy_sum for half in self.halves])
+        return np.concatenate([tables.strategy_sum for tables in self.tables])
 
     def average(self) -> np.ndarray:
         """The average strategy; the last one where a player never comes by his own choice."""
-        return average_of(self._form, self.halves)
+        return average_strategy(self._form, self.tables)
 
 
 class FullWidth(Solver):
     """CFR with given variant; two players with perfect recall. Options of all: `threads`, `backend`
-    and `precision` (`Means`)."""
+    and `precision` (`ComputeOptions`)."""
 
     sampled = False
 
@@ -89,22 +95,22 @@ class FullWidth(Solver):
         seed: int,
         problem: Problem | None,
         variant: Variant,
-        means: Means,
+        compute: ComputeOptions,
         **options: Any,
     ) -> None:
-        super().__init__(game, seed, problem, **options, **means.options)
+        super().__init__(game, seed, problem, **options, **compute.options)
         if game.n_players != 2:
             raise BadParameter(
                 f"{self.name} is for two players and {game.name} has {game.n_players}; "
                 f"take one of {samplers_of(game)}"
             )
         form = self.problem.sequence_form
-        means.check()
-        self._regrets: Regrets | RegretsOnDevice
-        if use_device(form, means.backend, means.threads):
-            self._regrets = RegretsOnDevice(form, variant, means.precision)
+        compute.check()
+        self._regrets: RegretMinimiser | DeviceRegretMinimiser
+        if use_device(form, compute.backend, compute.threads):
+            self._regrets = DeviceRegretMinimiser(form, variant, compute.precision)
         else:
-            self._regrets = Regrets(form, variant, check_threads(means.threads))
+            self._regrets = RegretMinimiser(form, variant, thread_count(compute.threads))
         self.replies = self._regrets.replies
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
@@ -113,8 +119,8 @@ class FullWidth(Solver):
 
     def tables(self) -> dict[str, np.ndarray]:
         return {
-            f"{name}{k}": getattr(half, name)
-            for k, half in enumerate(self._regrets.halves, 1)
+            f"{name}{k}": getattr(tables, name)
+            for k, tables in enumerate(self._regrets.tables, 1)
             for name in FIELDS
         }
 
@@ -156,9 +162,9 @@ class CFR(FullWidth):
         backend: str = "cpu",
         precision: str = "double",
     ) -> None:
-        means = Means(threads, backend, precision)
+        compute = ComputeOptions(threads, backend, precision)
         variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, problem, variant, means, alternating=alternating)
+        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
 class CFRPlus(FullWidth):
@@ -178,9 +184,9 @@ class CFRPlus(FullWidth):
         backend: str = "cpu",
         precision: str = "double",
     ) -> None:
-        means = Means(threads, backend, precision)
+        compute = ComputeOptions(threads, backend, precision)
         variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
-        super().__init__(game, seed, problem, variant, means, alternating=alternating)
+        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
@@ -203,11 +209,11 @@ class DiscountedCFR(FullWidth):
         backend: str = "cpu",
         precision: str = "double",
     ) -> None:
-        means = Means(threads, backend, precision)
+        compute = ComputeOptions(threads, backend, precision)
         variant = Variant(
             real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
         )
-        super().__init__(game, seed, problem, variant, means, alpha=alpha, beta=beta, gamma=gamma)
+        super().__init__(game, seed, problem, variant, compute, alpha=alpha, beta=beta, gamma=gamma)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -226,8 +232,8 @@ class PredictiveCFRPlus(FullWidth):
         backend: str = "cpu",
         precision: str = "double",
     ) -> None:
-        means = Means(threads, backend, precision)
-        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), means)
+        compute = ComputeOptions(threads, backend, precision)
+        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), compute)
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

@@ -1,8 +1,8 @@
 """The CFR family on a CUDA device: an iteration is recorded once as a graph and repeated.
 
-The kernel `learn` is `cfr.py`'s, a thread per information set. How much an iteration counts and
-what it keeps of the past is worked out by the processor for many iterations at once, and looked up
-by a counter that lives on the device. The tables live there too, and are fetched when asked for.
+The kernel `learn` is that of `cfr_kernels.py`, one thread per information set. The weights of
+iterations are computed by the processor for many iterations at once and looked up by a counter on
+the device. The tables are on the device too and are fetched on demand.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.forms.on_device import DeviceForm
 from counterplay.forms.sequence import SequenceForm
+from counterplay.parallel.device_form import DeviceForm
 from counterplay.solvers.cfr_kernels import (
     FIELDS,
-    Half,
-    Pace,
+    IterationWeights,
+    RegretTables,
     Variant,
-    average_of,
-    new_halves,
-    paces,
+    average_strategy,
+    new_tables,
+    weight_table,
 )
 
-CHUNK = 1_024  # iterations whose pace is worked out at once
+CHUNK = 1_024  # iterations whose weights are computed at once
 
 SOURCE = r"""
 extern "C" __global__ void learn(const int low, const int high, const int* __restrict__ first,
@@ -82,47 +82,47 @@ extern "C" __global__ void tick(int* __restrict__ clock)
 """
 
 
-class RegretsOnDevice:
-    """What `Regrets` is, with tables on a device."""
+class DeviceRegretMinimiser:
+    """A `RegretMinimiser` whose tables are on a device."""
 
     def __init__(self, form: SequenceForm, variant: Variant, precision: str) -> None:
         self._form, self._variant = form, variant
-        self._halves = new_halves(form, variant)
+        self._tables = new_tables(form, variant)
         self.replies = DeviceForm(form, precision, SOURCE)
         device = self.replies.device
         with device.stream:
             self._clock = device.zeros((1,), np.int32)
-            self._paces = device.zeros((CHUNK, len(Pace._fields)), np.float64)
+            self._weights = device.zeros((CHUNK, len(IterationWeights._fields)), np.float64)
             self._work = [
                 {
                     "payoff": self.replies.empty(side.room),
                     "value": self.replies.empty(len(plex.parent)),
-                    **{name: self.replies.empty(len(getattr(half, name))) for name in FIELDS},
+                    **{name: self.replies.empty(len(getattr(tables, name))) for name in FIELDS},
                 }
-                for side, plex, half in zip(self.replies.sides, form, self._halves, strict=True)
+                for side, plex, tables in zip(self.replies.sides, form, self._tables, strict=True)
             ]
         self._iteration: Callable[[], None] | None = None
         self._fetched = True
         self.changed()
 
     @property
-    def halves(self) -> tuple[Half, Half]:
-        """Both players' arrays, fetched."""
+    def tables(self) -> tuple[RegretTables, RegretTables]:
+        """Both players' tables, fetched from the device."""
         if not self._fetched:
             with self.replies.device.stream:
-                for half, work in zip(self._halves, self._work, strict=True):
+                for tables, work in zip(self._tables, self._work, strict=True):
                     for name in FIELDS:
-                        array = getattr(half, name)
+                        array = getattr(tables, name)
                         array[:] = self.replies.get(work[name])[: len(array)]
             self._fetched = True
-        return self._halves
+        return self._tables
 
     def changed(self) -> None:
-        """Somebody has written to the halves."""
+        """The tables were written to from outside."""
         with self.replies.device.stream:
-            for half, work in zip(self._halves, self._work, strict=True):
+            for tables, work in zip(self._tables, self._work, strict=True):
                 for name in FIELDS:
-                    array = getattr(half, name)
+                    array = getattr(tables, name)
                     if len(array):
                         work[name][:] = self.replies.put(array)
         self._fetched = True
@@ -139,7 +139,7 @@ class RegretsOnDevice:
         for begin in range(done, done + n, CHUNK):
             count = min(CHUNK, done + n - begin)
             with device.stream:
-                self._paces[:count] = device.put(paces(self._variant, begin, count))
+                self._weights[:count] = device.put(weight_table(self._variant, begin, count))
                 self._clock[:] = device.put(np.zeros(1, np.int32))
                 for _ in range(count):
                     self._iteration()
@@ -164,15 +164,15 @@ class RegretsOnDevice:
             self.replies.launch(
                 "learn", high - low, np.int32(low), np.int32(high), side.first, side.below,
                 side.after, np.int32(side.bound), side.floor, np.int32(self._variant.predictive),
-                self._paces, self._clock, work["plan"], work["payoff"], work["value"],
+                self._weights, self._clock, work["plan"], work["payoff"], work["value"],
                 work["policy"], work["regret"], work["strategy_sum"], work["predicted"],
             )  # fmt: skip
         self.replies.plan(player, work["policy"], work["plan"])
 
     def weights(self) -> np.ndarray:
         """float64[slots of both]: what normalises to the average strategy."""
-        return np.concatenate([half.strategy_sum for half in self.halves])
+        return np.concatenate([tables.strategy_sum for tables in self.tables])
 
     def average(self) -> np.ndarray:
         """The average strategy; the last one where a player never comes by his own choice."""
-        return average_of(self._form, self.halves)
+        return average_strategy(self._form, self.tables)

@@ -1,5 +1,5 @@
-"""The kernels of the CFR family: by one thread, and by several (`forms/together.py`), which give
-the same bits. `cfr.py` says what is computed."""
+"""Kernels of the CFR family, for one thread and for several (`parallel/full_width.py`), with equal
+bits. `cfr.py` says what they compute."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.forms.shares import Shares
-from counterplay.forms.together import Gang, collect, share_of_gradient, share_of_plan
 from counterplay.forms.width import FullWidthForm, payoff_gradient
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.meeting import meet
 from counterplay.kernels.policy import normalise, regret_matching
+from counterplay.parallel.barrier import barrier
+from counterplay.parallel.full_width import ThreadGroup, collect, partial_gradient, partial_plan
+from counterplay.parallel.partition import Partition
 
 
 class Variant(NamedTuple):
-    """Where the members of the family differ."""
+    """The parameters in which the members of the family differ."""
 
     alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity keeps them
     beta: float  # the same for negative regrets; minus infinity forgets them (regret matching+)
@@ -29,10 +29,10 @@ class Variant(NamedTuple):
 DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
 
 
-FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # of a half: what files keep
+FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # that files have
 
 
-class Half(NamedTuple):
+class RegretTables(NamedTuple):
     """One player's arrays: s slots, s + 1 sequences."""
 
     regret: np.ndarray  # float64[s]
@@ -40,47 +40,55 @@ class Half(NamedTuple):
     policy: np.ndarray  # float64[s]: behaviour, never below the side's floor
     plan: np.ndarray  # float64[s + 1]
     predicted: np.ndarray  # float64[s]: regret plus its prediction; empty unless predictive
-    payoff: np.ndarray  # float64[s + 1]: scratch
-    value: np.ndarray  # float64[m]: scratch, of the information sets
+    payoff: np.ndarray  # float64[s + 1]: workspace
+    value: np.ndarray  # float64[m]: workspace, of the information sets
 
 
 @jit
-def _kept(t: int, exponent: float) -> float:
+def _discount(t: int, exponent: float) -> float:
     """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
     if np.isinf(exponent):
         return 1.0 if exponent > 0.0 else 0.0
     return 1.0 / float(1.0 + float(t) ** -exponent)
 
 
-class Pace(NamedTuple):
-    """What iteration t does with the past."""
+class IterationWeights(NamedTuple):
+    """The weights of iteration t and of what was learnt before it."""
 
     weight: float  # of its strategy in the average
-    positive: float  # what is kept of positive regrets
-    negative: float
+    positive: float  # factor of positive regrets
+    negative: float  # and of negative ones
 
 
 @jit(inline=True)
-def pace_of(variant: Variant, t: int) -> Pace:
-    return Pace(float(t) ** variant.gamma, _kept(t, variant.alpha), _kept(t, variant.beta))
+def iteration_weights(variant: Variant, t: int) -> IterationWeights:
+    return IterationWeights(
+        float(t) ** variant.gamma, _discount(t, variant.alpha), _discount(t, variant.beta)
+    )
 
 
 @jit
-def _fill_paces(variant: Variant, done: int, out: np.ndarray) -> None:
+def _fill_weights(variant: Variant, done: int, out: np.ndarray) -> None:
     for j in range(len(out)):
-        out[j, 0], out[j, 1], out[j, 2] = pace_of(variant, done + 1 + j)
+        out[j, 0], out[j, 1], out[j, 2] = iteration_weights(variant, done + 1 + j)
 
 
-def paces(variant: Variant, done: int, n: int) -> np.ndarray:
-    """float64[n, 3]: the `Pace` of iterations done + 1 .. done + n."""
-    out = np.empty((n, len(Pace._fields)))
-    _fill_paces(variant, done, out)
+def weight_table(variant: Variant, done: int, n: int) -> np.ndarray:
+    """float64[n, 3]: the `IterationWeights` of iterations done + 1 .. done + n."""
+    out = np.empty((n, len(IterationWeights._fields)))
+    _fill_weights(variant, done, out)
     return out
 
 
 @jit(inline=True)
 def _learn(
-    side: Treeplex | Side, half: Half, pace: Pace, predictive: bool, low: int, high: int, value: Any
+    side: Treeplex | Side,
+    tables: RegretTables,
+    weights: IterationWeights,
+    predictive: bool,
+    low: int,
+    high: int,
+    value: Any,
 ) -> None:
     """Regrets, sums and the new policy of the information set with slots low .. high - 1, whose
     `payoff` is that of all below; `value`: v(σ, I)."""
@@ -89,134 +97,142 @@ def _learn(
         fixed = 0.0
         for slot in range(low, high):
             free -= side.floor[slot]
-            fixed += side.floor[slot] * half.payoff[slot + ONE]
+            fixed += side.floor[slot] * tables.payoff[slot + ONE]
         free = max(free, 0.0)  # rounding
         value = (value - fixed) / free if free > 0.0 else value
     for slot in range(low, high):
-        regret = half.payoff[slot + ONE] - value
-        total = half.regret[slot] + regret
-        total *= pace.positive if total > 0.0 else pace.negative
-        half.regret[slot] = total
+        regret = tables.payoff[slot + ONE] - value
+        total = tables.regret[slot] + regret
+        total *= weights.positive if total > 0.0 else weights.negative
+        tables.regret[slot] = total
         if predictive:
-            half.predicted[slot] = total + regret
-        half.strategy_sum[slot] += pace.weight * half.plan[slot + ONE]
-    source = half.predicted if predictive else half.regret
-    regret_matching(source, low, high - low, half.policy, low)
+            tables.predicted[slot] = total + regret
+        tables.strategy_sum[slot] += weights.weight * tables.plan[slot + ONE]
+    source = tables.predicted if predictive else tables.regret
+    regret_matching(source, low, high - low, tables.policy, low)
     if len(side.floor) > 0:
         for slot in range(low, high):
-            half.policy[slot] = side.floor[slot] + free * half.policy[slot]
+            tables.policy[slot] = side.floor[slot] + free * tables.policy[slot]
 
 
 @jit
-def update_half(side: Treeplex | Side, half: Half, variant: Variant, t: int) -> None:
-    """One player's part of iteration t, given the gradient in `half.payoff`. Changes every array
-    of `half`."""
-    pace = pace_of(variant, t)
+def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant, t: int) -> None:
+    """One player's part of iteration t, given the gradient in `tables.payoff`. Changes every array
+    of `tables`."""
+    weights = iteration_weights(variant, t)
     i = index(len(side.parent))
     while i > ZERO:  # children first
         i -= ONE
         low, high = index(side.first[i]), index(side.first[i + ONE])
         value = 0.0
         for slot in range(low, high):
-            value += half.policy[slot] * half.payoff[slot + ONE]
-        half.payoff[index(side.parent[i])] += value
-        _learn(side, half, pace, variant.predictive, low, high, value)
-    plan_from_policy(side, half.policy, half.plan)
+            value += tables.policy[slot] * tables.payoff[slot + ONE]
+        tables.payoff[index(side.parent[i])] += value
+        _learn(side, tables, weights, variant.predictive, low, high, value)
+    plan_from_policy(side, tables.policy, tables.plan)
 
 
 @jit
 def cfr_iterations(
-    form: FullWidthForm, one: Half, two: Half, variant: Variant, done: int, n: int
+    form: FullWidthForm, one: RegretTables, two: RegretTables, variant: Variant, done: int, n: int
 ) -> None:
     """Iterations done + 1 .. done + n of both players."""
     for t in range(done + 1, done + n + 1):
         payoff_gradient(form, 0, two.plan, one.payoff)
         if variant.alternating:
-            update_half(form.one, one, variant, t)
+            update_player(form.one, one, variant, t)
             payoff_gradient(form, 1, one.plan, two.payoff)
         else:
             payoff_gradient(form, 1, one.plan, two.payoff)
-            update_half(form.one, one, variant, t)
-        update_half(form.two, two, variant, t)
+            update_player(form.one, one, variant, t)
+        update_player(form.two, two, variant, t)
 
 
 @jit(inner=True)
-def share_of_half(
-    side: Side, half: Half, variant: Variant, t: int, shares: Shares, crew: Gang, k: int
+def partial_update(
+    side: Side,
+    tables: RegretTables,
+    variant: Variant,
+    t: int,
+    part: Partition,
+    group: ThreadGroup,
+    k: int,
 ) -> None:
-    """Thread k's part of `update_half`; at the end all of it is done."""
-    pace = pace_of(variant, t)
-    row = len(shares.low)
+    """Thread k's part of `update_player`; at the end all parts are done."""
+    weights = iteration_weights(variant, t)
+    row = len(part.low)
     while row > 0:  # children first
         row -= 1
-        begin = index(shares.low[row, k])
-        i = index(shares.high[row, k])
+        begin = index(part.low[row, k])
+        i = index(part.high[row, k])
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
             value = 0.0
             for slot in range(low, high):
-                earned = collect(shares, half.value, slot + ONE, half.payoff[slot + ONE])
-                half.payoff[slot + ONE] = earned
-                value += half.policy[slot] * earned
-            half.value[i] = value
-            _learn(side, half, pace, variant.predictive, low, high, value)
-        if row > 0 and shares.begins[row]:
-            meet(crew.door, crew.threads)
-    share_of_plan(side, half.policy, half.plan, shares, k, crew)
+                earned = collect(part, tables.value, slot + ONE, tables.payoff[slot + ONE])
+                tables.payoff[slot + ONE] = earned
+                value += tables.policy[slot] * earned
+            tables.value[i] = value
+            _learn(side, tables, weights, variant.predictive, low, high, value)
+        if row > 0 and part.begins[row]:
+            barrier(group.counter, group.threads)
+    partial_plan(side, tables.policy, tables.plan, part, k, group)
 
 
 @jit
-def cfr_together(
+def cfr_iterations_parallel(
     form: SequenceForm,
-    one: Half,
-    two: Half,
+    one: RegretTables,
+    two: RegretTables,
     variant: Variant,
     done: int,
     n: int,
-    crew: Gang,
+    group: ThreadGroup,
     k: int,
 ) -> None:
     """Thread k's part of `cfr_iterations`."""
     for t in range(done + 1, done + n + 1):
-        share_of_gradient(form.one, two.plan, one.payoff, crew.one, k)
+        partial_gradient(form.one, two.plan, one.payoff, group.one, k)
         if variant.alternating:
-            share_of_half(form.one, one, variant, t, crew.one, crew, k)
-            share_of_gradient(form.two, one.plan, two.payoff, crew.two, k)
+            partial_update(form.one, one, variant, t, group.one, group, k)
+            partial_gradient(form.two, one.plan, two.payoff, group.two, k)
         else:
-            share_of_gradient(form.two, one.plan, two.payoff, crew.two, k)
-            meet(crew.door, crew.threads)  # before anybody changes the plan
-            share_of_half(form.one, one, variant, t, crew.one, crew, k)
-        share_of_half(form.two, two, variant, t, crew.two, crew, k)
+            partial_gradient(form.two, one.plan, two.payoff, group.two, k)
+            barrier(group.counter, group.threads)  # before any thread changes the plan
+            partial_update(form.one, one, variant, t, group.one, group, k)
+        partial_update(form.two, two, variant, t, group.two, group, k)
 
 
-def new_halves(form: FullWidthForm, variant: Variant) -> tuple[Half, Half]:
+def new_tables(form: FullWidthForm, variant: Variant) -> tuple[RegretTables, RegretTables]:
     """Both players' arrays at iteration 0."""
-    return _new_half(form.one, variant.predictive), _new_half(form.two, variant.predictive)
+    return _player_tables(form.one, variant.predictive), _player_tables(
+        form.two, variant.predictive
+    )
 
 
-def average_of(form: FullWidthForm, halves: tuple[Half, Half]) -> np.ndarray:
+def average_strategy(form: FullWidthForm, tables: tuple[RegretTables, RegretTables]) -> np.ndarray:
     """The average strategy; the last one where a player never comes by his own choice."""
-    pairs = zip((form.one, form.two), halves, strict=True)
-    return np.concatenate([_average(plex, half) for plex, half in pairs])
+    pairs = zip((form.one, form.two), tables, strict=True)
+    return np.concatenate([_average(plex, tables) for plex, tables in pairs])
 
 
-def _average(plex: Treeplex | Side, half: Half) -> np.ndarray:
-    out = np.empty(len(half.policy))
-    normalise(half.strategy_sum, plex.first, out)
+def _average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
+    out = np.empty(len(tables.policy))
+    normalise(tables.strategy_sum, plex.first, out)
     counts = np.diff(plex.first)
-    never = np.repeat(np.add.reduceat(half.strategy_sum, plex.first[:-1]) <= 0.0, counts)
-    return np.where(never, half.policy, out)
+    never = np.repeat(np.add.reduceat(tables.strategy_sum, plex.first[:-1]) <= 0.0, counts)
+    return np.where(never, tables.policy, out)
 
 
-def _new_half(side: Treeplex | Side, predictive: bool) -> Half:
+def _player_tables(side: Treeplex | Side, predictive: bool) -> RegretTables:
     n_slots = int(side.first[-1])
     counts = np.diff(side.first)
     policy = np.repeat(1.0 / counts, counts)
     if len(side.floor):
         free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
         policy = side.floor + np.repeat(free, counts) * policy
-    half = Half(
+    tables = RegretTables(
         regret=np.zeros(n_slots),
         strategy_sum=np.zeros(n_slots),
         policy=policy,
@@ -225,5 +241,5 @@ def _new_half(side: Treeplex | Side, predictive: bool) -> Half:
         payoff=np.empty(n_slots + 1),
         value=np.empty(len(counts)),
     )
-    plan_from_policy(side, half.policy, half.plan)
-    return half
+    plan_from_policy(side, tables.policy, tables.plan)
+    return tables

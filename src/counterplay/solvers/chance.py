@@ -2,8 +2,8 @@
 actions are all tried.
 
 Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even
-where an information set is met more than once), π_i → `stack.reach`. An iteration is one walk that
-updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations: a
+where an information set is met more than once), π_i → `stack.reach`. An iteration is one traversal
+that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations: a
 chance node met under different actions is drawn anew, so the block of histories need not share all
 chance outcomes; each history is still considered with its chance probability.
 """
@@ -18,13 +18,13 @@ from counterplay.forms.access import child, infoset_at, player_at, slots_of, sta
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching
+from counterplay.parallel.pool import Worker
 from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker
 
 
-class Tables(NamedTuple):
-    """What is learned: s slots, m information sets."""
+class ChanceTables(NamedTuple):
+    """The tables of chance sampling: s slots, m information sets."""
 
     regret: np.ndarray  # float64[s]
     strategy_sum: np.ndarray  # float64[s]
@@ -32,7 +32,7 @@ class Tables(NamedTuple):
     computed: np.ndarray  # int64[m]: the iteration of `current`
 
 
-class Stack(NamedTuple):
+class ChanceStack(NamedTuple):
     """Decisions on the way down: d of them, w actions at most, p players."""
 
     node: np.ndarray  # int64[d]
@@ -46,8 +46,8 @@ class Stack(NamedTuple):
     n_players: int  # p
 
 
-def new_stack(depth: int, width: int, n_players: int) -> Stack:
-    return Stack(
+def new_stack(depth: int, width: int, n_players: int) -> ChanceStack:
+    return ChanceStack(
         node=np.zeros(depth, dtype=np.int64),
         action=np.zeros(depth, dtype=np.int32),
         reach=np.ones((depth + 1) * n_players),
@@ -60,7 +60,13 @@ def new_stack(depth: int, width: int, n_players: int) -> Stack:
 
 @jit(inline=True)
 def _open(
-    form: Any, chance: np.ndarray, tables: Tables, stack: Stack, depth: int, node: int, t: int
+    form: Any,
+    chance: np.ndarray,
+    tables: ChanceTables,
+    stack: ChanceStack,
+    depth: int,
+    node: int,
+    t: int,
 ) -> None:
     """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
     infoset = infoset_at(form, chance, node)
@@ -78,7 +84,9 @@ def _open(
 
 
 @jit(inline=True)
-def _close_action(form: Any, chance: np.ndarray, tables: Tables, stack: Stack, depth: int) -> bool:
+def _close_action(
+    form: Any, chance: np.ndarray, tables: ChanceTables, stack: ChanceStack, depth: int
+) -> bool:
     """The action being tried at decision `depth` has its values in the row below: take them up.
     Whether it was the last one."""
     node = index(stack.node[depth])
@@ -106,7 +114,13 @@ def _close_action(form: Any, chance: np.ndarray, tables: Tables, stack: Stack, d
 
 @jit
 def chance_sampling(
-    form: Any, chance: np.ndarray, tables: Tables, stack: Stack, rng: np.ndarray, done: int, n: int
+    form: Any,
+    chance: np.ndarray,
+    tables: ChanceTables,
+    stack: ChanceStack,
+    rng: np.ndarray,
+    done: int,
+    n: int,
 ) -> int:
     """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
     touched."""
@@ -154,18 +168,18 @@ class ChanceSampling(SamplingSolver):
         self._stack_size = (game.depth, game.max_actions, game.n_players)
         super().__init__(game, seed, problem)
 
-    def _new_tables(self, infosets: int, slots: int) -> Tables:
+    def _new_tables(self, infosets: int, slots: int) -> ChanceTables:
         regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))
-        return Tables(regret, strategy_sum, current, np.zeros(infosets, dtype=np.int64))
+        return ChanceTables(regret, strategy_sum, current, np.zeros(infosets, dtype=np.int64))
 
-    def _new_scratch(self) -> Stack:
+    def _new_workspace(self) -> ChanceStack:
         return new_stack(*self._stack_size)
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
         return n, chance_sampling(
-            self._form, worker.chance, worker.tables, worker.scratch, worker.rng, done, n
+            self._form, worker.chance, worker.tables, worker.workspace, worker.rng, done, n
         )
 
 

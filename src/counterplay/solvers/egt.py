@@ -32,29 +32,29 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.game import Game
 from counterplay.forms.sequence import SequenceForm, Side, plan_from_policy
-from counterplay.forms.shares import Shares
-from counterplay.forms.together import (
-    BothHalves,
-    Gang,
-    Together,
-    check_threads,
-    replies_together,
-    sequences_of,
-    share_of_gradient,
-    share_of_plan,
-)
 from counterplay.forms.width import payoff_gradient
 from counterplay.kernels.jit import ONE, jit
-from counterplay.kernels.meeting import meet
+from counterplay.parallel.barrier import barrier
+from counterplay.parallel.full_width import (
+    KernelThreads,
+    RenumberedTables,
+    ThreadGroup,
+    partial_gradient,
+    partial_plan,
+    reply_threads,
+    sequences_of,
+    thread_count,
+)
+from counterplay.parallel.partition import Partition
 from counterplay.solvers.algorithms import samplers_of
 from counterplay.solvers.base import Solver, one_of
 from counterplay.solvers.problem import Problem
 from counterplay.solvers.prox import (
     STATE,
-    Half,
+    ProxTables,
     add_prox_gradient,
     largest_prox,
-    new_half,
+    new_tables,
     smoothed_reply,
 )
 
@@ -65,46 +65,46 @@ SHORTEST_STEP = 1e-9
 
 @jit(inner=True)
 def _mix(
-    tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int
+    tau: float, old: np.ndarray, new: np.ndarray, out: np.ndarray, side: Any, part: Any, k: int
 ) -> None:
     """out = (1 - τ) old + τ new for the sequences of thread k."""
-    for row in range(len(shares.low)):
-        low, high = sequences_of(side, shares, row, k)
+    for row in range(len(part.low)):
+        low, high = sequences_of(side, part, row, k)
         for q in range(low, high):
             out[q] = (1.0 - tau) * old[q] + tau * new[q]
 
 
 @jit(inner=True)
-def _copy(source: np.ndarray, out: np.ndarray, side: Any, shares: Any, k: int) -> None:
+def _copy(source: np.ndarray, out: np.ndarray, side: Any, part: Any, k: int) -> None:
     """The same for out = source."""
-    for row in range(len(shares.low)):
-        low, high = sequences_of(side, shares, row, k)
+    for row in range(len(part.low)):
+        low, high = sequences_of(side, part, row, k)
         for q in range(low, high):
             out[q] = source[q]
 
 
 @jit(inner=True)
-def _keep_policy(half: Half, side: Any, shares: Any, k: int) -> None:
+def _keep_policy(tables: ProxTables, side: Any, part: Any, k: int) -> None:
     """The policy of thread k's information sets as x̂'s."""
-    for row in range(len(shares.low)):
-        low, high = sequences_of(side, shares, row, k)
+    for row in range(len(part.low)):
+        low, high = sequences_of(side, part, row, k)
         for slot in range(max(low, ONE) - ONE, high - ONE):
-            half.reply_policy[slot] = half.policy[slot]
+            tables.reply_policy[slot] = tables.policy[slot]
 
 
 @jit(inner=True)
 def try_decrease(
     side: Side,
     other: Side,
-    me: Half,
-    you: Half,
+    me: ProxTables,
+    you: ProxTables,
     mu: float,
     mu_other: float,
     tau: float,
     euclidean: bool,
-    mine: Shares,
-    his: Shares,
-    crew: Gang,
+    mine: Partition,
+    his: Partition,
+    group: ThreadGroup,
     k: int,
 ) -> float:
     """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in
@@ -113,11 +113,11 @@ def try_decrease(
     `side` and `mine` are of the player whose μ falls, `other` and `his` of the other.
     """
     _mix(tau, me.plan, me.reply, me.next, side, mine, k)  # x̃ = (1 - τ) x + τ x̂
-    meet(crew.door, crew.threads)
-    share_of_gradient(other, me.next, you.work, his, k)
-    smoothed_reply(other, you, mu_other, euclidean, you.work, his, crew, k)
-    share_of_plan(other, you.policy, you.next, his, k, crew)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
-    share_of_gradient(side, you.next, me.work, mine, k)
+    barrier(group.counter, group.threads)
+    partial_gradient(other, me.next, you.work, his, k)
+    smoothed_reply(other, you, mu_other, euclidean, you.work, his, group, k)
+    partial_plan(other, you.policy, you.next, his, k, group)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
+    partial_gradient(side, you.next, me.work, mine, k)
     _mix(tau, me.payoff, me.work, me.next_payoff, side, mine, k)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
     for row in range(len(mine.low)):  # deviation (4)
@@ -125,31 +125,31 @@ def try_decrease(
         for q in range(low, high):
             me.work[q] = scale * me.work[q] + (0.0 if euclidean else me.payoff[q])
     if euclidean:
-        add_prox_gradient(side, me, mu, me.reply_policy, me.work, mine, crew, k)
-    smoothed_reply(side, me, mu, euclidean, me.work, mine, crew, k)
+        add_prox_gradient(side, me, mu, me.reply_policy, me.work, mine, group, k)
+    smoothed_reply(side, me, mu, euclidean, me.work, mine, group, k)
     # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
-    share_of_plan(side, me.policy, me.work, mine, k, crew)
+    partial_plan(side, me.policy, me.work, mine, k, group)
     _mix(tau, me.plan, me.work, me.next, side, mine, k)  # x⁺ = (1 - τ) x + τ x̆
     _mix(tau, you.plan, you.next, you.next, other, his, k)  # y⁺ = (1 - τ) y + τ ŷ
-    meet(crew.door, crew.threads)
-    share_of_gradient(other, me.next, you.next_payoff, his, k)
-    value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff, mine, crew, k)
+    barrier(group.counter, group.threads)
+    partial_gradient(other, me.next, you.next_payoff, his, k)
+    value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff, mine, group, k)
     return value + float(
-        smoothed_reply(other, you, mu_other, euclidean, you.next_payoff, his, crew, k)
+        smoothed_reply(other, you, mu_other, euclidean, you.next_payoff, his, group, k)
     )
 
 
 @jit
 def egt_iterations(
     form: SequenceForm,
-    one: Half,
-    two: Half,
+    one: ProxTables,
+    two: ProxTables,
     schedule: np.ndarray,
     slack: float,
     euclidean: bool,
     done: int,
     n: int,
-    crew: Gang,
+    group: ThreadGroup,
     k: int,
 ) -> None:
     """Thread k's part of iterations done + 1 .. done + n; player 1's μ falls in the odd ones.
@@ -157,18 +157,18 @@ def egt_iterations(
     mu, mu_other, step = schedule[done % 2], schedule[1 - done % 2], schedule[2]
     for t in range(done, done + n):
         side, other, me, you, mine, his = (
-            (form.one, form.two, one, two, crew.one, crew.two)
+            (form.one, form.two, one, two, group.one, group.two)
             if t % 2 == 0
-            else (form.two, form.one, two, one, crew.two, crew.one)
+            else (form.two, form.one, two, one, group.two, group.one)
         )
-        smoothed_reply(side, me, mu, euclidean, me.payoff, mine, crew, k)
+        smoothed_reply(side, me, mu, euclidean, me.payoff, mine, group, k)
         _keep_policy(me, side, mine, k)
         # x̂ = argmax x'Ay - μ1 d1(x)
-        share_of_plan(side, me.reply_policy, me.reply, mine, k, crew)
+        partial_plan(side, me.reply_policy, me.reply, mine, k, group)
         tau = 2.0 / (step + 3.0)
         while tau >= SHORTEST_STEP:
             excess = try_decrease(
-                side, other, me, you, mu, mu_other, tau, euclidean, mine, his, crew, k
+                side, other, me, you, mu, mu_other, tau, euclidean, mine, his, group, k
             )
             if excess <= slack:
                 break
@@ -177,9 +177,9 @@ def egt_iterations(
         if tau >= SHORTEST_STEP:
             mu = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
             step += 1.0
-            for half, whose, shares in ((me, side, mine), (you, other, his)):
-                _copy(half.next, half.plan, whose, shares, k)
-                _copy(half.next_payoff, half.payoff, whose, shares, k)
+            for tables, whose, part in ((me, side, mine), (you, other, his)):
+                _copy(tables.next, tables.plan, whose, part, k)
+                _copy(tables.next_payoff, tables.payoff, whose, part, k)
         mu, mu_other = mu_other, mu
     if k == 0 and n > 0:  # nobody reads it any more
         last = (done + n) % 2
@@ -207,15 +207,15 @@ class ExcessiveGap(Solver):
         )
         self._euclidean = one_of(prox, ("entropy", "euclidean"), "prox") == "euclidean"
         self._form = _checked_form(self.problem)
-        self._together = Together(self._form, check_threads(threads))
-        self._alone = Together(self._form).crew
-        self.replies = replies_together(self._form, check_threads(threads), self._together)
-        self._all = BothHalves(
-            self._together, (new_half(self._form.one), new_half(self._form.two)), STATE
+        self._threads = KernelThreads(self._form, thread_count(threads))
+        self._one_thread = KernelThreads(self._form).group
+        self.replies = reply_threads(self._form, thread_count(threads), self._threads)
+        self._renumbered = RenumberedTables(
+            self._threads, (new_tables(self._form.one), new_tables(self._form.two)), STATE
         )
         self._largest = [
             largest_prox(*pair, self._euclidean)
-            for pair in zip(self._form, self._halves, strict=True)
+            for pair in zip(self._form, self._tables, strict=True)
         ]
         scale = float(np.abs(game.tree.payoff).max()) or 1.0
         self._slack = ROUNDING * scale
@@ -223,16 +223,16 @@ class ExcessiveGap(Solver):
         bound = 2.0**-20 * scale
         while self._start(bound) > self._slack:  # deviation (1)
             bound *= 2.0
-        self._all.changed()
+        self._renumbered.changed()
 
     @property
-    def _halves(self) -> tuple[Half, Half]:
+    def _tables(self) -> tuple[ProxTables, ProxTables]:
         """In the game's order."""
-        return self._all.get()
+        return self._renumbered.get()
 
     def _start(self, bound: float) -> float:
         """The initial point for μ_k = bound / D_k, and its V1 + V2."""
-        (one, two), (mine, yours) = self._form, self._halves
+        (one, two), (mine, yours) = self._form, self._tables
         self._schedule[:2] = [
             bound / largest if largest > 0.0 else bound for largest in self._largest
         ]
@@ -252,9 +252,9 @@ class ExcessiveGap(Solver):
 
     def _reply(self, player: int, mu: float, payoff: np.ndarray) -> float:
         """The smoothed reply of one player, by one thread."""
-        side, half, crew = self._form[player], self._halves[player], self._alone
-        shares = crew.two if player else crew.one
-        return smoothed_reply(side, half, mu, self._euclidean, payoff, shares, crew, 0)
+        side, tables, group = self._form[player], self._tables[player], self._one_thread
+        part = group.two if player else group.one
+        return smoothed_reply(side, tables, mu, self._euclidean, payoff, part, group, 0)
 
     @property
     def bound(self) -> float:
@@ -264,31 +264,31 @@ class ExcessiveGap(Solver):
     def excess(self) -> float:
         """V1(y) + V2(x), at most 0 up to rounding."""
         return sum(
-            self._reply(player, self._schedule[player], self._halves[player].payoff)
+            self._reply(player, self._schedule[player], self._tables[player].payoff)
             for player in (0, 1)
         )
 
     def tables(self) -> dict[str, np.ndarray]:
         state = {
-            f"{name}{k}": getattr(half, name)
-            for k, half in enumerate(self._halves, 1)
+            f"{name}{k}": getattr(tables, name)
+            for k, tables in enumerate(self._tables, 1)
             for name in STATE
         }
         return {**state, "schedule": self._schedule}
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(saved, source)
-        self._all.changed()
+        self._renumbered.changed()
 
     def weights(self) -> np.ndarray:
-        return np.concatenate([half.plan[1:] for half in self._halves])
+        return np.concatenate([tables.plan[1:] for tables in self._tables])
 
     def _run(self, n: int) -> int:
-        self._all.changing()
-        self._together.run(
+        self._renumbered.changing()
+        self._threads.run(
             egt_iterations,
-            self._together.form,
-            *self._all.own,
+            self._threads.form,
+            *self._renumbered.own,
             self._schedule,
             self._slack,
             self._euclidean,

@@ -1,7 +1,7 @@
 """External-sampling MCCFR (Lanctot et al. 2009): chance and the other players are sampled, the
 traverser tries everything.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration walks once for each player as traverser.
+Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration is one traversal for each player.
 At his information sets r̃(I, a) = v(a) - Σ_b σ(I, b) v(b); his opponents' sampled nodes add σ to
 their strategy sums. Deviations: with more than two players every opponent's nodes add to his
 average as they are sampled, as in other implementations; the average is then weighted by how often
@@ -28,19 +28,19 @@ from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
+from counterplay.parallel.pool import Worker
 from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker
 
 
-class Tables(NamedTuple):
-    """What is learned: s slots."""
+class ExternalTables(NamedTuple):
+    """The tables of external sampling: s slots."""
 
     regret: np.ndarray  # float64[s]
     strategy_sum: np.ndarray  # float64[s]
 
 
-class Stack(NamedTuple):
+class TraversalStack(NamedTuple):
     """Decisions of the traverser on the way down: d of them, w actions at most."""
 
     node: np.ndarray  # int64[d]
@@ -49,8 +49,8 @@ class Stack(NamedTuple):
     action: np.ndarray  # int32[d]: being tried
     policy: np.ndarray  # float64[d * w]
     value: np.ndarray  # float64[d * w]: of each action tried so far
-    # int64[3]: where a walk stopped for want of room: traverser, his decisions on the stack, and
-    # whether an action of the last is to be tried next (otherwise a walk begins)
+    # int64[3]: where a traversal stopped because tables were full: the traverser, his decisions on
+    # the stack, and whether an action of the last is tried next (otherwise a traversal begins)
     pause: np.ndarray
     width: int  # w
 
@@ -58,8 +58,8 @@ class Stack(NamedTuple):
 TRAVERSER, DEPTH, INSIDE = (index(k) for k in range(3))
 
 
-def new_stack(depth: int, width: int) -> Stack:
-    return Stack(
+def new_stack(depth: int, width: int) -> TraversalStack:
+    return TraversalStack(
         node=np.zeros(depth, dtype=np.int64),
         first=np.zeros(depth, dtype=np.int64),
         actions=np.zeros(depth, dtype=np.int32),
@@ -75,8 +75,8 @@ def new_stack(depth: int, width: int) -> Stack:
 def _descend(
     form: Any,
     chance: np.ndarray,
-    tables: Tables,
-    stack: Stack,
+    tables: ExternalTables,
+    stack: TraversalStack,
     depth: int,
     traverser: int,
     node: int,
@@ -115,7 +115,7 @@ def _descend(
 
 
 @jit(inline=True)
-def _finish(tables: Tables, stack: Stack, depth: int) -> float:
+def _finish(tables: ExternalTables, stack: TraversalStack, depth: int) -> float:
     """All actions of decision `depth` are tried: add its sampled regrets; its value."""
     first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
@@ -131,17 +131,17 @@ def _finish(tables: Tables, stack: Stack, depth: int) -> float:
 def external_sampling(
     form: Any,
     chance: np.ndarray,
-    tables: Tables,
-    stack: Stack,
+    tables: ExternalTables,
+    stack: TraversalStack,
     rng: np.ndarray,
     n_players: int,
     n: int,
     scale: float,
 ) -> tuple[int, int]:
-    """n iterations of one walk per player, regrets counting `scale` times.
+    """n iterations of one traversal per player, regrets counting `scale` times.
 
-    Changes `tables`, `stack` and `rng`; the iterations finished and the nodes touched. A walk for
-    which there is no room stops (`stack.pause`) and is gone on with by the next call.
+    Changes `tables`, `stack` and `rng`; the iterations finished and the nodes touched. A traversal
+    for which tables have no room stops (`stack.pause`) and is continued by the next call.
     """
     touched = ZERO
     played = ZERO
@@ -184,7 +184,7 @@ class ExternalSampling(SamplingSolver):
 
     name = "mccfr-external"
     summary = "external-sampling MCCFR"
-    finds = True
+    discovers = True
 
     def __init__(
         self, game: Game, seed: int, problem: Problem | None = None, *, threads: int = 1
@@ -192,10 +192,10 @@ class ExternalSampling(SamplingSolver):
         self._stack_size = (game.depth, game.max_actions)
         super().__init__(game, seed, problem, threads)
 
-    def _new_tables(self, infosets: int, slots: int) -> Tables:
-        return Tables(np.zeros(slots), np.zeros(slots))
+    def _new_tables(self, infosets: int, slots: int) -> ExternalTables:
+        return ExternalTables(np.zeros(slots), np.zeros(slots))
 
-    def _new_scratch(self) -> Stack:
+    def _new_workspace(self) -> TraversalStack:
         return new_stack(*self._stack_size)
 
     def _play(
@@ -205,7 +205,7 @@ class ExternalSampling(SamplingSolver):
             self._form,
             worker.chance,
             worker.tables,
-            worker.scratch,
+            worker.workspace,
             worker.rng,
             self.game.n_players,
             n,

@@ -1,5 +1,4 @@
-"""One history of outcome sampling, lines 2-8 and 10-20 of Algorithm 1; `mccfr.py` has the
-symbols."""
+"""One history of outcome sampling: lines 2-8 and 10-20 of Algorithm 1. Symbols as in `mccfr.py`."""
 
 from __future__ import annotations
 
@@ -21,16 +20,16 @@ from counterplay.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.kernels.rng import uniform
 
 
-class Tables(NamedTuple):
-    """What is learned: s slots, m information sets."""
+class OutcomeTables(NamedTuple):
+    """The tables of outcome sampling: s slots, m information sets."""
 
     regret: np.ndarray  # float64[s]
     strategy_sum: np.ndarray  # float64[s]
     last_visit: np.ndarray  # int64[m]
 
 
-class Trail(NamedTuple):
-    """Scratch for one history: d decisions, w actions at most, p players."""
+class HistoryWorkspace(NamedTuple):
+    """The decisions of one history: d decisions, w actions at most, p players."""
 
     infoset: np.ndarray  # int32[d]
     slot: np.ndarray  # int64[d]: its first
@@ -45,8 +44,8 @@ class Trail(NamedTuple):
     width: int  # w
 
 
-def new_trail(depth: int, width: int, n_players: int) -> Trail:
-    return Trail(
+def new_workspace(depth: int, width: int, n_players: int) -> HistoryWorkspace:
+    return HistoryWorkspace(
         infoset=np.zeros(depth, dtype=np.int32),
         slot=np.zeros(depth, dtype=np.int64),
         actions=np.zeros(depth, dtype=np.int32),
@@ -63,9 +62,14 @@ def new_trail(depth: int, width: int, n_players: int) -> Trail:
 
 @jit(inline=True)
 def sample_history(
-    form: Any, chance: np.ndarray, tables: Tables, trail: Trail, rng: np.ndarray, epsilon: float
+    form: Any,
+    chance: np.ndarray,
+    tables: OutcomeTables,
+    trail: HistoryWorkspace,
+    rng: np.ndarray,
+    epsilon: float,
 ) -> tuple[int, int, float, int]:
-    """Lines 2-8: play one history, filling `trail`. The terminal node, the number of decisions,
+    """Lines 2-8: sample one history, filling `trail`. The terminal node, the number of decisions,
     π^σ'(z) without chance, and the number of forced moves, which are no decisions: there all
     sampled regrets are 0."""
     width = trail.width
@@ -113,8 +117,8 @@ def sample_history(
 
 @jit(inline=True)
 def update_decision(
-    tables: Tables,
-    trail: Trail,
+    tables: OutcomeTables,
+    trail: HistoryWorkspace,
     k: int,
     won: float,
     inverse: float,
@@ -146,8 +150,8 @@ def update_decision(
 def update_history(
     form: Any,
     chance: np.ndarray,
-    tables: Tables,
-    trail: Trail,
+    tables: OutcomeTables,
+    trail: HistoryWorkspace,
     node: int,
     n_decisions: int,
     drawn: float,

@@ -24,24 +24,24 @@ from counterplay.base.errors import BadFile, BadParameter, whole_number
 from counterplay.forms.access import full, lane_buffer
 from counterplay.forms.game import Game
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.solvers import history
+from counterplay.parallel.pool import Worker
 from counterplay.solvers.base import one_of, probability
-from counterplay.solvers.history import new_trail as new_trail
-from counterplay.solvers.history import sample_history as sample_history
-from counterplay.solvers.history import update_history as update_history
-from counterplay.solvers.in_step import (
-    can_wait,
-    lanes_on,
-    lanes_size,
-    outcome_sampling_in_step,
+from counterplay.solvers.history import (
+    OutcomeTables,
+    new_workspace,
+    sample_history,
+    update_history,
+)
+from counterplay.solvers.interleaved import (
+    batch_on,
+    batch_size,
+    is_valid,
+    outcome_sampling_interleaved,
 )
 from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import Worker
 
-MOST_TOGETHER = 256
-Tables = history.Tables
-Trail = history.Trail
+MOST_INTERLEAVED = 256
 
 
 @jit
@@ -61,8 +61,8 @@ def outcome_sampling(
     """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale`
     times.
 
-    Changes `tables` and `rng`; the iterations played, fewer than n where there is no room for what
-    the next may find, and the nodes touched."""
+    Changes `tables` and `rng`; the iterations played, fewer than n where tables have no room for
+    the next, and the nodes touched."""
     touched = ZERO
     played = ZERO
     t = done + 1
@@ -77,13 +77,13 @@ def outcome_sampling(
 
 class OutcomeSampling(SamplingSolver):
     """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or
-    "stochastic". `together`: histories that are played in step (`in_step.py`), which is faster
+    "stochastic". `interleave`: histories that each thread plays at once (`interleaved.py`), faster
     where tables are larger than the caches."""
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
     by_set = ("last_visit",)
-    finds = True
+    discovers = True
     private = ("last_visit",)
 
     def __init__(
@@ -95,7 +95,7 @@ class OutcomeSampling(SamplingSolver):
         epsilon: float = 0.6,
         averaging: str = "optimistic",
         threads: int = 1,
-        together: int = 1,
+        interleave: int = 1,
     ) -> None:
         self._epsilon = probability(epsilon, "epsilon")
         if self._epsilon == 0.0:
@@ -103,59 +103,59 @@ class OutcomeSampling(SamplingSolver):
         self._optimistic = (
             one_of(averaging, ("optimistic", "stochastic"), "averaging") == "optimistic"
         )
-        self._path_size = (game.depth, game.max_actions, game.n_players)
-        self._together = check_together(together, problem)
+        self._history_size = (game.depth, game.max_actions, game.n_players)
+        self._interleave = check_interleave(interleave, problem)
         options = {"epsilon": epsilon, "averaging": averaging}
-        if together > 1:
-            options["together"] = together
-        super().__init__(game, seed, problem, threads, together, **options)
+        if interleave > 1:
+            options["interleave"] = interleave
+        super().__init__(game, seed, problem, threads, interleave, **options)
 
-    def _new_tables(self, infosets: int, slots: int) -> Tables:
-        return Tables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
+    def _new_tables(self, infosets: int, slots: int) -> OutcomeTables:
+        return OutcomeTables(np.zeros(slots), np.zeros(slots), np.zeros(infosets, dtype=np.int64))
 
-    def _new_scratch(self) -> Any:
-        return new_trail(*self._path_size)
+    def _new_workspace(self) -> Any:
+        return new_workspace(*self._history_size)
 
     def _new_buffer(self) -> np.ndarray:
-        if self._together == 1:
+        if self._interleave == 1:
             return super()._new_buffer()
-        dealt = lane_buffer(self._form, self._together)
+        dealt = lane_buffer(self._form, self._interleave)
         self._dealt = len(dealt)
-        waiting = np.zeros(lanes_size(self._together, *self._path_size), dtype=np.int64)
+        waiting = np.zeros(batch_size(self._interleave, *self._history_size), dtype=np.int64)
         return np.concatenate([dealt, waiting])
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
-        return super()._new_chance(buffer if self._together == 1 else buffer[: self._dealt])
+        return super()._new_chance(buffer if self._interleave == 1 else buffer[: self._dealt])
 
-    def _scratch_on(self, buffer: np.ndarray) -> Any:
-        if self._together == 1:
-            return super()._scratch_on(buffer)
-        return lanes_on(buffer[self._dealt :], self._together, *self._path_size)
+    def _workspace_on(self, buffer: np.ndarray) -> Any:
+        if self._interleave == 1:
+            return super()._workspace_on(buffer)
+        return batch_on(buffer[self._dealt :], self._interleave, *self._history_size)
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
         super().restore(saved, source)
-        if self._together == 1:
+        if self._interleave == 1:
             return
-        far = saved.get("lanes.hand", ())  # of workers elsewhere, who have the tables of the first
-        hands = [(worker.buffer, worker.tables) for worker in self._team.workers]
-        hands += [(row, self._team.workers[0].tables) for row in far]
+        remote = saved.get("threads.hand", ())  # of remote workers, with the tables of the first
+        hands = [(worker.buffer, worker.tables) for worker in self._pool.workers]
+        hands += [(row, self._pool.workers[0].tables) for row in remote]
         for hand, tables in hands:
             copy = np.zeros_like(hand)
-            scratch = self._scratch_on(copy)
+            workspace = self._workspace_on(copy)
             copy[:] = hand
-            if not can_wait(scratch, len(tables.last_visit), len(tables.regret)):
-                raise BadFile(f"{source}: histories that wait are none of {self.game.name}")
+            if not is_valid(workspace, len(tables.last_visit), len(tables.regret)):
+                raise BadFile(f"{source}: pending histories are none of {self.game.name}")
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        kernel: Any = outcome_sampling if self._together == 1 else outcome_sampling_in_step
-        scratch = (worker.scratch,) if self._together == 1 else worker.scratch
+        kernel: Any = outcome_sampling if self._interleave == 1 else outcome_sampling_interleaved
+        workspace = (worker.workspace,) if self._interleave == 1 else worker.workspace
         played, touched = kernel(
             self._form,
             worker.chance,
             worker.tables,
-            *scratch,
+            *workspace,
             worker.rng,
             done,
             n,
@@ -167,11 +167,11 @@ class OutcomeSampling(SamplingSolver):
         return played, touched
 
 
-def check_together(together: Any, problem: Problem | None) -> int:
-    """How many histories are played in step, or `BadParameter`."""
-    number = whole_number(together, 1, MOST_TOGETHER, "together")
+def check_interleave(interleave: Any, problem: Problem | None) -> int:
+    """The number of interleaved histories, or `BadParameter`."""
+    number = whole_number(interleave, 1, MOST_INTERLEAVED, "interleave")
     if number > 1 and problem is not None:
-        raise BadParameter("histories of responses are played one by one; leave out together")
+        raise BadParameter("histories of responses are played one by one; leave out interleave")
     return number
 
 

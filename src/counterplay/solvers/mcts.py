@@ -38,28 +38,25 @@ from counterplay.forms.game import Game
 from counterplay.forms.tree import NO_ACTION
 from counterplay.kernels.jit import ONE, ZERO, index, jit
 from counterplay.kernels.rng import uniform
+from counterplay.parallel.changes import SLOTS, ChangedRows
+from counterplay.parallel.pool import TOLERANT, Worker, maximum_of, part_of
 from counterplay.solvers.base import one_of, real
-from counterplay.solvers.exchange import SLOTS, ChangedRows
-from counterplay.solvers.growing import found_of
-from counterplay.solvers.meetings import like
+from counterplay.solvers.hash_tables import infosets_of
 from counterplay.solvers.problem import Problem
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import PATIENT, Worker, part_of, union_of
 
 SIMULATIONS = ("on-policy", "random", "call")
 ON_POLICY, RANDOM, CALL = range(3)
 NODES = "nodes"  # the plane of `in_tree`
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 TINY = 1e-300
-ALWAYS_BELOW, SELDOM = (
-    256.0,
-    index(15),
-)  # `spread` is renewed below so many visits of an action, then at every 16th
+#: `spread` is renewed at every visit below so many visits of an action, then at every 16th.
+ALWAYS_BELOW, EVERY_16TH = 256.0, index(15)
 
 
-class Tables(NamedTuple):
-    """What is learned: s slots, m information sets, n nodes. The numbers of a slot lie side by
-    side, as they are used."""
+class SearchTables(NamedTuple):
+    """The tables of tree search: s slots, m information sets, n nodes. The numbers of a slot are
+    adjacent, because they are used at once."""
 
     # float64[s, 3]: visits, average reward of the acting player, 1 / √visits (infinite if untried)
     stats: np.ndarray
@@ -68,8 +65,8 @@ class Tables(NamedTuple):
     in_tree: np.ndarray
 
 
-class Descent(NamedTuple):
-    """Scratch for one history: d decisions."""
+class SearchPath(NamedTuple):
+    """The decisions of one history: d of them."""
 
     slot: np.ndarray  # int64[d]
     infoset: np.ndarray  # int64[d]
@@ -113,7 +110,7 @@ def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np
 def backpropagate(
     form: Any,
     chance: Any,
-    tables: Tables,
+    tables: SearchTables,
     slot: int,
     infoset: int,
     reward: float,
@@ -126,7 +123,7 @@ def backpropagate(
     tables.stats[slot, VISITS] = visits
     tables.stats[slot, VALUE] += (reward - tables.stats[slot, VALUE]) * (scale * inverse)
     tables.stats[slot, ROOT] = sqrt(inverse)
-    if visits < ALWAYS_BELOW or index(visits) & SELDOM == ZERO:
+    if visits < ALWAYS_BELOW or index(visits) & EVERY_16TH == ZERO:
         total = 0.0
         first, count = slots_of(form, chance, infoset)
         for k in range(count):
@@ -138,8 +135,8 @@ def backpropagate(
 def tree_search(
     form: Any,
     chance: np.ndarray,
-    tables: Tables,
-    trail: Descent,
+    tables: SearchTables,
+    trail: SearchPath,
     rng: np.ndarray,
     n: int,
     c: float,
@@ -147,7 +144,7 @@ def tree_search(
     scale: float,
 ) -> tuple[int, int]:
     """n simulated games, each counting `scale` times. Changes `tables`, `trail` and `rng`; the
-    games played, fewer where there is no room for what the next may find, and the nodes touched."""
+    games played, fewer than n where tables have no room for the next, and the nodes touched."""
     touched = ZERO
     played = ZERO
     while played < index(n) and not full(form, chance):
@@ -235,10 +232,10 @@ class TreeSearch(SamplingSolver):
     call."""
 
     name = "mcts"
-    early = PATIENT
+    early = TOLERANT
     summary = "Monte-Carlo tree search (UCT on information sets)"
     by_set = ("spread", "in_tree")
-    finds = True
+    discovers = True
 
     def __init__(
         self,
@@ -261,64 +258,71 @@ class TreeSearch(SamplingSolver):
         self._depth, self._players = game.depth, game.n_players
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
-    def _new_tables(self, infosets: int, slots: int) -> Tables:
+    def _new_tables(self, infosets: int, slots: int) -> SearchTables:
         if self._simulation == ON_POLICY and not self.game.abilities.keyed:
             nodes = 0
         else:
             nodes = infosets if self.game.abilities.keyed else self.game.n_nodes
-        tables = Tables(np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8))
+        tables = SearchTables(
+            np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8)
+        )
         tables.stats[:, ROOT] = np.inf
         tables.spread[:] = max(self._c * sqrt(log(2.0)), TINY)
         return tables
 
-    def _new_scratch(self) -> Descent:
+    def _new_workspace(self) -> SearchPath:
         slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
-        return Descent(slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players))
+        return SearchPath(
+            slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players)
+        )
 
-    def room(self) -> Tables:
-        self._mean = like(self._mean, self._team.workers[0].tables)
+    def new_mean(self) -> SearchTables:
+        tables: SearchTables = self._pool.workers[0].tables
+        shapes = [array.shape for array in tables]
+        if self._mean is None or [array.shape for array in self._mean] != shapes:
+            self._mean = SearchTables(*(np.empty_like(array) for array in tables))
         return self._mean  # type: ignore[no-any-return]
 
-    def put_together(self, copies: tuple[Tables, ...], mean: Tables, part: int) -> None:
+    def merge(self, copies: tuple[SearchTables, ...], mean: SearchTables, part: int) -> None:
         stats, before = tuple(tables.stats for tables in copies), copies[0].spread
         here = part_of(self._used[0], part, len(copies))
-        first = self._first(self._team.workers[0])
+        first = self._first(self._pool.workers[0])
         mean_of_visits(first, self._c, stats, before, *here, mean.stats, mean.spread)
         trees, nodes = tuple(tables.in_tree for tables in copies), self._rows(mean)[-1]
-        union_of(trees, *part_of(nodes, part, len(copies)), mean.in_tree)
+        maximum_of(trees, *part_of(nodes, part, len(copies)), mean.in_tree)
 
-    def take_over(self, mean: Tables, tables: Tables) -> None:
+    def load_merged(self, mean: SearchTables, tables: SearchTables) -> None:
         for mine, array, used in zip(tables, mean, self._rows(mean), strict=True):
             mine[:used] = array[:used]
 
     def _first(self, worker: Worker) -> np.ndarray:
         """The first slot of each information set, and behind them how many slots there are."""
-        if self._growing is None:
+        if self._hash_tables is None:
             first: np.ndarray = self.game.form.first
             return first
-        found = found_of(worker)
-        return found.first[: sets_in(found) + 1]
+        infosets = infosets_of(worker)
+        return infosets.first[: sets_in(infosets) + 1]
 
-    def _rows(self, tables: Tables) -> tuple[int, int, int]:
+    def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """How much of each table is used."""
         sets, slots = self._used
         return slots, sets, sets if self.game.abilities.keyed else len(tables.in_tree)
 
-    def changes(self, before: Tables, tables: Tables) -> dict[str, np.ndarray]:
+    def changes(self, before: SearchTables, tables: SearchTables) -> dict[str, np.ndarray]:
         visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
         then, now = (t.stats[:, VISITS] * t.stats[:, VALUE] for t in (before, tables))
-        found = {SLOTS: np.stack((visits, now - then), axis=1)}
+        planes = {SLOTS: np.stack((visits, now - then), axis=1)}
         if len(tables.in_tree):
-            found[NODES] = (tables.in_tree > before.in_tree).astype(np.float64)[:, None]
-        return found
+            planes[NODES] = (tables.in_tree > before.in_tree).astype(np.float64)[:, None]
+        return planes
 
-    def _absorb(self, base: Worker, plane: str, found: ChangedRows, lanes: int) -> None:
+    def _apply_rows(self, base: Worker, plane: str, changed: ChangedRows, threads: int) -> None:
         if plane == NODES:
-            base.tables.in_tree[found.rows] = 1
+            base.tables.in_tree[changed.rows] = 1
             return
-        rows, stats = found.rows, base.tables.stats
-        reward = stats[rows, VISITS] * stats[rows, VALUE] + found.values[:, 1] / lanes
-        visits = stats[rows, VISITS] + found.values[:, 0] / lanes
+        rows, stats = changed.rows, base.tables.stats
+        reward = stats[rows, VISITS] * stats[rows, VALUE] + changed.values[:, 1] / threads
+        visits = stats[rows, VISITS] + changed.values[:, 0] / threads
         stats[rows, VISITS], stats[rows, VALUE] = visits, reward / visits
         stats[rows, ROOT] = np.sqrt(1.0 / visits)
         self._spread(base, np.unique(np.searchsorted(self._first(base), rows, side="right") - 1))
@@ -331,18 +335,8 @@ class TreeSearch(SamplingSolver):
         spread = worker.tables.spread[: len(first) - 1]
         spread[infosets] = np.maximum(self._c * root, TINY)
 
-    def _scale_changes(self, found: dict[str, np.ndarray], copy: str, threads: int) -> None:
-        base, mine = found["stats"], found[f"stats.{copy}"].copy()
-        reward = base[:, VISITS] * base[:, VALUE]
-        more = threads * (mine[:, VISITS] * mine[:, VALUE] - reward)
-        mine[:, VISITS] += (threads - 1) * (mine[:, VISITS] - base[:, VISITS])
-        tried = mine[:, VISITS] > 0
-        mine[tried, VALUE] = (reward + more)[tried] / mine[tried, VISITS]
-        mine[tried, ROOT] = np.sqrt(1.0 / mine[tried, VISITS])
-        found[f"stats.{copy}"] = mine
-
-    def weights_of(self, copies: list[Tables]) -> np.ndarray:
-        """Visits; a copy's own since the last meeting count as often as there are copies."""
+    def weights_of(self, copies: list[SearchTables]) -> np.ndarray:
+        """Visits; a copy's own since the last synchronisation count once per copy."""
         first, *others = (tables.stats[:, VISITS] for tables in copies)
         more = sum((other - first for other in others), start=np.zeros(len(first)))
         return np.ascontiguousarray(first + more / len(copies))
@@ -354,7 +348,7 @@ class TreeSearch(SamplingSolver):
             self._form,
             worker.chance,
             worker.tables,
-            worker.scratch,
+            worker.workspace,
             worker.rng,
             n,
             self._c,

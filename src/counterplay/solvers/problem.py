@@ -11,9 +11,9 @@ import numpy as np
 
 from counterplay.evaluation.exact import policy_exploitability
 from counterplay.forms.game import Game
-from counterplay.forms.means import Replies
 from counterplay.forms.sequence import SequenceForm
 from counterplay.forms.strategy import Strategy
+from counterplay.parallel.full_width import Replies
 
 
 class Problem:

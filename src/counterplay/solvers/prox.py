@@ -18,15 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from counterplay.forms.sequence import Side, Treeplex
-from counterplay.forms.shares import Shares
-from counterplay.forms.together import Gang, collect, sequences_of
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.meeting import meet
+from counterplay.parallel.barrier import barrier
+from counterplay.parallel.full_width import ThreadGroup, collect, sequences_of
+from counterplay.parallel.partition import Partition
 
-STATE = ("plan", "payoff")  # of a half; the rest is constant or scratch
+STATE = ("plan", "payoff")  # the other tables are constant or workspace
 
 
-class Half(NamedTuple):
+class ProxTables(NamedTuple):
     """One player's arrays: m information sets, s slots, s + 1 sequences."""
 
     beta: np.ndarray  # float64[m]: constant
@@ -42,22 +42,22 @@ class Half(NamedTuple):
     above: np.ndarray  # float64[m]
 
 
-def new_half(side: Treeplex | Side) -> Half:
+def new_tables(side: Treeplex | Side) -> ProxTables:
     n_slots, n_infosets = int(side.first[-1]), len(side.parent)
-    half = Half(
+    tables = ProxTables(
         np.empty(n_infosets),
         *(np.empty(n_slots + sequences) for sequences in (1, 1, 1, 0, 1, 1, 1, 0)),
         *(np.empty(n_infosets) for _ in range(2)),
     )
-    most_below(side, np.ones(n_infosets), half.beta, half.work)
-    return half
+    most_below(side, np.ones(n_infosets), tables.beta, tables.work)
+    return tables
 
 
-def largest_prox(side: Treeplex | Side, half: Half, euclidean: bool) -> float:
+def largest_prox(side: Treeplex | Side, tables: ProxTables, euclidean: bool) -> float:
     """D = max d; pure actions attain the maximum of ω."""
     n = np.diff(side.first)
-    own = half.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
-    return float(most_below(side, own, np.empty(len(n)), half.work))
+    own = tables.beta * (0.5 * (1.0 - 1.0 / n) if euclidean else np.log(n))
+    return float(most_below(side, own, np.empty(len(n)), tables.work))
 
 
 @jit
@@ -124,64 +124,66 @@ def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 @jit
 def smoothed_reply(
     side: Treeplex | Side,
-    half: Half,
+    tables: ProxTables,
     mu: float,
     euclidean: bool,
     payoff: np.ndarray,
-    shares: Shares,
-    crew: Gang,
+    part: Partition,
+    group: ThreadGroup,
     k: int,
 ) -> float:
-    """max_x x'payoff - μ d(x), thread k's part. Fills `half.policy` with the maximiser's
-    behaviour, `half.work` with smoothed values; at the end both are whole."""
-    row = len(shares.low)
+    """max_x x'payoff - μ d(x), thread k's part. Fills `tables.policy` with the maximiser's
+    behaviour, `tables.work` with smoothed values; at the end both are whole."""
+    row = len(part.low)
     while row > 0:  # children first
         row -= 1
-        begin = index(shares.low[row, k])
-        i = index(shares.high[row, k])
+        begin = index(part.low[row, k])
+        i = index(part.high[row, k])
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
             for slot in range(low, high):
-                half.work[slot + ONE] = collect(shares, half.value, slot + ONE, payoff[slot + ONE])
+                tables.work[slot + ONE] = collect(
+                    part, tables.value, slot + ONE, payoff[slot + ONE]
+                )
             if euclidean:
-                value = _project(half.work, low, high, mu * half.beta[i], half.policy)
+                value = _project(tables.work, low, high, mu * tables.beta[i], tables.policy)
             else:
-                value = _softmax(half.work, low, high, mu * half.beta[i], half.policy)
-            half.value[i] = value
-        if shares.begins[row]:
-            meet(crew.door, crew.threads)
-    return float(collect(shares, half.value, ZERO, payoff[ZERO]))
+                value = _softmax(tables.work, low, high, mu * tables.beta[i], tables.policy)
+            tables.value[i] = value
+        if part.begins[row]:
+            barrier(group.counter, group.threads)
+    return float(collect(part, tables.value, ZERO, payoff[ZERO]))
 
 
 @jit(inner=True)
 def add_prox_gradient(
     side: Treeplex | Side,
-    half: Half,
+    tables: ProxTables,
     mu: float,
     policy: np.ndarray,
     out: np.ndarray,
-    shares: Shares,
-    crew: Gang,
+    part: Partition,
+    group: ThreadGroup,
     k: int,
 ) -> None:
     """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
     (ω(b) - b'(b - 1/n)) above. Thread k's part."""
-    for row in range(len(shares.low)):
-        for i in range(index(shares.low[row, k]), index(shares.high[row, k])):
+    for row in range(len(part.low)):
+        for i in range(index(part.low[row, k]), index(part.high[row, k])):
             low, high = index(side.first[i]), index(side.first[i + ONE])
             share = 1.0 / float(high - low)
             above = 0.0
             for slot in range(low, high):
                 away = policy[slot] - share
-                out[slot + ONE] += mu * half.beta[i] * away
+                out[slot + ONE] += mu * tables.beta[i] * away
                 above += 0.5 * away * away - policy[slot] * away
-            half.above[i] = mu * half.beta[i] * above
-    meet(crew.door, crew.threads)
-    for row in range(len(shares.low)):
-        low, high = sequences_of(side, shares, row, k)
+            tables.above[i] = mu * tables.beta[i] * above
+    barrier(group.counter, group.threads)
+    for row in range(len(part.low)):
+        low, high = sequences_of(side, part, row, k)
         for q in range(low, high):
-            j = index(shares.below[q + ONE])
-            while j > index(shares.below[q]):  # parents first
+            j = index(part.below[q + ONE])
+            while j > index(part.below[q]):  # parents first
                 j -= ONE
-                out[q] += half.above[index(shares.after[j])]
+                out[q] += tables.above[index(part.after[j])]

@@ -24,14 +24,14 @@ from counterplay.holdem.walk.board import Board, fill_board, new_board
 from counterplay.holdem.walk.shape import streets_of
 from counterplay.kernels.device import Device
 from counterplay.kernels.jit import jit
+from counterplay.parallel.pool import TOLERANT, Worker, WorkerPool
 from counterplay.solvers.base import one_of
 from counterplay.solvers.device_boards import BoardSource
 from counterplay.solvers.problem import Problem
-from counterplay.solvers.public_device import OnDevice, check_batch
+from counterplay.solvers.public_device import DevicePool, check_batch
 from counterplay.solvers.public_walk import walk_board
 from counterplay.solvers.public_work import BoardWork, Rows, Ties, new_work
 from counterplay.solvers.sampling import SamplingSolver
-from counterplay.solvers.teams import PATIENT, Team, Worker
 
 AVERAGING = ("linear", "uniform")
 BACKENDS = ("cpu", "cuda")
@@ -47,15 +47,15 @@ _LOW, _HIGH = (np.ascontiguousarray(HOLDING_CARDS[:, k], dtype=np.int64) for k i
 NO_TIES = Ties(-1, False, np.array([1.0, 0.0], dtype=DTYPE), np.zeros(0), np.zeros(0))
 
 
-class Tables(NamedTuple):
-    """What is learned: s slots."""
+class PublicTables(NamedTuple):
+    """The tables of public chance sampling: s slots."""
 
     regret: np.ndarray  # float64[s]
     strategy_sum: np.ndarray  # float64[s]
 
 
-class Scratch(NamedTuple):
-    """What one thread works with."""
+class BoardWorkspace(NamedTuple):
+    """The workspace of one thread."""
 
     board: Board
     work: BoardWork
@@ -74,7 +74,7 @@ class PublicSampling(SamplingSolver):
     boards."""
 
     name = "mccfr-public"
-    early = PATIENT
+    early = TOLERANT
     summary = "public chance sampling: hold'em by the board, all holdings at once"
 
     @classmethod
@@ -114,19 +114,19 @@ class PublicSampling(SamplingSolver):
                 raise BadParameter("with backend=cuda every processor deals; leave out threads")
         super().__init__(game, seed, problem, threads, **options)
 
-    def _new_tables(self, infosets: int, slots: int) -> Tables:
-        return Tables(np.zeros(slots), np.zeros(slots))
+    def _new_tables(self, infosets: int, slots: int) -> PublicTables:
+        return PublicTables(np.zeros(slots), np.zeros(slots))
 
-    def _new_team(self, workers: list[Worker]) -> Team:
+    def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         if not self._device:
-            return super()._new_team(workers)
+            return super()._new_pool(workers)
         form = self.game.form
         boards = BoardSource(form.cards, form.cards.deck, self._counts, self._batch)
         rows = Rows(form.first_row, form.first)
-        return OnDevice(workers[0], rows, self._streets, self._counts, boards, NEW_DEVICE())
+        return DevicePool(workers[0], rows, self._streets, self._counts, boards, NEW_DEVICE())
 
-    def _new_scratch(self) -> Scratch:
-        return Scratch(new_board(self._counts), new_work(self._streets, self._counts, DTYPE))
+    def _new_workspace(self) -> BoardWorkspace:
+        return BoardWorkspace(new_board(self._counts), new_work(self._streets, self._counts, DTYPE))
 
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
@@ -134,12 +134,12 @@ class PublicSampling(SamplingSolver):
         """From Python, board by board: kernels of one type serve all views of the cards."""
         streets, form = self._streets, self.game.form
         rows, ties = Rows(form.first_row, form.first), self._ties
-        board, work = worker.scratch.board, worker.scratch.work
+        board, work = worker.workspace.board, worker.workspace.work
         chance = worker.chance if ties.restricted < 0 else worker.chance.inner
         left = len(chance.deck) - 7
         regrets = scale / (left * (left - 1) // 2)  # per holding that one of his can meet
-        if isinstance(self._team, OnDevice):
-            return n, self._play_batches(self._team, done, n, regrets)
+        if isinstance(self._pool, DevicePool):
+            return n, self._play_batches(self._pool, done, n, regrets)
         met = 0
         for t in range(done + 1, done + 1 + n * stride, stride):
             deal_board(form, chance, len(streets), board, worker.rng)
@@ -148,16 +148,16 @@ class PublicSampling(SamplingSolver):
             met += int(self._decisions @ board.n_buckets)
         return n, met
 
-    def _play_batches(self, team: OnDevice, done: int, n: int, regrets: float) -> int:
-        team.tie(self._ties)
+    def _play_batches(self, pool: DevicePool, done: int, n: int, regrets: float) -> int:
+        pool.tie(self._ties)
         met = 0
         if n > 0:
             for t, boards in enumerate(
-                team.source.batches(self.seed, done + 1, done + n), done + 1
+                pool.source.batches(self.seed, done + 1, done + n), done + 1
             ):
-                team.update(boards, regrets, float(t) if self._linear else 1.0)
+                pool.update(boards, regrets, float(t) if self._linear else 1.0)
                 met += int(self._decisions @ boards.buckets.sum(axis=0))
-            team.device.wait()  # so that seconds are those of the work
+            pool.device.wait()  # so that seconds are those of the work
         return met
 
     @property

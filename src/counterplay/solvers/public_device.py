@@ -19,14 +19,14 @@ from counterplay.holdem.walk.columns import columns_of
 from counterplay.holdem.walk.device import SOURCE, Products, padded, products, room_of
 from counterplay.holdem.walk.shape import Street
 from counterplay.kernels.device import Device
+from counterplay.parallel.pool import Algorithm, PoolProgress, Worker, WorkerPool
 from counterplay.solvers.device_boards import BoardSource, DealtBoards, chosen
 from counterplay.solvers.device_source import children, gains_of, street_source
 from counterplay.solvers.public_work import MODEL, Rows, Ties
-from counterplay.solvers.teams import Algorithm, Team, Turn, Worker
 
 THREADS = 128  # of a block
 BUSY = 200_000  # threads that keep a device busy
-TOGETHER = 64  # boards that are walked at once: enough to keep a device busy
+BOARDS_AT_ONCE = 64  # boards that are walked at once: enough to keep a device busy
 MOST_BOARDS = 4_096
 
 
@@ -93,8 +93,8 @@ class _Plane:
         self.line = [device.put(self.street.line[j, place].astype(np.int32)) for j in (0, 1)]
 
 
-class OnDevice(Team):
-    """Tables that live on a device, and are fetched when somebody asks for them."""
+class DevicePool(WorkerPool):
+    """A pool whose tables are on a device and are fetched on demand."""
 
     def __init__(
         self,
@@ -139,8 +139,8 @@ class OnDevice(Team):
                 tables.strategy_sum[self.slots] = self.device.get(self.sums)
             self._fetched = True
 
-    def run(self, algorithm: Algorithm, done: int, n: int) -> Turn:
-        return Turn(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
+    def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
+        return PoolProgress(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
 
     def tie(self, ties: Ties) -> None:
         """What the next updates are tied to."""
@@ -160,8 +160,8 @@ class OnDevice(Team):
         order = np.argsort(boards.classes, kind="stable")
         with self.device.stream:
             self._settle()
-            for low in range(0, len(order), TOGETHER):
-                part = chosen(boards, order[low : low + TOGETHER])
+            for low in range(0, len(order), BOARDS_AT_ONCE):
+                part = chosen(boards, order[low : low + BOARDS_AT_ONCE])
                 _Walk(self, part).run(regrets, averages)
 
     def _settle(self) -> None:
@@ -190,8 +190,8 @@ class OnDevice(Team):
 class _Walk:
     """One batch."""
 
-    def __init__(self, team: OnDevice, boards: DealtBoards) -> None:
-        self.team, self.device = team, team.device
+    def __init__(self, pool: DevicePool, boards: DealtBoards) -> None:
+        self.pool, self.device = pool, pool.device
         put = self.device.put
         self.boards, self.n = len(boards.classes), boards.word.shape[1]
         self.classes = padded(int(boards.classes.max()), 4)
@@ -202,13 +202,13 @@ class _Walk:
         self.pairs = self.device.empty(shape, np.uint16)
 
     def run(self, regrets: float, averages: float) -> None:
-        planes, classes = self.team.planes, self.classes
+        planes, classes = self.pool.planes, self.classes
         planes[0].kernel("pairs")(
             (-(-classes // 32), classes, self.boards), (32,),
             (self.word, self.first, np.int32(self.n), np.int32(ROOM), np.int32(classes),
              np.int32(classes), np.int32(0), np.int32(1), self.pairs),
         )  # fmt: skip
-        who = (0, 1, MODEL) if self.team.ties.once else (0, 1)
+        who = (0, 1, MODEL) if self.pool.ties.once else (0, 1)
         reach = [[self.device.zeros((self.boards, classes, 1)) + np.float32(1) for _ in who]]
         for s, (plane, after) in enumerate(pairwise(planes)):
             reach.append([self._down(s, plane, after, w, reach[-1][w]) for w in who])
@@ -219,7 +219,7 @@ class _Walk:
 
     def _down(self, s: int, plane: _Plane, after: _Plane, who: int, y: Any) -> Any:
         out = self.device.empty((self.boards, self.classes, after.starts))
-        player = self.team.ties.restricted if who == MODEL else who
+        player = self.pool.ties.restricted if who == MODEL else who
         path = plane.model_path if who == MODEL else plane.path[who]
         plane.kernel("down")(
             (after.across, self.classes, self.boards), (THREADS,),
@@ -230,7 +230,7 @@ class _Walk:
 
     def _lines(self, s: int, player: int, y: list[Any]) -> Products:
         """What each class of a player gets in each column."""
-        plane, device, ties, other = self.team.planes[s], self.device, self.team.ties, 1 - player
+        plane, device, ties, other = self.pool.planes[s], self.device, self.pool.ties, 1 - player
         twice = (2 * self.classes, 2 * self.classes, 4 * self.classes)
         counts = plane.counts[player]
         reach = room_of(device, self.boards, twice, counts, plane.starts, np.uint16)
@@ -251,8 +251,8 @@ class _Walk:
         self, s: int, player: int, y: list[Any], below: Any, regrets: float, averages: float
     ) -> Any:
         """Values at the starts of a street; what it learns."""
-        team, device, plane = self.team, self.device, self.team.planes[s]
-        ties, found = team.ties, self._lines(s, player, y)
+        pool, device, plane = self.pool, self.device, self.pool.planes[s]
+        ties, found = pool.ties, self._lines(s, player, y)
         gains = len(gains_of(plane.street, player))
         chunks = max(1, min(self.boards, BUSY // (plane.starts * plane.buckets)))
         each = -(-self.boards // chunks)
@@ -260,11 +260,11 @@ class _Walk:
         root = device.empty((self.boards, self.classes, plane.starts))
         gained = device.empty((chunks, gains, plane.buckets, plane.starts))
         held = device.empty((chunks, plane.buckets, plane.starts))
-        after = team.planes[s + 1].starts if s < 3 else 0
+        after = pool.planes[s + 1].starts if s < 3 else 0
         plane.kernel(f"up{player}")(
             (plane.across, plane.buckets, chunks), (THREADS,),
             (*found, self.member[s], self.part[s], self.first, plane.own, y[player],
-             below if s < 3 else team._nothing, plane.below if s < 3 else team._nowhere,
+             below if s < 3 else pool._nothing, plane.below if s < 3 else pool._nowhere,
              np.int32(self.boards), np.int32(each), np.int32(ROOM), np.int32(self.most),
              np.int32(self.classes), np.int32(after),
              *(np.int32(array.shape[2]) for array in found), root, gained, held),
@@ -272,8 +272,8 @@ class _Walk:
         biased = player == ties.restricted and not ties.once
         plane.kernel(f"learn{player}")(
             (plane.across, plane.buckets), (THREADS,),
-            (gained, held, plane.policy, plane.path[player], team.tied(plane)[1],
+            (gained, held, plane.policy, plane.path[player], pool.tied(plane)[1],
              np.int32(biased), np.int32(chunks), np.float64(regrets), np.float64(averages),
-             team.regret[plane.part], team.sums[plane.part]),
+             pool.regret[plane.part], pool.sums[plane.part]),
         )  # fmt: skip
         return root

@@ -10,7 +10,7 @@ from typing import Any
 
 from counterplay.holdem.betting import NO_FOLD
 from counterplay.holdem.walk.board import Board
-from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.holdem.walk.shape import Street
 from counterplay.holdem.walk.showdown import (
     ALL,
     Reach,
@@ -21,7 +21,8 @@ from counterplay.holdem.walk.showdown import (
     take_all,
 )
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lanes import (
+from counterplay.kernels.simd import (
+    LANES,
     add_dot,
     add_others,
     add_product,

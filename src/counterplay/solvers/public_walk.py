@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.holdem.walk.board import Board
-from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.holdem.walk.shape import Street
 from counterplay.holdem.walk.showdown import (
     ALL,
     clear,
@@ -19,7 +19,9 @@ from counterplay.holdem.walk.showdown import (
     sum_reach,
 )
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lanes import (
+from counterplay.kernels.policy import matching_factors
+from counterplay.kernels.simd import (
+    LANES,
     add_rows,
     set_others,
     set_product,
@@ -78,8 +80,7 @@ def _match_regrets(
                 second = max(regret[slot + ONE], 0.0) if count > ONE else 0.0
                 third = max(regret[slot + _TWO], 0.0) if count > _TWO else 0.0
                 total = first + second + third
-                scale = 1.0 / total if total > 0.0 else 0.0
-                even = 0.0 if total > 0.0 else 1.0 / count
+                scale, even = matching_factors(total, count)
                 policy[b, at] = first * scale + even
                 if count > ONE:
                     policy[b, at + _LANES] = second * scale + even

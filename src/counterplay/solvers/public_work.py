@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.holdem.cards import N_CARDS, N_HOLDINGS
-from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.holdem.walk.shape import Street
 from counterplay.holdem.walk.showdown import ALL
+from counterplay.kernels.simd import LANES
 
 FEW = 20  # buckets on the last street up to which `value_few` is faster
 MODEL = 2  # where the model's reach and paths stand, behind those of both players

@@ -63,7 +63,7 @@ def reproduce_all(
     side by side by so many `processes`, as many as there are cores.
     """
     registry.check_scale(scale)
-    team = Makers.of(seconds, processes)
+    makers = Makers.of(seconds, processes)
     started, where = time.perf_counter(), Path(folder)
     known = list(registry.experiments().values())
     report = write_report(where, known)  # first: a folder that cannot be written shows at once
@@ -78,8 +78,8 @@ def reproduce_all(
         return Campaign(scale, outcomes, skipped, failures, time.perf_counter() - started, report)
 
     try:
-        making, running = team.parts(tell)
-        lacking = team.make(todo, scale, store, making)
+        making, running = makers.parts(tell)
+        lacking = makers.make(todo, scale, store, making)
         todo = [experiment for experiment in todo if experiment.name not in lacking]
         overall = Overall({e.name: expected_seconds(e, scale, where) for e in todo}, running)
         for experiment in todo:

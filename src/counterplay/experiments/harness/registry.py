@@ -56,11 +56,11 @@ def reproduce(
     if name not in experiments():
         raise unknown("experiment", name, experiments())
     check_scale(scale)
-    team = Makers.of(seconds, processes)
+    makers = Makers.of(seconds, processes)
     store, experiment = Store(folder, again), experiments()[name]
     try:
-        making, running = team.parts(tell)
-        if team.make([experiment], scale, store, making):
+        making, running = makers.parts(tell)
+        if makers.make([experiment], scale, store, making):
             raise Interrupted(None)
         return run_and_save(experiment, scale, store, running)
     finally:

@@ -28,8 +28,9 @@ from counterplay.holdem.walk.columns import columns_of, tree_code
 from counterplay.holdem.walk.device import SOURCE, padded, products, room_of
 from counterplay.holdem.walk.exact import Seat
 from counterplay.holdem.walk.listing import ON_RIVER, Listing
-from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.holdem.walk.shape import Street
 from counterplay.kernels.device import Device
+from counterplay.kernels.simd import LANES
 
 THREADS = 128  # of a block
 TOGETHER = 16  # rivers that are multiplied at once

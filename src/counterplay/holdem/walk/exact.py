@@ -16,7 +16,7 @@ from counterplay.holdem.cards import HOLDING_CARDS, N_CARDS, N_HOLDINGS
 from counterplay.holdem.table import Table, codes_of
 from counterplay.holdem.walk.board import Board, new_board
 from counterplay.holdem.walk.listing import LAST, Listing
-from counterplay.holdem.walk.shape import LANES, Street
+from counterplay.holdem.walk.shape import Street
 from counterplay.holdem.walk.showdown import (
     ALL,
     Reach,
@@ -28,7 +28,8 @@ from counterplay.holdem.walk.showdown import (
 )
 from counterplay.holdem.walk.symmetry import even_out
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lanes import (
+from counterplay.kernels.simd import (
+    LANES,
     add_others,
     add_rows,
     set_dot,

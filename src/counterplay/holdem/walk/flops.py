@@ -36,8 +36,9 @@ from counterplay.holdem.walk.listing import (
     new_listing,
     new_scratch,
 )
-from counterplay.holdem.walk.shape import LANES, Street, streets_of
+from counterplay.holdem.walk.shape import Street, streets_of
 from counterplay.holdem.walk.symmetry import Renamings, even_out, flops_of, renamings
+from counterplay.kernels.simd import LANES
 from counterplay.parallel.processes import cores, in_threads
 
 BACKENDS = ("auto", "cpu", "cuda")

@@ -18,8 +18,7 @@ import numpy as np
 from counterplay.base.errors import BadParameter
 from counterplay.forms.tree import TERMINAL
 from counterplay.holdem.betting import NO_FOLD, BettingTree
-
-LANES = 8  # as many single-precision numbers as an AVX2 register holds
+from counterplay.kernels.simd import LANES
 
 
 class Street(NamedTuple):

@@ -21,9 +21,9 @@ import numpy as np
 
 from counterplay.holdem.cards import N_CARDS
 from counterplay.holdem.walk.board import Board
-from counterplay.holdem.walk.shape import LANES
 from counterplay.kernels.jit import ONE, ZERO, index, jit
-from counterplay.kernels.lanes import (
+from counterplay.kernels.simd import (
+    LANES,
     add_row_to_cards,
     add_to_cards,
     set_others,

@@ -13,7 +13,7 @@ import numpy as np
 from counterplay.base.progress import TellShare, untold
 from counterplay.evaluation.exact import form_exploitability
 from counterplay.opponents.bots.sparbot.model import ThreeRounds
-from counterplay.solvers.cfr import Regrets
+from counterplay.solvers.cfr import RegretMinimiser
 from counterplay.solvers.cfr_kernels import DISCOUNTED
 
 TARGET = 2e-4  # exploitability b_1 + b_2 over the pot at the start of the model
@@ -35,7 +35,7 @@ def solve(
 ) -> Solved:
     """Iterate until the exploitability is at most `target` of the pot."""
     pot = starting_pot(model)
-    regrets = Regrets(model.form, DISCOUNTED)
+    regrets = RegretMinimiser(model.form, DISCOUNTED)
     t, epsilon, policy = 0, np.inf, regrets.average()
     while epsilon > target * pot and t < most:
         n = min(MEASURE_EVERY, most - t)
