@@ -36,8 +36,8 @@ from counterplay.holdem.walk.flops import (
     on_device,
     on_processors,
 )
-from counterplay.holdem.walk.shape import LANES
 from counterplay.holdem.walk.suits import check_suits
+from counterplay.kernels.simd import LANES
 from counterplay.parallel.processes import cores
 from counterplay.parallel.ray_cluster import Cluster, current
 

@@ -3,8 +3,9 @@ a tree, and for hold'em.
 
 Two players with perfect recall use a full-width form: one product and one pass, by so many
 `threads`, on a `backend`, with a `precision` (`parallel/full_width.py`). Any number of players use
-the tree. Rules may name another evaluator: hold'em has one of its own, with these options: `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed`
-of that sample, and `tell`, which hears the share done. A strategy is given as any kind of player
+the tree. Rules may name another evaluator: hold'em has one of its own, with these options:
+`backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that
+sample, and `tell`, which hears the share done. A strategy is given as any kind of player
 (`games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in hold'em
 the name of a bot, ...
 """
