@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.opponents.hands.acpc import read_acpc
-from counterplay.parallel.processes import cores
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.histories.acpc import read_acpc
 
 OUT = Path(__file__).parent / "acpc.csv"
 HEADER = ["processors", "players_in", "one", "two"]

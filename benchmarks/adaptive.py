@@ -21,18 +21,18 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchmarks.measure import write_rows
-from counterplay.adaptive.player import Adaptive
-from counterplay.adaptive.portfolio import GAME, Portfolio, portfolio
-from counterplay.evaluation.exact import best_response, expected_value
-from counterplay.forms.registry import load
-from counterplay.forms.strategy import Strategy
-from counterplay.holdem_match.deals import session_deals
-from counterplay.holdem_match.luck_adjustment import HandLuckAdjustment
-from counterplay.holdem_match.referee import PlayedHand, play_hands, start_bots
-from counterplay.match.play import play_match
-from counterplay.opponents.bots.table import strategy_bot
-from counterplay.opponents.players import bot
-from counterplay.responses.safe import SafePlayer
+from counterplay.core.evaluation.exact import best_response, expected_value
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.responses.safe import SafePlayer
+from counterplay.poker.adaptive.player import Adaptive
+from counterplay.poker.adaptive.portfolio import GAME, Portfolio, portfolio
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.match.deals import session_deals
+from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
+from counterplay.poker.match.referee import PlayedHand, play_hands, start_bots
+from counterplay.poker.players import bot
 
 HANDS = 20_000
 SWITCH = 5_000

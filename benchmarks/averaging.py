@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from counterplay import load
-from counterplay.evaluation.exact import policy_exploitability
-from counterplay.experiments.harness.base import write_csv
-from counterplay.solvers.algorithms import new_solver
+from counterplay.app.reproduction.harness.base import write_csv
+from counterplay.core.evaluation.exact import policy_exploitability
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)")
 CHECKPOINTS = (10**5, 10**6, 10**7, 5 * 10**7)

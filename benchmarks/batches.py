@@ -21,8 +21,8 @@ import numpy as np
 import counterplay as cp
 from benchmarks.measure import write_rows
 from benchmarks.public import reference
-from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
+from counterplay.core.solvers.algorithms import new_solver
 
 HERE = Path(__file__).parent
 OUT, IMAGE = HERE / "batches.csv", HERE.parent / "docs" / "images" / "batches.png"

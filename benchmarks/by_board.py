@@ -18,11 +18,11 @@ import numpy as np
 import counterplay as cp
 from benchmarks.exploitability import kept
 from benchmarks.measure import write_rows
-from counterplay.holdem.table import strategy_table
-from counterplay.holdem.walk.exact import new_desk
-from counterplay.holdem.walk.flops import BoardQuestion, Prepared
-from counterplay.holdem.walk.listing import Listing, new_listing, new_scratch
-from counterplay.opponents.players import bot
+from counterplay.poker.holdem.table import strategy_table
+from counterplay.poker.players import bot
+from counterplay.poker.vector.board_list import Listing, new_listing, new_scratch
+from counterplay.poker.vector.exact_traversal import new_desk
+from counterplay.poker.vector.flops import BoardQuestion, Prepared
 
 OUT = Path(__file__).parent / "by_board.csv"
 HANDS = 2_000_000

@@ -27,10 +27,10 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.parallel.changes import ChangedRows, add_rows, changed_rows, pack
-from counterplay.parallel.remote_pool import RemotePool
-from counterplay.parallel.remote_worker import FAN_IN, LocalWorkers
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.parallel.changes import ChangedRows, add_rows, changed_rows, pack
+from counterplay.core.parallel.remote_pool import RemotePool
+from counterplay.core.parallel.remote_worker import FAN_IN, LocalWorkers
+from counterplay.core.solvers.algorithms import new_solver
 
 WORKERS = (1, 2, 4, 8, 16)
 INTERVALS = (0.03, 0.1, 0.3, 1.0)

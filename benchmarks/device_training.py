@@ -25,9 +25,9 @@ import numpy as np
 import counterplay as cp
 from benchmarks.measure import write_rows
 from benchmarks.public import reference
-from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.sampling import SamplingSolver
+from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.sampling import SamplingSolver
 
 HERE = Path(__file__).parent
 OUT, IMAGE = HERE / "device_training.csv", HERE.parent / "docs" / "images" / "device-training.png"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from counterplay import load
-from counterplay.evaluation.exact import policy_exploitability
-from counterplay.experiments.harness.base import write_csv
-from counterplay.solvers.algorithms import new_solver
+from counterplay.app.reproduction.harness.base import write_csv
+from counterplay.core.evaluation.exact import policy_exploitability
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,4)", "goofspiel(4)")
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (

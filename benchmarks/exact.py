@@ -18,10 +18,10 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.evaluation.boards import ValueAsked, values_by_board
-from counterplay.holdem.table import Table, strategy_table
-from counterplay.holdem.walk.flops import BoardQuestion, Prepared, on_device, on_processors
-from counterplay.opponents.players import bot
+from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.players import bot
+from counterplay.poker.vector.evaluation import ValueAsked, values_by_board
+from counterplay.poker.vector.flops import BoardQuestion, Prepared, on_device, on_processors
 
 OUT = Path(__file__).parent / "exact.csv"
 DEFAULT = ("always-fold", "always-call", "always-raise")

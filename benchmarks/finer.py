@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import sys
 
-from counterplay.forms.registry import load
-from counterplay.match.play import play_match
-from counterplay.opponents.players import bot
-from counterplay.solvers.run import solve
+from counterplay.core.forms.registry import load
+from counterplay.core.match.play import play_match
+from counterplay.core.solvers.run import solve
+from counterplay.poker.players import bot
 
 TEN = 2_000_000  # iterations of external sampling with 10 buckets
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.measure import REPEATS, rate
 from counterplay import Game, load
-from counterplay.forms.found import sets_in, slots_in
-from counterplay.solvers.algorithms import new_solver
-from counterplay.solvers.hash_tables import infosets_of
+from counterplay.core.forms.found import sets_in, slots_in
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.hash_tables import infosets_of
 
 HEADER = ("without a tree", "measured (range)", "asked for", "reached")
 PEER = "liars_dice"

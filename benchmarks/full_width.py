@@ -5,8 +5,8 @@ benchmarks/full_width.csv.
 
 Microseconds per iteration, the least of several turns, on games from small to large, with threads
 forced also where the choice would be one. Runs are added to the file: what two threads bring
-depends on where the machine's processors are. `work` is what `parallel/full_width.py` decides by.
-"""
+depends on where the machine's processors are. `work` is what `core/parallel/full_width.py` decides
+by."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.parallel import full_width
-from counterplay.parallel.processes import cores
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.parallel import full_width
+from counterplay.core.parallel.processes import cores
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = [
     "kuhn", "leduc", "bluff(1,1,3)", "goofspiel(4)", "bluff(1,1,4)", "bluff(1,1,5)",

@@ -22,10 +22,10 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.errors import BadParameter
-from counterplay.forms.game import Game
-from counterplay.parallel.processes import cores
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.parallel.processes import cores
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = [
     "leduc", "bluff(1,1,4)", "goofspiel(5)", "bluff(1,1,5)", "pam(3,3,8)", "bluff(1,1,6)",
@@ -138,7 +138,7 @@ def main() -> None:
 
 
 def _device() -> bool:
-    from counterplay.kernels.device import cupy
+    from counterplay.core.kernels.device import cupy
 
     try:
         cupy()

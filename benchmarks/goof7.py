@@ -7,7 +7,7 @@ import resource
 import time
 
 from counterplay import load
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.solvers.algorithms import new_solver
 
 if __name__ == "__main__":
     new_solver(load("goofspiel(3)"), "cfr", 0, {}).step(1)  # compile first

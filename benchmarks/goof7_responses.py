@@ -7,8 +7,8 @@ python -m benchmarks.goof7_responses
 from __future__ import annotations
 
 from counterplay import load, solve
-from counterplay.experiments.paper.fig7 import METHODS, UNITS, trace
-from counterplay.experiments.paper.models import TARGET, FixedProfile
+from counterplay.app.reproduction.fig7 import METHODS, UNITS, trace
+from counterplay.app.reproduction.models import TARGET, FixedProfile
 
 UNITS_EACH = 40  # of about a second, for each seat
 

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.measure import REPEATS, rate
-from counterplay.forms.registry import load
-from counterplay.forms.strategy import Strategy
-from counterplay.holdem.strength import count_earlier, count_preflop, count_rivers
-from counterplay.holdem.tables import TABLES, strengths
-from counterplay.match.play import play_match
-from counterplay.opponents.players import bot
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.poker.cards.strength import count_earlier, count_preflop, count_rivers
+from counterplay.poker.cards.tables import TABLES, strengths
+from counterplay.poker.players import bot
 
 HEADER = ("hold'em", "measured (range)", "asked for", "reached")
 Row = tuple[str, str, str, str]
 
 LOAD = (
-    "import time; t = time.perf_counter(); import counterplay.holdem.tables as h; "
+    "import time; t = time.perf_counter(); import counterplay.poker.cards.tables as h; "
     "h.strengths(); print(time.perf_counter() - t)"
 )
 MEMORY = """

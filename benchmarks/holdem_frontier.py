@@ -25,10 +25,10 @@ import numpy as np
 import counterplay as cp
 from benchmarks.exploitability import Beside
 from benchmarks.measure import write_rows
-from counterplay.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.opponents.hands.parquet import read_hands
-from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
+from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
+from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import observe
 
 HERE = Path(__file__).parent
 OUT, IMAGE = HERE / "holdem_frontier.csv", HERE.parent / "docs" / "images" / "holdem-frontier.png"

@@ -12,7 +12,7 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.solvers.algorithms import new_solver
 
 #: Game, iterations of a turn, and before the first, so that tables have been met.
 GAMES = (

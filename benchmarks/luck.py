@@ -7,8 +7,8 @@ from pathlib import Path
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.adaptive.portfolio import GAME, portfolio
-from counterplay.forms.registry import load
+from counterplay.core.forms.registry import load
+from counterplay.poker.adaptive.portfolio import GAME, portfolio
 
 OUT = Path(__file__).parent / "luck.csv"
 HANDS, SEED = 40_000, 1

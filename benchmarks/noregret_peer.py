@@ -19,9 +19,9 @@ from scipy.sparse import csr_array
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.evaluation.exact import policy_exploitability
-from counterplay.forms.sequence import Side
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.evaluation.exact import policy_exploitability
+from counterplay.core.forms.sequence import Side
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,4)")
 ITERATIONS, REPEATS = 20, 5

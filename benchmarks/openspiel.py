@@ -10,9 +10,9 @@ import pyspiel
 
 from benchmarks.measure import ratio_text, side_by_side
 from counterplay import Strategy, load
-from counterplay.evaluation.exact import policy_exploitability
-from counterplay.forms.game import Game
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.evaluation.exact import policy_exploitability
+from counterplay.core.forms.game import Game
+from counterplay.core.solvers.algorithms import new_solver
 
 PEERS = {
     "kuhn": "kuhn_poker",

@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from counterplay.experiments.harness.store import Store
-from counterplay.experiments.harness.training import learning_curve
-from counterplay.experiments.paper.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
-from counterplay.forms.registry import load
-from counterplay.forms.strategy import Strategy
-from counterplay.match.play import play_match
-from counterplay.opponents.bots.table import strategy_bot
-from counterplay.solvers.algorithms import new_solver
+from counterplay.app.reproduction.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
+from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.poker.bots.table import strategy_bot
 
 HANDS, REFERENCE, MILLION = 1_000_000, 2_000_000, 1_000_000
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
+from counterplay.core.solvers.algorithms import new_solver
 
 HERE = Path(__file__).parent
 ALGORITHMS: dict[str, dict[str, Any]] = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from benchmarks.measure import side_by_side
 from counterplay import Strategy, load
-from counterplay.responses.solver import ResponseSolver
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)", "ocp(100)")
 MOST = 1.3  # an iteration of a response may cost so many of the plain solver

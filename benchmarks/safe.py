@@ -17,9 +17,9 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.forms.sequence import gradient, plan_from_policy
-from counterplay.responses.safe import SafePlayer
-from counterplay.solvers.lp import best_plan_within
+from counterplay.core.forms.sequence import gradient, plan_from_policy
+from counterplay.core.responses.safe import SafePlayer
+from counterplay.core.solvers.lp import best_plan_within
 
 OUT = Path(__file__).parent / "safe.csv"
 HANDS, EVERY = 1_000, 10

@@ -27,13 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.base import files
-from counterplay.forms.registry import load
-from counterplay.forms.strategy import Strategy
-from counterplay.holdem.tables import strengths
-from counterplay.holdem.views.sparbot import Borders, outs_to, sparbot_buckets
-from counterplay.match.play import play_match
-from counterplay.opponents.bots.sparbot.build import (
+from counterplay.core.base import files
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.responses.respond import respond
+from counterplay.core.solvers.run import solve
+from counterplay.poker.abstraction.sparbot import Borders, outs_to, sparbot_buckets
+from counterplay.poker.bots.sparbot.build import (
     AS_THIRD,
     CALLED,
     MADE,
@@ -42,13 +43,12 @@ from counterplay.opponents.bots.sparbot.build import (
     chosen_policies,
     chosen_table,
 )
-from counterplay.opponents.bots.table import TableBot
-from counterplay.opponents.hands.parquet import read_hands
-from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
-from counterplay.opponents.players import bot
-from counterplay.responses.respond import respond
-from counterplay.solvers.run import solve
+from counterplay.poker.bots.table import TableBot
+from counterplay.poker.cards.tables import strengths
+from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import observe
+from counterplay.poker.players import bot
 
 PATH = Path(__file__).parent.parent / "docs" / "data" / "sparbot.csv"
 #: Published, in sb/h, with the standard deviation of the sources.

@@ -26,9 +26,9 @@ import numpy as np
 
 import counterplay as cp
 from benchmarks.measure import write_rows
-from counterplay.parallel.pool import most_threads
-from counterplay.parallel.processes import cores
-from counterplay.solvers.algorithms import new_solver
+from counterplay.core.parallel.pool import most_threads
+from counterplay.core.parallel.processes import cores
+from counterplay.core.solvers.algorithms import new_solver
 
 CONVERGENCE: list[tuple[str, str, int, dict[str, Any]]] = [
     ("leduc", "mccfr", 1_000_000, {}),

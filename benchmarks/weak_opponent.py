@@ -6,16 +6,16 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from counterplay.experiments.harness.base import write_csv
-from counterplay.forms.registry import load
-from counterplay.match.play import play_match
-from counterplay.opponents.bots.table import strategy_bot
-from counterplay.opponents.hands.parquet import read_hands
-from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
-from counterplay.responses.confidence import confidence
-from counterplay.responses.respond import respond
-from counterplay.solvers.run import solve
+from counterplay.app.reproduction.harness.base import write_csv
+from counterplay.core.forms.registry import load
+from counterplay.core.match.play import play_match
+from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.respond import respond
+from counterplay.core.solvers.run import solve
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import observe
 
 PATH = Path(__file__).parent.parent / "docs" / "data" / "weak.csv"
 WEAK, OBSERVED, ITERATIONS, HANDS = 20_000, 20_000, 50_000, 400_000

@@ -40,7 +40,7 @@ class Served:
     """A server on a port of its own."""
 
     def __init__(self, folder: Path, *places: str) -> None:
-        command = [sys.executable, "-m", "counterplay.cli", "serve", *places, "--no-browser"]
+        command = [sys.executable, "-m", "counterplay.app.cli", "serve", *places, "--no-browser"]
         self._process = subprocess.Popen(
             [*command, "--out", str(folder / "tables")],
             cwd=folder,

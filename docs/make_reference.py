@@ -18,7 +18,7 @@ from typing import Any
 import typer
 
 import counterplay as cp
-from counterplay.cli import app
+from counterplay.app.cli import app
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/make_reference.py; change the docstrings instead. -->"
@@ -73,7 +73,7 @@ GROUPS = {
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
-SHARED = ("counterplay.forms.exchange", "counterplay.base.display")
+SHARED = ("counterplay.core.forms.exchange", "counterplay.core.base.display")
 WIDTH = 100
 
 

@@ -26,9 +26,9 @@ from play_tables import PLAY
 from scale_tables import SCALE
 from speed_tables import SPEED
 
-from counterplay.experiments.harness.base import Claim, Outcome, changed_files, read_outcome
-from counterplay.experiments.harness.registry import experiments
-from counterplay.experiments.harness.report import write_report
+from counterplay.app.reproduction.harness.base import Claim, Outcome, changed_files, read_outcome
+from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.app.reproduction.harness.report import write_report
 
 RESULTS = DOCS / "results"
 VERDICTS = [("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided")]

@@ -59,8 +59,8 @@ def _sit(page: Any, server: Server, opponent: str, where: str) -> str:
 
 def _choose(state: dict[str, Any]) -> int:
     """Raise the strong, call the middling, fold the rest."""
-    from counterplay.holdem.cards import cards, holding
-    from counterplay.web.explore.holdings import place_of, strengths_on
+    from counterplay.app.web.explore.holdings import place_of, strengths_on
+    from counterplay.poker.cards.cards import cards, holding
 
     scene, keys = state["scene"], [choice["key"] for choice in state["choices"]]
     board = tuple(cards("".join(scene["board"])))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from support.trees import share_trees
 
-from counterplay.match.result import MatchResult
+from counterplay.core.match.result import MatchResult
 
 # The first example of a property may compile a kernel, which takes as long as it takes.
 settings.register_profile("counterplay", deadline=None)
@@ -46,4 +46,4 @@ def _not_estimated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     """Everywhere else that second is saved."""
     if "estimated" not in request.fixturenames:
         won = MatchResult("holdem", "answer", "model", 2, True, 0.5, 0.1, (0.5, 0.5), 0, 0.0)
-        monkeypatch.setattr("counterplay.cli.models._estimate", lambda *_: won)
+        monkeypatch.setattr("counterplay.app.cli.models._estimate", lambda *_: won)

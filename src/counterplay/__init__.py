@@ -11,133 +11,133 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from counterplay.acpc.client import play_acpc as play_acpc
-    from counterplay.acpc.dealer import DealerLimits as DealerLimits
-    from counterplay.acpc.dealer import MatchPlan as MatchPlan
-    from counterplay.acpc.player import AcpcPlayer as AcpcPlayer
-    from counterplay.acpc.programs import sitter as sitter
-    from counterplay.acpc.protocol import acpc_cards as acpc_cards
-    from counterplay.acpc.server import deal_acpc as deal_acpc
-    from counterplay.adaptive.play import AdaptiveBlock as AdaptiveBlock
-    from counterplay.adaptive.play import play_adaptive as play_adaptive
-    from counterplay.adaptive.player import Adaptive as Adaptive
-    from counterplay.adaptive.player import AdaptiveStanding as AdaptiveStanding
-    from counterplay.adaptive.portfolio import Portfolio as Portfolio
-    from counterplay.adaptive.portfolio import portfolio as portfolio
-    from counterplay.base.display import ProgressBar as ProgressBar
-    from counterplay.base.errors import CounterplayError as CounterplayError
-    from counterplay.base.errors import Interrupted as Interrupted
-    from counterplay.evaluation.exact import BestResponse as BestResponse
-    from counterplay.evaluation.exact import best_response as best_response
-    from counterplay.evaluation.exact import expected_value as expected_value
-    from counterplay.evaluation.kuhn import kuhn_errors as kuhn_errors
-    from counterplay.experiments.harness.base import Outcome as Outcome
-    from counterplay.experiments.harness.campaign import reproduce_all as reproduce_all
-    from counterplay.experiments.harness.registry import reproduce as reproduce
-    from counterplay.forms.checks import Checked as Checked
-    from counterplay.forms.checks import check as check
-    from counterplay.forms.game import Game as Game
-    from counterplay.forms.mixture import Mixture as Mixture
-    from counterplay.forms.registry import load as load
-    from counterplay.forms.rules import CompiledRules as CompiledRules
-    from counterplay.forms.strategy import Strategy as Strategy
-    from counterplay.forms.tree import CHANCE as CHANCE
-    from counterplay.forms.tree import TERMINAL as TERMINAL
-    from counterplay.games.gambit_write import save_game as save_game
-    from counterplay.match.play import play_match as play_match
-    from counterplay.match.result import MatchResult as MatchResult
-    from counterplay.opponents.bots.bot import Bot as Bot
-    from counterplay.opponents.bots.bot import Ending as Ending
-    from counterplay.opponents.bots.bot import View as View
-    from counterplay.opponents.bots.text import ending as ending
-    from counterplay.opponents.bots.text import settle as settle
-    from counterplay.opponents.bots.text import view as view
-    from counterplay.opponents.hands.parquet import read_any as read_hands  # noqa: F401
-    from counterplay.opponents.models.file import load_model as load_model
-    from counterplay.opponents.models.file import save_model as save_model
-    from counterplay.opponents.models.model import OpponentModel as OpponentModel
-    from counterplay.opponents.models.model import learn_model as learn_model
-    from counterplay.opponents.models.observe import observe as observe
-    from counterplay.opponents.players import bot as bot
-    from counterplay.parallel.ray_cluster import on_ray as on_ray
-    from counterplay.responses.confidence import confidence as confidence
-    from counterplay.responses.frontier import Frontier as Frontier
-    from counterplay.responses.frontier import frontier as frontier
-    from counterplay.responses.respond import respond as respond
-    from counterplay.responses.result import Response as Response
-    from counterplay.responses.resume import resume_response as resume_response
-    from counterplay.responses.safe import SafePlayer as SafePlayer
-    from counterplay.solvers.measures import exploitability as exploitability
-    from counterplay.solvers.run import Run as Run
-    from counterplay.solvers.run import resume as resume
-    from counterplay.solvers.run import solve as solve
-    from counterplay.solvers.run import version as version
-    from counterplay.solvers.value import game_value as game_value
+    from counterplay.app.reproduction.harness.base import Outcome as Outcome
+    from counterplay.app.reproduction.harness.campaign import reproduce_all as reproduce_all
+    from counterplay.app.reproduction.harness.registry import reproduce as reproduce
+    from counterplay.core.base.display import ProgressBar as ProgressBar
+    from counterplay.core.base.errors import CounterplayError as CounterplayError
+    from counterplay.core.base.errors import Interrupted as Interrupted
+    from counterplay.core.evaluation.exact import BestResponse as BestResponse
+    from counterplay.core.evaluation.exact import best_response as best_response
+    from counterplay.core.evaluation.exact import expected_value as expected_value
+    from counterplay.core.evaluation.kuhn import kuhn_errors as kuhn_errors
+    from counterplay.core.forms.checks import Checked as Checked
+    from counterplay.core.forms.checks import check as check
+    from counterplay.core.forms.game import Game as Game
+    from counterplay.core.forms.mixture import Mixture as Mixture
+    from counterplay.core.forms.registry import load as load
+    from counterplay.core.forms.rules import CompiledRules as CompiledRules
+    from counterplay.core.forms.strategy import Strategy as Strategy
+    from counterplay.core.forms.tree import CHANCE as CHANCE
+    from counterplay.core.forms.tree import TERMINAL as TERMINAL
+    from counterplay.core.games.gambit_write import save_game as save_game
+    from counterplay.core.match.play import play_match as play_match
+    from counterplay.core.match.result import MatchResult as MatchResult
+    from counterplay.core.parallel.ray_cluster import on_ray as on_ray
+    from counterplay.core.responses.confidence import confidence as confidence
+    from counterplay.core.responses.frontier import Frontier as Frontier
+    from counterplay.core.responses.frontier import frontier as frontier
+    from counterplay.core.responses.respond import respond as respond
+    from counterplay.core.responses.result import Response as Response
+    from counterplay.core.responses.resume import resume_response as resume_response
+    from counterplay.core.responses.safe import SafePlayer as SafePlayer
+    from counterplay.core.solvers.measures import exploitability as exploitability
+    from counterplay.core.solvers.run import Run as Run
+    from counterplay.core.solvers.run import resume as resume
+    from counterplay.core.solvers.run import solve as solve
+    from counterplay.core.solvers.run import version as version
+    from counterplay.core.solvers.value import game_value as game_value
+    from counterplay.poker.acpc.client import play_acpc as play_acpc
+    from counterplay.poker.acpc.dealer import DealerLimits as DealerLimits
+    from counterplay.poker.acpc.dealer import MatchPlan as MatchPlan
+    from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
+    from counterplay.poker.acpc.programs import sitter as sitter
+    from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
+    from counterplay.poker.acpc.server import deal_acpc as deal_acpc
+    from counterplay.poker.adaptive.play import AdaptiveBlock as AdaptiveBlock
+    from counterplay.poker.adaptive.play import play_adaptive as play_adaptive
+    from counterplay.poker.adaptive.player import Adaptive as Adaptive
+    from counterplay.poker.adaptive.player import AdaptiveStanding as AdaptiveStanding
+    from counterplay.poker.adaptive.portfolio import Portfolio as Portfolio
+    from counterplay.poker.adaptive.portfolio import portfolio as portfolio
+    from counterplay.poker.bots.bot import Bot as Bot
+    from counterplay.poker.bots.bot import Ending as Ending
+    from counterplay.poker.bots.bot import View as View
+    from counterplay.poker.bots.text import ending as ending
+    from counterplay.poker.bots.text import settle as settle
+    from counterplay.poker.bots.text import view as view
+    from counterplay.poker.histories.parquet import read_any as read_hands  # noqa: F401
+    from counterplay.poker.models.file import load_model as load_model
+    from counterplay.poker.models.file import save_model as save_model
+    from counterplay.poker.models.model import OpponentModel as OpponentModel
+    from counterplay.poker.models.model import learn_model as learn_model
+    from counterplay.poker.models.observe import observe as observe
+    from counterplay.poker.players import bot as bot
 
 # Loaded on first use, so that `import counterplay` costs nothing.
 _WHERE = {
-    "on_ray": "parallel.ray_cluster",
-    "AcpcPlayer": "acpc.player",
-    "Adaptive": "adaptive.player",
-    "AdaptiveBlock": "adaptive.play",
-    "DealerLimits": "acpc.dealer",
-    "MatchPlan": "acpc.dealer",
-    "MatchResult": "match.result",
-    "acpc_cards": "acpc.protocol",
-    "deal_acpc": "acpc.server",
-    "play_acpc": "acpc.client",
-    "sitter": "acpc.programs",
-    "Portfolio": "adaptive.portfolio",
-    "AdaptiveStanding": "adaptive.player",
-    "play_adaptive": "adaptive.play",
-    "play_match": "match.play",
-    "portfolio": "adaptive.portfolio",
-    "OpponentModel": "opponents.models.model",
-    "bot": "opponents.players",
-    "learn_model": "opponents.models.model",
-    "load_model": "opponents.models.file",
-    "observe": "opponents.models.observe",
-    "read_hands": "opponents.hands.parquet:read_any",
-    "save_model": "opponents.models.file",
-    "Bot": "opponents.bots.bot",
-    "Ending": "opponents.bots.bot",
-    "View": "opponents.bots.bot",
-    "ending": "opponents.bots.text",
-    "settle": "opponents.bots.text",
-    "view": "opponents.bots.text",
-    "CounterplayError": "base.errors",
-    "Interrupted": "base.errors",
-    "ProgressBar": "base.display",
-    "BestResponse": "evaluation.exact",
-    "best_response": "evaluation.exact",
-    "expected_value": "evaluation.exact",
-    "exploitability": "solvers.measures",
-    "kuhn_errors": "evaluation.kuhn",
-    "Outcome": "experiments.harness.base",
-    "reproduce": "experiments.harness.registry",
-    "reproduce_all": "experiments.harness.campaign",
-    "Checked": "forms.checks",
-    "CompiledRules": "forms.rules",
-    "check": "forms.checks",
-    "Game": "forms.game",
-    "Mixture": "forms.mixture",
-    "Strategy": "forms.strategy",
-    "CHANCE": "forms.tree",
-    "TERMINAL": "forms.tree",
-    "load": "forms.registry",
-    "save_game": "games.gambit_write",
-    "Frontier": "responses.frontier",
-    "Response": "responses.result",
-    "SafePlayer": "responses.safe",
-    "confidence": "responses.confidence",
-    "frontier": "responses.frontier",
-    "game_value": "solvers.value",
-    "respond": "responses.respond",
-    "resume_response": "responses.resume",
-    "Run": "solvers.run",
-    "resume": "solvers.run",
-    "solve": "solvers.run",
-    "version": "solvers.run",
+    "on_ray": "core.parallel.ray_cluster",
+    "AcpcPlayer": "poker.acpc.player",
+    "Adaptive": "poker.adaptive.player",
+    "AdaptiveBlock": "poker.adaptive.play",
+    "DealerLimits": "poker.acpc.dealer",
+    "MatchPlan": "poker.acpc.dealer",
+    "MatchResult": "core.match.result",
+    "acpc_cards": "poker.acpc.protocol",
+    "deal_acpc": "poker.acpc.server",
+    "play_acpc": "poker.acpc.client",
+    "sitter": "poker.acpc.programs",
+    "Portfolio": "poker.adaptive.portfolio",
+    "AdaptiveStanding": "poker.adaptive.player",
+    "play_adaptive": "poker.adaptive.play",
+    "play_match": "core.match.play",
+    "portfolio": "poker.adaptive.portfolio",
+    "OpponentModel": "poker.models.model",
+    "bot": "poker.players",
+    "learn_model": "poker.models.model",
+    "load_model": "poker.models.file",
+    "observe": "poker.models.observe",
+    "read_hands": "poker.histories.parquet:read_any",
+    "save_model": "poker.models.file",
+    "Bot": "poker.bots.bot",
+    "Ending": "poker.bots.bot",
+    "View": "poker.bots.bot",
+    "ending": "poker.bots.text",
+    "settle": "poker.bots.text",
+    "view": "poker.bots.text",
+    "CounterplayError": "core.base.errors",
+    "Interrupted": "core.base.errors",
+    "ProgressBar": "core.base.display",
+    "BestResponse": "core.evaluation.exact",
+    "best_response": "core.evaluation.exact",
+    "expected_value": "core.evaluation.exact",
+    "exploitability": "core.solvers.measures",
+    "kuhn_errors": "core.evaluation.kuhn",
+    "Outcome": "app.reproduction.harness.base",
+    "reproduce": "app.reproduction.harness.registry",
+    "reproduce_all": "app.reproduction.harness.campaign",
+    "Checked": "core.forms.checks",
+    "CompiledRules": "core.forms.rules",
+    "check": "core.forms.checks",
+    "Game": "core.forms.game",
+    "Mixture": "core.forms.mixture",
+    "Strategy": "core.forms.strategy",
+    "CHANCE": "core.forms.tree",
+    "TERMINAL": "core.forms.tree",
+    "load": "core.forms.registry",
+    "save_game": "core.games.gambit_write",
+    "Frontier": "core.responses.frontier",
+    "Response": "core.responses.result",
+    "SafePlayer": "core.responses.safe",
+    "confidence": "core.responses.confidence",
+    "frontier": "core.responses.frontier",
+    "game_value": "core.solvers.value",
+    "respond": "core.responses.respond",
+    "resume_response": "core.responses.resume",
+    "Run": "core.solvers.run",
+    "resume": "core.solvers.run",
+    "solve": "core.solvers.run",
+    "version": "core.solvers.run",
 }
 __all__ = sorted(_WHERE)
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import typer
 
-from counterplay.cli import app
+from counterplay.app.cli import app
 
 ROOT = Path(__file__).parent.parent.parent
 ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

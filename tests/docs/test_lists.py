@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from counterplay.base.errors import BadGame
-from counterplay.forms.game import Game
-from counterplay.forms.registry import GAMES
-from counterplay.holdem.game import HoldemRules
-from counterplay.opponents.bots.registry import BOTS
-from counterplay.responses.algorithms import RESPONSES
-from counterplay.solvers.algorithms import ALGORITHMS
+from counterplay.core.base.errors import BadGame
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import GAMES
+from counterplay.core.responses.algorithms import RESPONSES
+from counterplay.core.solvers.algorithms import ALGORITHMS
+from counterplay.poker.bots.registry import BOTS
+from counterplay.poker.holdem.game import HoldemRules
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "counterplay"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from counterplay.experiments.harness.base import changed_files, read_outcome
-from counterplay.experiments.harness.registry import experiments
+from counterplay.app.reproduction.harness.base import changed_files, read_outcome
+from counterplay.app.reproduction.harness.registry import experiments
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "docs" / "make_results.py"

@@ -117,12 +117,12 @@ def test_what_is_in_them(built: Path) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
         names = set(wheel.namelist())
         entry = wheel.read("counterplay-0.1.0.dist-info/entry_points.txt").decode()
-    assert "counterplay = counterplay.cli:main" in entry
+    assert "counterplay = counterplay.app.cli:main" in entry
     packages = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
     assert packages <= names
     assert {
         "counterplay/py.typed",
-        "counterplay/experiments/harness/templates/report.html",
+        "counterplay/app/reproduction/harness/templates/report.html",
     } <= names
     assert not [name for name in names if name.startswith(("tests", "docs", "benchmarks"))]
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
@@ -145,9 +145,9 @@ def test_it_runs_outside_of_the_clone(installed: Path, tmp_path: Path) -> None:
 
     where = run("-c", "import counterplay; print(counterplay.__file__)")
     assert str(ROOT) not in where
-    assert run("-m", "counterplay.cli", "--version") == f"counterplay {PROJECT['version']}\n"
-    assert "exploitability" in run("-m", "counterplay.cli", "solve", "kuhn", "-n", "100")
-    assert "fig6" in run("-m", "counterplay.cli", "reproduce")
+    assert run("-m", "counterplay.app.cli", "--version") == f"counterplay {PROJECT['version']}\n"
+    assert "exploitability" in run("-m", "counterplay.app.cli", "solve", "kuhn", "-n", "100")
+    assert "fig6" in run("-m", "counterplay.app.cli", "reproduce")
 
 
 @pytest.mark.slow

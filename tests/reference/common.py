@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.forms.game import Game
-from counterplay.forms.rules import CHANCE, TERMINAL
-from counterplay.kernels.rng import new_state, uniform
-from counterplay.solvers.mcts import VALUE, VISITS
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.rules import CHANCE, TERMINAL
+from counterplay.core.kernels.rng import new_state, uniform
+from counterplay.core.solvers.mcts import VALUE, VISITS
 
 Key = tuple[int, str]  # player, label of the information set
 Policy = dict[Key, list[float]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from counterplay.forms.game import Game
-from counterplay.forms.registry import load
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import load
 
 from .common import Node
 from .toy import toy

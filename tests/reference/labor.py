@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.opponents.c45.learn import Attribute
+from counterplay.poker.models.c45.learn import Attribute
 
 _COLUMNS = """
 duration

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counterplay.forms.rules import CHANCE
+from counterplay.core.forms.rules import CHANCE
 
 from .common import Key, Policy
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from typing import Any
 
-from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.core.forms.rules import CHANCE, TERMINAL
 
 LEDUC_BETS = (2, 4)
 STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1), "stay": (0, 0)}

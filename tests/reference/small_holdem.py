@@ -7,9 +7,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from counterplay.forms.rules import CHANCE
-from counterplay.holdem.betting import Betting, BettingRules
-from counterplay.holdem.evaluator import strength
+from counterplay.core.forms.rules import CHANCE
+from counterplay.poker.betting.betting import Betting, BettingRules
+from counterplay.poker.cards.evaluator import strength
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterplay.forms.game import Game
-from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.rules import CHANCE, TERMINAL
 
 COIN = (0.3, 0.7)
 

@@ -14,18 +14,18 @@ import pytest
 from support.hands import random_hands
 
 import counterplay as cp
-from counterplay.base import files
-from counterplay.base.errors import BadFile
-from counterplay.base.store import Slot, Store
-from counterplay.forms import strategy
-from counterplay.opponents.c45.file import from_json, to_json
-from counterplay.opponents.hands.acpc import write_acpc
-from counterplay.opponents.hands.parquet import read_any, write_hands
-from counterplay.opponents.hands.phh import write_phh
-from counterplay.opponents.models.file import load_model, save_model
-from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
-from counterplay.solvers import folder as run_folder
+from counterplay.core.base import files
+from counterplay.core.base.errors import BadFile
+from counterplay.core.base.store import Slot, Store
+from counterplay.core.forms import strategy
+from counterplay.core.solvers import folder as run_folder
+from counterplay.poker.histories.acpc import write_acpc
+from counterplay.poker.histories.parquet import read_any, write_hands
+from counterplay.poker.histories.phh import write_phh
+from counterplay.poker.models.c45.file import from_json, to_json
+from counterplay.poker.models.file import load_model, save_model
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import observe
 
 HANDS = random_hands(11, 40)
 GAME = cp.load("holdem(buckets=3)")

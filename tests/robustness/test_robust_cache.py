@@ -14,10 +14,10 @@ import pytest
 from support.command import COMMAND, one_sentence, typed
 
 import counterplay as cp
-from counterplay.base import files
-from counterplay.base.store import Store
-from counterplay.holdem import tables
-from counterplay.opponents.bots.poki import store
+from counterplay.core.base import files
+from counterplay.core.base.store import Store
+from counterplay.poker.bots.poki import store
+from counterplay.poker.cards import tables
 
 
 @pytest.mark.slow

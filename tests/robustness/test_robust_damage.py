@@ -17,20 +17,20 @@ from support.command import Done, one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
-from counterplay.base import files
-from counterplay.base.store import Store
-from counterplay.experiments.harness import registry
-from counterplay.experiments.harness.base import Experiment, Outcome
-from counterplay.opponents.bots.poki import store
-from counterplay.opponents.hands.acpc import write_acpc
-from counterplay.opponents.hands.parquet import read_any, write_hands
-from counterplay.opponents.hands.phh import write_phh
-from counterplay.opponents.hands.records import HandRecord
-from counterplay.opponents.hands.sealed import MARK
-from counterplay.opponents.models import file as model_file
-from counterplay.opponents.models.file import load_model, save_model
-from counterplay.opponents.models.model import learn_model
-from counterplay.opponents.models.observe import observe
+from counterplay.app.reproduction.harness import registry
+from counterplay.app.reproduction.harness.base import Experiment, Outcome
+from counterplay.core.base import files
+from counterplay.core.base.store import Store
+from counterplay.poker.bots.poki import store
+from counterplay.poker.histories.acpc import write_acpc
+from counterplay.poker.histories.parquet import read_any, write_hands
+from counterplay.poker.histories.phh import write_phh
+from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.histories.sealed import MARK
+from counterplay.poker.models import file as model_file
+from counterplay.poker.models.file import load_model, save_model
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import observe
 
 
 def damaged(good: bytes, count: int, seed: int = 0) -> Iterator[bytes]:

@@ -11,9 +11,9 @@ import pytest
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.base import machine, progress
-from counterplay.base.errors import BadGame, TooLarge
-from counterplay.forms import states
+from counterplay.core.base import machine, progress
+from counterplay.core.base.errors import BadGame, TooLarge
+from counterplay.core.forms import states
 
 
 class Endless:

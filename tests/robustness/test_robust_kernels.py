@@ -12,7 +12,7 @@ import pytest
 from support.command import COMMAND, run
 
 import counterplay as cp
-from counterplay.base import files
+from counterplay.core.base import files
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.holdem import tables
+from counterplay.poker.cards import tables
 
 
 def killed(
@@ -39,8 +39,8 @@ def killed(
 
 SOLVE = """
     import sys
-    from counterplay.cli import main
-    from counterplay.solvers import run
+    from counterplay.app.cli import main
+    from counterplay.core.solvers import run
     run.CHECKPOINT_SECONDS, run.CHUNK_SECONDS = 0.0, 0.005
     sys.argv = ["counterplay", "solve", "kuhn", "-a", "mccfr", "-s", "600", "--out", "run"]
     main()
@@ -95,8 +95,8 @@ def test_the_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 PREPARE = """
     import sys
     import numpy as np
-    from counterplay.cli import main
-    from counterplay.holdem import tables
+    from counterplay.app.cli import main
+    from counterplay.poker.cards import tables
     tables.SHAPES = {name: ((1000, 1000), kind) for name, (_, kind) in tables.SHAPES.items()}
     made = {name: np.arange(10**6).reshape(shape).astype(kind) for name, (shape, kind) in tables.SHAPES.items()}
     tables.count_rivers = lambda *_: made["river"]

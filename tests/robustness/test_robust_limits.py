@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterplay as cp
-from counterplay.base.errors import BadFile
-from counterplay.opponents.hands.parquet import SCHEMA
+from counterplay.core.base.errors import BadFile
+from counterplay.poker.histories.parquet import SCHEMA
 
 KUHN = cp.load("kuhn")
 HEADER = {"counterplay": "strategy", "format": 1, "game": "kuhn", "fingerprint": KUHN.fingerprint}
@@ -121,8 +121,8 @@ READER = """
     import json, os, resource, sys, time, warnings
     from pathlib import Path
     import counterplay as cp
-    from counterplay.opponents.hands.parquet import read_any, write_hands
-    from counterplay.opponents.models.file import load_model
+    from counterplay.poker.histories.parquet import read_any, write_hands
+    from counterplay.poker.models.file import load_model
 
     warnings.simplefilter("ignore")
     def read(path):

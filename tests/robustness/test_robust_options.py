@@ -11,8 +11,8 @@ import pytest
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.base.errors import BadParameter
-from counterplay.solvers.algorithms import ALGORITHMS, options_of
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.solvers.algorithms import ALGORITHMS, options_of
 
 VALUES: list[Any] = [
     0,

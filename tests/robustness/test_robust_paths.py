@@ -18,11 +18,11 @@ from support.command import COMMAND, Done, one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
-from counterplay.base import files
-from counterplay.cli import commands as cli
-from counterplay.experiments.harness import registry
-from counterplay.experiments.harness.base import Experiment, Outcome
-from counterplay.opponents.hands.parquet import write_hands
+from counterplay.app.cli import commands as cli
+from counterplay.app.reproduction.harness import registry
+from counterplay.app.reproduction.harness.base import Experiment, Outcome
+from counterplay.core.base import files
+from counterplay.poker.histories.parquet import write_hands
 
 HANDS = random_hands(11, 40)
 PATH = "PATH"  # stands for the bad one
@@ -182,7 +182,7 @@ def test_every_option_that_is_a_path_is_above() -> None:
         "respond": {"folder", "resume"},
         "frontier": {"folder"},
         "match": {"log", "equilibrium", "memory"},
-        "serve": {"keep"},  # tests/web/test_serve.py
+        "serve": {"keep"},  # tests/app/web/test_serve.py
     }
     known |= {"model": {"hands", "target"}, "show": {"picture", "table"}, "reproduce": {"folder"}}
     for command in cli.app.registered_commands:

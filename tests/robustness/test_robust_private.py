@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from counterplay.base import disk, files
-from counterplay.base.store import Cached, Piece
-from counterplay.kernels import jit
-from counterplay.kernels.cache import KernelFile
-from counterplay.kernels.private import make_private, who_else_writes
+from counterplay.core.base import disk, files
+from counterplay.core.base.store import Cached, Piece
+from counterplay.core.kernels import jit
+from counterplay.core.kernels.cache import KernelFile
+from counterplay.core.kernels.private import make_private, who_else_writes
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 
@@ -117,7 +117,7 @@ def test_a_file_that_others_can_write_is_compiled_again(tmp_path: Path) -> None:
 KILLED = """
     import os, signal, sys
     from pathlib import Path
-    from counterplay.base import disk
+    from counterplay.core.base import disk
     def pieces():
         yield b"half"
         print("writing", flush=True)

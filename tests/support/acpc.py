@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from counterplay.acpc.client import PlayerConnection, play_acpc
-from counterplay.acpc.dealer import Dealer, MatchPlan
-from counterplay.acpc.programs import Sitter
-from counterplay.acpc.server import LocalConnection, LocalPlayer, deal_acpc
-from counterplay.match.result import MatchResult
+from counterplay.core.match.result import MatchResult
+from counterplay.poker.acpc.client import PlayerConnection, play_acpc
+from counterplay.poker.acpc.dealer import Dealer, MatchPlan
+from counterplay.poker.acpc.programs import Sitter
+from counterplay.poker.acpc.server import LocalConnection, LocalPlayer, deal_acpc
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
 DATA = Path(__file__).parent.parent / "data" / "acpc"

@@ -12,14 +12,14 @@ import numpy as np
 from reference.referee import play_hand
 
 import counterplay as cp
-from counterplay.adaptive.play import AdaptiveBlock
-from counterplay.holdem.deal import new_deal
-from counterplay.holdem_match.deals import HandWorkspace, play_tables
-from counterplay.kernels.jit import index
-from counterplay.kernels.rng import check_seed, uniform
-from counterplay.match.kernels import NumberedDeals, deal_state
-from counterplay.opponents.bots.bot import Bot, Ending, View
-from counterplay.opponents.bots.table import strategy_bot
+from counterplay.core.kernels.jit import index
+from counterplay.core.kernels.rng import check_seed, uniform
+from counterplay.core.match.kernels import NumberedDeals, deal_state
+from counterplay.poker.adaptive.play import AdaptiveBlock
+from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.cards.deal import new_deal
+from counterplay.poker.match.deals import HandWorkspace, play_tables
 from support.holdem import TREE, seldom_folding
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.opponents.c45.learn import Attribute, Tree
+from counterplay.poker.models.c45.learn import Attribute, Tree
 
 NAN = float("nan")
 X = Attribute("x")

@@ -17,7 +17,7 @@ from unittest import mock
 import pytest
 import typer.main
 
-from counterplay.cli import main
+from counterplay.app.cli import main
 
 # The commands are the same at every call: one process puts them together once.
 typer.main.get_command = functools.cache(typer.main.get_command)

@@ -13,10 +13,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.adaptive import response
-from counterplay.base import files
-from counterplay.experiments.harness.registry import experiments
-from counterplay.experiments.paper import (
+from counterplay.app.reproduction import (
     bots,
     buckets,
     by_size,
@@ -30,9 +27,12 @@ from counterplay.experiments.paper import (
     sizes,
     table2,
 )
-from counterplay.opponents.bots.simple import simple_bot
-from counterplay.opponents.bots.table import TableBot
-from counterplay.opponents.players import bot as real_bot
+from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.core.base import files
+from counterplay.poker.adaptive import response
+from counterplay.poker.bots.simple import simple_bot
+from counterplay.poker.bots.table import TableBot
+from counterplay.poker.players import bot as real_bot
 
 NAMES = tuple(experiments())
 STAND_INS = {"poki": "uniform", "sparbot": "always-call"}

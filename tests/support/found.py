@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.solvers.base import Solver
+from counterplay.core.solvers.base import Solver
 
 GAME = "goofspiel(4,tree=False)"
 SOLVERS = ("mccfr", "mccfr-external", "mcts")

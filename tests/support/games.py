@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.forms.game import Game
-from counterplay.forms.rules import CHANCE, TERMINAL
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.rules import CHANCE, TERMINAL
 
 
 @dataclass(frozen=True)

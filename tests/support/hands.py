@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from counterplay.base.errors import BadFile
-from counterplay.holdem.betting import Betting
-from counterplay.holdem.cards import N_CARDS
-from counterplay.opponents.hands.records import HandRecord, Hands, settle
+from counterplay.core.base.errors import BadFile
+from counterplay.poker.betting.betting import Betting
+from counterplay.poker.cards.cards import N_CARDS
+from counterplay.poker.histories.records import HandRecord, Hands, settle
 from support.holdem import TREE
 
 

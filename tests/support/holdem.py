@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 import counterplay as cp
-from counterplay.holdem.betting import LIMIT, betting_tree
-from counterplay.holdem.boards import boards, find_class
-from counterplay.holdem.cards import holding
-from counterplay.holdem.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
-from counterplay.holdem.tables import Strengths, strengths
+from counterplay.poker.betting.betting import LIMIT, betting_tree
+from counterplay.poker.cards.canonical import boards, find_class
+from counterplay.poker.cards.cards import holding
+from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
+from counterplay.poker.cards.tables import Strengths, strengths
 
 NAME = "holdem(buckets=10)"
 TREE = betting_tree(LIMIT)

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counterplay.base.progress import Tell
-from counterplay.parallel.jobs import Job
-from counterplay.parallel.processes import JobContext, Work
+from counterplay.core.base.progress import Tell
+from counterplay.core.parallel.jobs import Job
+from counterplay.core.parallel.processes import JobContext, Work
 
 
 def note(folder: Path, name: str, progress: Tell, seconds: float = 0.0) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
-from counterplay.forms.game import Game
-from counterplay.forms.sequence import Side
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.sequence import Side
 
 
 def constraints(side: Side) -> csr_matrix:

@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import counterplay as cp
-from counterplay.holdem.betting import Betting
-from counterplay.holdem.cards import N_CARDS, N_HOLDINGS
-from counterplay.opponents.bots.table import strategy_bot
-from counterplay.opponents.hands.parquet import read_hands
-from counterplay.opponents.hands.records import HandRecord
-from counterplay.opponents.models.model import OpponentModel, learn_model
-from counterplay.opponents.models.observe import ACTIONS, Observations, buckets_of, observe
+from counterplay.poker.betting.betting import Betting
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.models.model import OpponentModel, learn_model
+from counterplay.poker.models.observe import ACTIONS, Observations, buckets_of, observe
 from support.holdem import NAME as GAME
 from support.holdem import TREE, bucket
 

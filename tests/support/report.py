@@ -9,9 +9,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from counterplay.experiments.harness.base import Claim, Experiment, Failure, Outcome, ResultTable
-from counterplay.experiments.harness.report import picture
-from counterplay.experiments.harness.sources import result_version
+from counterplay.app.reproduction.harness.base import (
+    Claim,
+    Experiment,
+    Failure,
+    Outcome,
+    ResultTable,
+)
+from counterplay.app.reproduction.harness.report import picture
+from counterplay.app.reproduction.harness.sources import result_version
 
 HOSTILE = (
     "</style></title><script>alert(1)</script><img src=http://evil.example/x.png onerror=alert(2)>"

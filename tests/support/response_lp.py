@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack, vstack
 
-from counterplay.forms.game import Game
-from counterplay.forms.sequence import Side
-from counterplay.forms.strategy import Strategy
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.sequence import Side
+from counterplay.core.forms.strategy import Strategy
 from support.lp import constraints
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from counterplay.experiments.harness.judge import Claim, Winnings, around
-from counterplay.experiments.paper import table1, table2
-from counterplay.experiments.paper.players import BOTS
+from counterplay.app.reproduction import table1, table2
+from counterplay.app.reproduction.harness.judge import Claim, Winnings, around
+from counterplay.app.reproduction.players import BOTS
 
 Cases = dict[Any, tuple[Callable[[], Claim], ...]]  # by rule: holds, fails, undecided
 HIGH, LOW, WIDE = [0.1, 0.11, 0.12], [-0.1, -0.11, -0.12], [-0.3, 0.0, 0.3]

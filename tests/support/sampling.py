@@ -8,8 +8,8 @@ import numpy as np
 from reference.common import Node, Policy, from_slots, regret_matching
 from reference.evaluation import share
 
-from counterplay.forms.game import Game
-from counterplay.solvers.history import HistoryWorkspace, new_workspace
+from counterplay.core.forms.game import Game
+from counterplay.core.solvers.history import HistoryWorkspace, new_workspace
 
 EPSILON = 0.6
 HAND = np.empty(0, dtype=np.int32)

@@ -9,14 +9,14 @@ import numpy as np
 from reference.small_holdem import SmallHoldem
 
 import counterplay as cp
-from counterplay.forms.game import Game
-from counterplay.holdem.betting import BettingRules
-from counterplay.holdem.boards import flop_number
-from counterplay.holdem.cards import HOLDING_CARDS, holding
-from counterplay.holdem.decks import Deck
-from counterplay.holdem.game import HoldemRules
-from counterplay.holdem.views.apart import ApartView
-from counterplay.holdem.views.view import Buckets
+from counterplay.core.forms.game import Game
+from counterplay.poker.abstraction.abstraction import Buckets
+from counterplay.poker.abstraction.lossless import ApartView
+from counterplay.poker.betting.betting import BettingRules
+from counterplay.poker.cards.canonical import flop_number
+from counterplay.poker.cards.cards import HOLDING_CARDS, holding
+from counterplay.poker.cards.decks import Deck
+from counterplay.poker.holdem.game import HoldemRules
 
 CARDS = tuple(4 * rank + suit for rank in (3, 7, 12) for suit in range(3))  # 5s, 9s and aces
 RIVER_BETS = BettingRules(most_bets=(1, 0, 0, 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterplay.opponents.bots.sparbot.chance import Chance
+from counterplay.poker.bots.sparbot.chance import Chance
 
 
 def random_chance(n, seed=1):

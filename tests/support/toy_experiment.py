@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import counterplay as cp
-from counterplay.base.progress import Tell
-from counterplay.experiments.harness.base import Experiment, Outcome
-from counterplay.experiments.harness.store import Store
-from counterplay.parallel.jobs import Job
+from counterplay.app.reproduction.harness.base import Experiment, Outcome
+from counterplay.app.reproduction.harness.store import Store
+from counterplay.core.base.progress import Tell
+from counterplay.core.parallel.jobs import Job
 from support.jobs import note
 
 

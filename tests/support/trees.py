@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from counterplay.forms import game
-from counterplay.forms.states import build_states
-from counterplay.forms.tree import HistoryTree, Labels
-from counterplay.games.kuhn import Kuhn
+from counterplay.core.forms import game
+from counterplay.core.forms.states import build_states
+from counterplay.core.forms.tree import HistoryTree, Labels
+from counterplay.core.games.kuhn import Kuhn
 
 Built = tuple[HistoryTree, Labels]
 LARGEST = 100_000  # histories of a tree that is kept

@@ -102,7 +102,7 @@ class Server:
 
     def start(self, *more: str) -> str:
         """Start and wait for its first line."""
-        command = [sys.executable, "-m", "counterplay.cli", "serve", *self.places]
+        command = [sys.executable, "-m", "counterplay.app.cli", "serve", *self.places]
         options = ["--no-browser", "--port", str(self.port), "--out", str(self.tables), *more]
         self.process = subprocess.Popen(
             [*command, *options],

@@ -1,0 +1,345 @@
+"""Figure 4, right: MCCFR and MCTS in limit hold'em with 10 buckets, against a pre-computed MCCFR10
+profile.
+
+Every so many iterations the strategy plays duplicate hands against a profile that MCCFR learnt
+before, from another seed. That one uses external sampling, which gets further in the same time;
+against a profile of outcome sampling that is itself far from converged, "near zero" would say
+little. External sampling is also the third curve: the paper's conclusion guesses that it converges
+as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer;
+one of public chance sampling, the fourth curve, walks all betting on a board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.app.reproduction.harness import judge
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version
+from counterplay.app.reproduction.harness.judge import Claim, RuleVariant
+from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.app.reproduction.players import Pairing, mccfr, training_jobs
+from counterplay.app.reproduction.sizes import SIZES
+from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
+from counterplay.core.base.progress import Tell
+from counterplay.core.base.store import digest
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.parallel.jobs import Job, in_parallel
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.poker.bots.table import strategy_bot
+
+GAME = "holdem(buckets=10)"
+EPSILON, PAPER_C = 0.6, 17.0
+#: In small bets; 17 in small blinds is 8.5, and 17 in big bets 34.
+SWEEP = (2.0, 4.25, 8.5, 17.0, 34.0, 68.0)
+MATCH_SEED = 77
+#: Iterations a second of one thread (benchmarks/RESULTS.md and public_threads.csv).
+RATES = {"mcts": 1.6e6, "mccfr": 2.0e6, "mccfr-external": 7.9e4, "mccfr-public": 90.0}
+HEADER = "algorithm c seed iterations seconds sb_per_hand standard_error"
+
+
+class Fig4HoldemScale(NamedTuple):
+    iterations: int  # of outcome sampling and of MCTS
+    external: int
+    public: int
+    every: int
+    swept: int  # iterations of each C
+    seeds: int
+    swept_seeds: int
+    hands: int
+    reference: int
+
+
+SCALES = {
+    scale: Fig4HoldemScale(*numbers, reference=SIZES[scale].external[0])
+    for scale, numbers in (
+        ("quick", (8_000_000, 500_000, 500, 1_000_000, 4_000_000, 3, 1, 200_000)),
+        ("paper", (200_000_000, 4_000_000, 5_000, 5_000_000, 50_000_000, 3, 3, 400_000)),
+    )
+}
+
+# the rules: sb/h against the pre-computed MCCFR10, a number for each seed
+
+LONG = 200_000_000  # iterations: what "in the long run" needs before it may fail
+SWEPT = 50_000_000  # iterations of a sweep over C that may decide
+LEVEL = 0.01  # sb/h
+NEAR = 0.02  # sb/h from the best C
+#: The paper names no unit for its payoffs. C = 17 in each, in the small bets that ours are paid in.
+UNITS = {"small bets": 17.0, "small blinds": 8.5, "big bets": 34.0}
+
+
+def fast(mcts: Sequence[float], mccfr: Sequence[float], iterations: int) -> Claim:
+    """At the first evaluation."""
+    apart = judge.difference(judge.over_seeds(mcts), judge.over_seeds(mccfr))
+    return Claim(
+        "MCTS converges fast, MCCFR considerably slower.",
+        "at the first evaluation MCTS is ahead of MCCFR, over the whole range of seeds",
+        f"sb/h after {iterations:,} iterations: MCTS ahead by {apart}",
+        judge.above(apart, 0.0),
+        RuleVariant("every seed of MCTS is above every one of MCCFR", "", min(mcts) > max(mccfr)),
+    )
+
+
+def surpasses(
+    mccfr: Sequence[float], mcts: Sequence[float], iterations: int, two_errors: float
+) -> Claim:
+    """At the last evaluation. `two_errors`: of the difference, as the rule before had it."""
+    apart = judge.difference(judge.over_seeds(mccfr), judge.over_seeds(mcts))
+    verdict = judge.above(apart, 0.0)
+    return Claim(
+        "In the long run MCCFR surpasses MCTS.",
+        f"at the last evaluation MCCFR is ahead, over the whole range of seeds; no verdict against "
+        f"it under {LONG:,} iterations",
+        f"after {iterations:,} iterations MCCFR ahead by {apart}",
+        verdict or judge.only_if(iterations >= LONG, verdict),
+        RuleVariant(
+            "the median of MCCFR is ahead by more than two standard errors",
+            f"two standard errors are {two_errors:.3f}",
+            apart.value > two_errors,
+        ),
+    )
+
+
+def quicker(ratios: Sequence[float]) -> Claim:
+    """Seconds of MCTS over seconds of MCCFR for as many iterations, of each seed."""
+    ratio = judge.over_seeds(ratios)
+    return Claim(
+        "An iteration of MCTS takes less time than one of MCCFR.",
+        "seconds of the whole run, MCTS over MCCFR, are below 1 in every seed; it fails where in "
+        "none",
+        f"ratio {ratio.value:.2f}, from {ratio.low:.2f} to {ratio.high:.2f}",
+        judge.below(ratio, 1.0),
+        RuleVariant("the median ratio is below 1", f"{ratio.value:.2f}", ratio.value < 1.0),
+    )
+
+
+def smaller(mcts: int, mccfr: int) -> Claim:
+    """Bytes of what each has learnt."""
+    return Claim(
+        "MCTS needs less memory than MCCFR.",
+        "the arrays it learns, as they are here, take fewer bytes",
+        f"MCTS {mcts / 1e6:.2f} MB (of which visits and values alone would be two numbers an "
+        f"action), MCCFR {mccfr / 1e6:.2f} MB (two numbers an action, one an information set)",
+        judge.below(judge.exactly(mcts / mccfr), 1.0),
+    )
+
+
+def external(
+    ours: Sequence[float], mcts: Sequence[float], iterations: int, also: str = ""
+) -> Claim:
+    apart = judge.difference(judge.over_seeds(ours), judge.over_seeds(mcts))
+    return Claim(
+        "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
+        f"at the same number of iterations external sampling is ahead of MCTS, or behind by less "
+        f"than {LEVEL:g} sb/h, over the whole range of seeds",
+        f"after {iterations:,} iterations ahead by {apart}{also}",
+        judge.above(apart, -LEVEL),
+        RuleVariant(f"the median is behind by less than {LEVEL:g}", "", apart.value > -LEVEL),
+    )
+
+
+def constant(ends: Mapping[float, Sequence[float]], iterations: int, unit: str) -> Claim:
+    """`ends`: for each C, in small bets, sb/h at the end."""
+    mine = UNITS[unit]
+    ranges = {c: judge.over_seeds(values) for c, values in ends.items()}
+    others = {c: judge.difference(one, ranges[mine]) for c, one in ranges.items() if c != mine}
+    best = max(others, key=lambda c: others[c].value)
+    most = max(one.value for one in ranges.values())
+    told = ", ".join(f"C = {c:g} {one.value:+.3f}" for c, one in ranges.items())
+    return Claim(
+        f"C = 17 suits MCTS, if the paper's payoffs are {unit} (C = {mine:g} in small bets).",
+        f"no other value tried is ahead by {NEAR:g} sb/h or more, over the whole range of seeds; "
+        f"no verdict under {SWEPT:,} iterations",
+        f"after {iterations:,} iterations {told}; C = {best:g} is ahead by {others[best]}",
+        judge.only_if(
+            iterations >= SWEPT, judge.every([judge.below(one, NEAR) for one in others.values()])
+        ),
+        RuleVariant(
+            f"its median is within {NEAR:g} of the best",
+            f"behind by {most - ranges[mine].value:.3f}",
+            ranges[mine].value > most - NEAR,
+        ),
+    )
+
+
+def _claims(
+    curves: Sequence[np.ndarray], ends: dict[float, np.ndarray], learnt: tuple[int, int]
+) -> list[Claim]:
+    """`curves` of MCCFR, MCTS and external sampling. `ends`: for each C float64[seeds, 4], the
+    last row of a curve. `learnt`: bytes of MCTS and of MCCFR."""
+    mccfr, mcts, sampled = curves[:3]
+    error = float(np.sqrt((mcts[:, -1, 3] ** 2).mean() + (mccfr[:, -1, 3] ** 2).mean()))
+    at = int(np.median(sampled[:, -1, 0]))
+    near = int(np.argmin(np.abs(mcts[0, :, 0] - at)))
+    seconds = float(np.median(sampled[:, -1, 1]))
+    then = int(np.argmin(np.abs(np.median(mcts[:, :, 1], axis=0) - seconds)))
+    also = f"; outcome sampling {np.median(mccfr[:, near, 2]):+.3f}; in the same time "
+    also += f"({seconds:.1f} s) MCTS {np.median(mcts[:, then, 2]):+.3f}"
+    won = {c: rows[:, 2].tolist() for c, rows in ends.items()}
+    swept = int(next(iter(ends.values()))[0, 0])
+    return [
+        fast(mcts[:, 0, 2].tolist(), mccfr[:, 0, 2].tolist(), int(mcts[0, 0, 0])),
+        surpasses(
+            mccfr[:, -1, 2].tolist(), mcts[:, -1, 2].tolist(), int(mcts[0, -1, 0]), 2 * error
+        ),
+        quicker((mcts[:, -1, 1] / np.maximum(mccfr[:, -1, 1], 1e-9)).tolist()),
+        smaller(*learnt),
+        external(sampled[:, -1, 2].tolist(), mcts[:, near, 2].tolist(), at, also),
+        *(constant(won, swept, unit) for unit, c in UNITS.items() if c in won),
+    ]
+
+
+# the runs
+
+
+class Variant(NamedTuple):
+    label: str
+    algorithm: str
+    options: dict[str, Any]
+
+
+MAIN = [
+    Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+    Variant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+    Variant("MCCFR, external sampling", "mccfr-external", {}),
+    Variant("MCCFR, public sampling", "mccfr-public", {}),
+]
+
+
+def _plan(size: Fig4HoldemScale) -> list[tuple[Variant, int, list[int]]]:
+    """Every curve: variant, seed, and the iterations at which it is looked at."""
+    plan = [(one, seed, _points(one, size)) for one in MAIN for seed in range(size.seeds)]
+    swept = [Variant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
+    return plan + [(one, seed, [size.swept]) for one in swept for seed in range(size.swept_seeds)]
+
+
+def _points(variant: Variant, size: Fig4HoldemScale) -> list[int]:
+    few = {"mccfr-external": size.external, "mccfr-public": size.public}
+    if variant.algorithm in few:
+        return [few[variant.algorithm] * k // 10 for k in range(1, 11)]
+    return list(range(size.every, size.iterations + 1, size.every))
+
+
+def reference(iterations: int, store: Store, tell: Tell) -> Strategy:
+    """The pre-computed profile: MCCFR10 of Tables 1 and 2, external sampling."""
+    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10").strategy
+
+
+def _curve(
+    variant: Variant,
+    seed: int,
+    points: list[int],
+    foe: Strategy,
+    hands: int,
+    store: Store,
+    tell: Tell,
+) -> np.ndarray:
+    """float64[points, 4]: iterations, seconds, sb/h and its standard error."""
+    opponent = strategy_bot(foe, "MCCFR10")
+
+    def against(strategy: Strategy) -> list[float]:
+        match = (strategy.game, strategy, opponent, hands, MATCH_SEED + seed)
+        result = play_match(*match, luck_adjusted=False)
+        return [result.mean, result.standard_error]
+
+    solver = new_solver(load(GAME), variant.algorithm, seed, variant.options)
+    recipe = {"against": digest(foe.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
+    recipe["code"] = code_version(_curve)
+    about: Tell = lambda share, how: tell(share, f"{variant.label}, seed {seed + 1}: {how}")  # noqa: E731
+    return learning_curve(store, recipe, solver, points, against, about)
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    size = SCALES[scale]
+    foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
+
+    def job(variant: Variant, seed: int, points: list[int]) -> Job:
+        def work(tell: Tell) -> None:
+            against = reference(size.reference, store, tell)
+            _curve(variant, seed, points, against, size.hands, store, tell)
+
+        seconds = 1.2 * points[-1] / RATES[variant.algorithm]
+        return Job(f"Figure 4: {variant.label}, seed {seed + 1}", work, seconds, 1, (foe[0].name,))
+
+    return [*foe, *(job(*one) for one in _plan(size))]
+
+
+def _learnt_bytes(variant: Variant) -> int:
+    """Bytes of the arrays that an algorithm learns."""
+    solver = new_solver(load(GAME), variant.algorithm, 0, variant.options)
+    return sum(array.nbytes for array in solver.tables().values())
+
+
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
+    size, folder = SCALES[scale], store.folder
+    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
+    work = [partial(_curve, *one, foe, size.hands, store) for one in _plan(size)]
+    results = in_parallel(work, lambda share, what: tell(0.15 + 0.84 * share, what))
+    n = size.seeds
+    curves = [np.array(results[k * n : (k + 1) * n]) for k in range(len(MAIN))]
+    last = np.array([rows[-1] for rows in results[len(MAIN) * n :]])
+    by_c = last.reshape(len(SWEEP), size.swept_seeds, -1)
+    ends = dict(zip(SWEEP, by_c, strict=True))
+    _picture(curves, by_c.mean(axis=1), size.reference, folder / "fig4-holdem.png")
+    runs = [
+        (one.algorithm, one.options.get("c", ""), seed, rows)
+        for one, values in zip(MAIN, curves, strict=True)
+        for seed, rows in enumerate(values)
+    ]
+    runs += [("mcts", c, seed, [row]) for c, one in ends.items() for seed, row in enumerate(one)]
+    lines = [(*how, *(f"{value:.6g}" for value in row)) for *how, rows in runs for row in rows]
+    setting = {
+        **size._asdict(),
+        "C": list(SWEEP),
+        "epsilon": EPSILON,
+        "opponent": f"MCCFR10 after {size.reference:,} iterations",
+    }
+    claims = _claims(curves, ends, (_learnt_bytes(MAIN[1]), _learnt_bytes(MAIN[0])))
+    return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines)
+
+
+def _picture(curves: list[np.ndarray], ends: np.ndarray, foe_iterations: int, path: Path) -> None:
+    figure, axes = new_figure(1, 3, 13, 4.2)
+    for order, (variant, values) in enumerate(zip(MAIN, curves, strict=True)):
+        band(axes[0, 0], values[0, :, 0], values[:, :, 2], variant.label, order)
+        seconds = np.median(values[:, :, 1], axis=0)
+        band(axes[0, 1], seconds, values[:, :, 2], variant.label, order)
+    label = f"won from MCCFR10 ({foe_iterations / 1e6:,.0f} M iterations), sb/h"
+    for axis, what in ((axes[0, 0], "iterations"), (axes[0, 1], "seconds of one core")):
+        axis.set(xscale="log", xlabel=what, ylabel=label)
+        axis.xaxis.set_minor_formatter("")
+        axis.axhline(0.0, color="0.4", linewidth=0.8)
+        axis.legend(frameon=False)
+    sweep, style = axes[0, 2], {"color": COLOURS[1], "linestyle": STYLES[1]}
+    sweep.errorbar(SWEEP, ends[:, 2], yerr=1.96 * ends[:, 3], marker="o", capsize=3, **style)
+    sweep.set(xscale="log", xlabel="exploration constant C of MCTS")
+    sweep.set_ylabel(f"sb/h after {ends[0, 0] / 1e6:,.0f} M iterations")
+    sweep.set_xticks(SWEEP, [f"{c:g}" for c in SWEEP], minor=False)
+    sweep.minorticks_off()
+    seeds = len(curves[0])
+    figure.suptitle(f"Limit hold'em, 10 buckets (median and range over {seeds} seeds)")
+    save_figure(figure, path)
+
+
+EXPERIMENT = Experiment(
+    "fig4-holdem",
+    "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
+    run,
+    {"quick": 100, "paper": 750},
+    _jobs,
+    order=2,
+    priority=5,
+    meaning={
+        "every": "iterations from one measurement to the next",
+        "opponent": "whom both algorithms are measured against",
+        "reference": "iterations of the profile that is played against",
+        "swept_seeds": "runs of each value of C",
+    },
+)

@@ -1,0 +1,370 @@
+"""Figure 7: how fast RNR and MCRNR converge, against nodes touched and against seconds.
+
+As in the caption: models are run until their exploitability is at most 0.1; each point is two runs,
+one per restricted seat; the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go to
+zero when p > 0. RNR is counted as the paper had it, a walk of the whole tree per iteration, on the
+left, and runs as this project has it, on the sequence form, in the middle. The right column shows
+the exploitability of the restricted game itself, which does go to zero. The paper does not say
+which p; here p = 0.5.
+
+The rules compare nodes and seconds that RNR and MCRNR need to come down to a level. Levels lie
+between what RNR has after its first iteration and the worse of where the two end, so no method is
+compared before it has done an iteration, and both reach every level. The model's nodes: no player
+acts twice in a row in these games, so a sampled walk passes over at most one node of the model for
+each it counts, and a walk of RNR's tree over at most as many again; the ratio of nodes is known to
+a factor of two either way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version, staged
+from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, below, every
+from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.models import (
+    EPSILON,
+    GAMES,
+    TARGET,
+    FixedProfile,
+    cached_game,
+    fixed_profile,
+    model_job,
+)
+from counterplay.app.reproduction.sizes import LIMITS
+from counterplay.core.base.plotting import band, new_figure, save_figure
+from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.store import digest
+from counterplay.core.evaluation.exact import policy_exploitability
+from counterplay.core.forms.game import Game
+from counterplay.core.parallel.jobs import Job, in_parallel
+from counterplay.core.responses.solver import ResponseSolver
+
+P = 0.5
+FACTOR = 1.6  # between two measurements, in iterations
+CHUNK = 1_000_000  # most iterations between two words of progress
+#: Iterations of each of METHODS that took about a second of one core: the unit in which runs are
+#: limited.
+UNITS = {
+    "ocp(500)": (400, 400, 1_600_000, 700_000),
+    "goofspiel(5)": (7_800, 7_800, 2_600_000, 100_000),
+    "bluff(1,1,6)": (2_000, 2_000, 4_700_000, 290_000),
+    "pam(3,3,8)": (3_000, 3_000, 2_300_000, 300_000),
+}
+
+
+class Fig7Scale(NamedTuple):
+    units: float  # for each seat of each run
+    seeds: int
+
+
+SCALES = {"quick": Fig7Scale(0.8, 3), "paper": Fig7Scale(12.0, 5)}
+
+
+class Method(NamedTuple):
+    label: str
+    algorithm: str
+    engine: str
+    options: dict[str, Any]
+
+
+METHODS = (
+    Method("RNR (CFR)", "rnr", "cfr", {}),
+    Method("RNR (CFR+)", "rnr", "cfr+", {}),
+    Method("MCRNR (outcome sampling)", "mcrnr", "mccfr", {"epsilon": EPSILON}),
+    Method("MCRNR (external sampling)", "mcrnr", "mccfr-external", {}),
+)
+
+
+class Measurement(NamedTuple):
+    """Both seats of one run together."""
+
+    iterations: int
+    nodes: float
+    seconds: float
+    exploitability: float  # b1(σ2) + b2(σ1) of the two responses
+    gap: float  # exploitability of the restricted games, summed over seats
+
+
+Run = Sequence[Measurement]
+Runs = Mapping[str, tuple[Run, Sequence[Run]]]  # by game, that of RNR and those of MCRNR
+
+
+class Trace(NamedTuple):
+    """A run of a method on a game."""
+
+    game: str
+    method: Method
+    seed: int
+    rows: Run
+
+
+# the rules
+
+EARLY, LATE = 0.5, 0.1  # how much of the way is left
+MODEL_NODES = 2.0
+AXES = {"gap": "gap of the restricted games", "exploitability": "b1 + b2 of the responses"}
+
+
+def to_reach(run: Run, axis: str, level: float, cost: str) -> float | None:
+    """Nodes or seconds of the first measurement at or below the level."""
+    for row in run:
+        if getattr(row, axis) <= level:
+            return float(getattr(row, cost))
+    return None
+
+
+def level(full: Run, sampled: Sequence[Run], axis: str, left: float) -> float | None:
+    """Of the way from RNR's first iteration to where the worse of both ends, so much is left; None
+    if there is no such way."""
+    first: float = getattr(full[0], axis)
+    worst = max(getattr(run[-1], axis) for run in (full, *sampled))
+    return worst + left * (first - worst) if first > worst else None
+
+
+def ratio(full: Run, sampled: Sequence[Run], axis: str, left: float, cost: str) -> Range | None:
+    """Cost of MCRNR over cost of RNR, over seeds; None where nothing can be compared."""
+    where = level(full, sampled, axis, left)
+    if where is None or len(full) < 2 or len(sampled) < 2:
+        return None
+    base = to_reach(full, axis, where, cost)
+    costs = [to_reach(run, axis, where, cost) for run in sampled]
+    if not base or any(one is None for one in costs):
+        return None
+    ratios = sorted(one / base for one in costs if one is not None)
+    room = MODEL_NODES if cost == "nodes" else 1.0
+    return Range(ratios[len(ratios) // 2], ratios[0] / room, ratios[-1] * room)
+
+
+def ahead(
+    runs: Runs, axis: str, cost: str, text: str, left: float, before: RuleVariant | None = None
+) -> Claim:
+    ratios = {game: ratio(full, some, axis, left, cost) for game, (full, some) in runs.items()}
+    when = "half" if left == EARLY else "nine tenths"
+    told = ", ".join(
+        f"{game}: " + ("nothing to compare" if one is None else f"{one.value:.2g}")
+        for game, one in ratios.items()
+    )
+    return Claim(
+        text,
+        f"MCRNR needs fewer {cost} than RNR to come {when} of the way from RNR's first iteration "
+        f"to where the worse of both ends, on the {AXES[axis]}, in every seed and game"
+        + (", the model's nodes counted" if cost == "nodes" else ""),
+        f"{cost} of MCRNR over those of RNR, {told}",
+        every([None if one is None else below(one, 1) for one in ratios.values()]),
+        before,
+    )
+
+
+def at_budget(runs: Runs, cost: str, part: float) -> RuleVariant:
+    """The rule used before: gaps at a part of the largest budget that both have, also where RNR
+    has not finished its first iteration."""
+    ratios = {}
+    for game, (full, sampled) in runs.items():
+        budget = part * min(getattr(run[-1], cost) for run in (full, *sampled))
+        one, *others = (_gap_at(run, cost, budget) for run in (full, *sampled))
+        ratios[game] = sorted(others)[len(others) // 2] / max(one, 1e-15)
+    return RuleVariant(
+        f"at {'all' if part == 1 else 'a hundredth'} of the largest common number of {cost} "
+        f"MCRNR's median gap is smaller than RNR's in every game",
+        ", ".join(f"{game}: {ratio:.2g} of it" for game, ratio in ratios.items()),
+        all(ratio < 1 for ratio in ratios.values()),
+    )
+
+
+def _gap_at(run: Run, cost: str, budget: float) -> float:
+    gaps = [row.gap for row in run if getattr(row, cost) <= budget]
+    return gaps[-1] if gaps else run[0].gap
+
+
+def _compared(traces: list[Trace], sampled: str) -> Runs:
+    """By game, the run of RNR (CFR) and those of a sampled method."""
+    runs = {}
+    for name in dict.fromkeys(one.game for one in traces):
+        by = {
+            label: [one.rows for one in traces if (one.game, one.method.label) == (name, label)]
+            for label in ("RNR (CFR)", sampled)
+        }
+        runs[name] = (by["RNR (CFR)"][0], by[sampled])
+    return runs
+
+
+def _claims(traces: list[Trace]) -> list[Claim]:
+    outcome, external = (
+        _compared(traces, f"MCRNR ({how} sampling)") for how in ("outcome", "external")
+    )
+    sooner = "MCRNR produces a better approximation in less time"
+    early, late, axis = "above all early", "in the end too", "on the caption's axis"
+    ours = "The same early with external sampling"
+    plan = [
+        (outcome, "gap", "nodes", f"{sooner}, {early}: nodes.", EARLY, 0.01),
+        (outcome, "exploitability", "nodes", f"The same {axis}: nodes.", EARLY, None),
+        (outcome, "gap", "seconds", f"{sooner}, {early}: seconds.", EARLY, None),
+        (outcome, "exploitability", "seconds", f"The same {axis}: seconds.", EARLY, None),
+        (outcome, "gap", "nodes", f"{sooner}, {late}: nodes.", LATE, None),
+        (outcome, "gap", "seconds", f"{sooner}, {late}: seconds.", LATE, 1.0),
+        (external, "gap", "nodes", f"{ours}: nodes.", EARLY, 0.01),
+        (external, "gap", "seconds", f"{ours}: seconds.", EARLY, None),
+    ]
+    return [
+        ahead(runs, which, cost, text, left, at_budget(runs, cost, part) if part else None)
+        for runs, which, cost, text, left, part in plan
+    ]
+
+
+# the runs
+
+
+def trace(
+    game: Game, model: FixedProfile, method: Method, seed: int, iterations: int, tell: Tell = untold
+) -> list[Measurement]:
+    """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
+    how = (P, method.algorithm, method.engine, seed, method.options)
+    solvers = [ResponseSolver(game, model.strategy, seat, *how).engine for seat in (0, 1)]
+    for solver in solvers:
+        solver.step(0)  # compile outside the clock
+    rows: list[Measurement] = []
+    used = 0.0
+    for wanted in points(iterations):
+        for solver in solvers:
+            while solver.iterations < wanted:
+                before = time.thread_time()  # of this core, whatever else runs
+                solver.step(min(wanted - solver.iterations, CHUNK))
+                used += time.thread_time() - before
+                tell(solver.iterations / iterations, method.label)
+        policies = [solver.policy() for solver in solvers]
+        profile = policies[0].copy()
+        profile[game.slots(1)] = policies[1][game.slots(1)]
+        gap = sum(solver.measure(policy) for solver, policy in zip(solvers, policies, strict=True))
+        touched = sum(solver.nodes_touched for solver in solvers)
+        rows.append(Measurement(wanted, touched, used, policy_exploitability(game, profile), gap))
+    return rows
+
+
+def points(last: int) -> list[int]:
+    """Iterations at which to measure, ever further apart."""
+    found = [1]
+    while found[-1] < last:
+        found.append(min(max(found[-1] + 1, int(found[-1] * FACTOR)), last))
+    return found
+
+
+def _plan(scale: str) -> list[tuple[Method, int]]:
+    """Every run on a game: method and seed."""
+    seeds = range(SCALES[scale].seeds)
+    return [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
+
+
+def _kept_trace(
+    name: str,
+    model: FixedProfile,
+    method: Method,
+    seed: int,
+    scale: str,
+    store: Store,
+    tell: Tell,
+) -> Trace:
+    game = cached_game(name)
+    iterations = round(SCALES[scale].units * UNITS[name][METHODS.index(method)])
+    recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
+    recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
+    recipe |= {"factor": FACTOR, "code": code_version(trace, points)}
+    say: Tell = lambda share, what: tell(share, f"{name}: seed {seed + 1}, {what}")  # noqa: E731
+    work = partial(trace, game, model, method, seed, iterations, say)
+    rows = store.value("trace", recipe, work)
+    return Trace(name, method, seed, [Measurement(*row) for row in rows])
+
+
+def _game(name: str, scale: str, store: Store, tell: Tell) -> tuple[FixedProfile, list[Trace]]:
+    """The model of a game and every run on it."""
+    plan = _plan(scale)
+    n = len(plan) + 1
+    model = fixed_profile(name, TARGET, LIMITS[scale], store, staged(tell, 0, n))
+    traces = [
+        _kept_trace(name, model, *one, scale, store, staged(tell, k + 1, n))
+        for k, one in enumerate(plan)
+    ]
+    return model, traces
+
+
+def _jobs(scale: str, store: Store) -> list[Job]:
+    names, limit = GAMES[scale], LIMITS[scale]
+    models = {name: model_job(name, TARGET, limit, store) for name in names}
+
+    def job(name: str, method: Method, seed: int) -> Job:
+        def work(tell: Tell) -> None:
+            model = fixed_profile(name, TARGET, limit, store, tell)
+            _kept_trace(name, model, method, seed, scale, store, tell)
+
+        label = f"Figure 7: {name}, {method.label}, seed {seed + 1}"
+        return Job(label, work, 2.2 * SCALES[scale].units + 2.0, 1, (models[name].name,))
+
+    return [*models.values(), *(job(name, *one) for one in _plan(scale) for name in names)]
+
+
+# what is shown
+
+
+def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -> None:
+    figure, axes = new_figure(len(models), 3, 13, 3.4 * len(models))
+    columns = (("nodes", "exploitability"), ("seconds", "exploitability"), ("seconds", "gap"))
+    labels = {"nodes": "nodes touched", "seconds": "seconds of solving"}
+    for line, (game, model) in zip(axes, models.items(), strict=True):
+        for axis, (x, y) in zip(line, columns, strict=True):
+            for k, method in enumerate(METHODS):
+                runs = [one.rows for one in traces if (one.game, one.method) == (game, method)]
+                length = min(map(len, runs))  # measured at the same iterations in every seed
+                across, up = (
+                    np.array([[getattr(row, what) for row in rows[:length]] for rows in runs])
+                    for what in (x, y)
+                )
+                band(axis, np.median(across, axis=0), up, method.label, k)
+            axis.set(xscale="log", yscale="log", xlabel=labels[x], ylabel=AXES[y])
+        line[0].set_title(f"{game}; model exploitable by {model.exploitability:.2g}", fontsize=9)
+        line[2].legend(frameon=False, fontsize=7)
+    figure.suptitle(f"RNR against MCRNR, p = {P:g} (both seats; median and range over seeds)")
+    save_figure(figure, path)
+
+
+def run(scale: str, store: Store, tell: Tell) -> Outcome:
+    names, folder = GAMES[scale], store.folder
+    made = in_parallel([partial(_game, name, scale, store) for name in names], tell)
+    models = {name: model for name, (model, _) in zip(names, made, strict=True)}
+    traces = [trace for _, some in made for trace in some]
+    tell(1.0, "drawing")
+    _picture(traces, models, folder / "fig7.png")
+    lines = [
+        (t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row)
+        for t in traces
+        for row in t.rows
+    ]
+    header = f"game model_exploitability method seed p {' '.join(Measurement._fields)}"
+    setting = {
+        "games": list(names),
+        "p": P,
+        "epsilon": EPSILON,
+        **SCALES[scale]._asdict(),
+        "iterations per unit": {name: list(UNITS[name]) for name in names},
+        "model iterations at most": LIMITS[scale].iterations,
+    }
+    return EXPERIMENT.outcome(scale, folder, _claims(traces), setting, header, lines)
+
+
+EXPERIMENT = Experiment(
+    "fig7",
+    "Figure 7: convergence of RNR and MCRNR",
+    run,
+    {"quick": 60, "paper": 700},
+    _jobs,
+    order=8,
+    priority=8,
+    meaning={
+        "iterations per unit": "how many iterations one unit of effort is, by game and method"
+    },
+)

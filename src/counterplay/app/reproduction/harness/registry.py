@@ -1,0 +1,84 @@
+"""Experiments by name: every module of `paper/` that sets `EXPERIMENT`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import counterplay.app.reproduction
+from counterplay.app.reproduction.harness.base import Experiment, Outcome, failure_path
+from counterplay.app.reproduction.harness.report import write_report
+from counterplay.app.reproduction.harness.side_by_side import Makers, spent
+from counterplay.app.reproduction.harness.sources import result_version
+from counterplay.app.reproduction.harness.store import Store
+from counterplay.core.base.errors import BadParameter, Interrupted, unknown
+from counterplay.core.base.progress import Tell, untold
+
+SCALES = ("quick", "paper")
+
+
+@cache
+def experiments() -> dict[str, Experiment]:
+    """By name, in the order of the report."""
+    package = counterplay.app.reproduction
+    modules = [
+        importlib.import_module(f"{package.__name__}.{one.name}")
+        for one in pkgutil.iter_modules(package.__path__)
+    ]
+    return in_order([module.EXPERIMENT for module in modules if hasattr(module, "EXPERIMENT")])
+
+
+def in_order(known: list[Experiment]) -> dict[str, Experiment]:
+    """By name, in the order that they say; the others come last."""
+    return {one.name: one for one in sorted(known, key=lambda one: (one.order, one.name))}
+
+
+def reproduce(
+    name: str,
+    scale: str = "quick",
+    folder: str | Path = "results",
+    tell: Tell = untold,
+    again: bool = False,
+    seconds: float | None = None,
+    processes: int | None = None,
+) -> Outcome:
+    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is
+    renewed.
+
+    What an earlier run left in `folder`/work, finished or stopped, is not done again, unless
+    `again`. Its pieces are made side by side by so many `processes`, as many as there are cores.
+    After `seconds` it stops, with `Interrupted`, unless it has finished; the same call goes on.
+    """
+    if name not in experiments():
+        raise unknown("experiment", name, experiments())
+    check_scale(scale)
+    makers = Makers.of(seconds, processes)
+    store, experiment = Store(folder, again), experiments()[name]
+    try:
+        making, running = makers.parts(tell)
+        if makers.make([experiment], scale, store, making):
+            raise Interrupted(None)
+        return run_and_save(experiment, scale, store, running)
+    finally:
+        write_report(Path(folder), list(experiments().values()))
+
+
+def check_scale(scale: str) -> None:
+    if scale not in SCALES:
+        raise BadParameter(f"scale must be quick or paper, not {scale!r}")
+
+
+def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
+    """The outcome, saved last of all its files."""
+    started = time.perf_counter()
+    outcome = experiment.run(scale, store, tell)
+    took = outcome.seconds or time.perf_counter() - started
+    outcome = replace(outcome, seconds=took + spent(experiment, scale, store))
+    outcome = outcome.seal(store.folder, result_version(experiment.run))
+    outcome.save(store.folder)
+    failure_path(store.folder, experiment.name).unlink(missing_ok=True)
+    return outcome

@@ -1,5 +1,0 @@
-"""Layer 6: the command line, a file per group of commands."""
-
-from counterplay.cli.commands import app, main
-
-__all__ = ["app", "main"]

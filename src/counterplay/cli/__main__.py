@@ -1,5 +1,0 @@
-"""`python -m counterplay.cli`: the command line of this very Python."""
-
-from counterplay.cli import main
-
-main()

@@ -1,0 +1,285 @@
+"""The two formats of files: JSON objects with a checksum, and arrays with a JSON header. No
+pickle.
+
+Of a file of others every size is known and allowed before anything of that size is made. An .npz
+archive has members once each, no Python objects, and no more than the caller expects. Without an
+expectation nothing may be compressed, so that a file never yields more than its own length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+
+from counterplay.core.base.disk import (
+    open_regular,
+    read_bytes,
+    write_bytes,
+    write_pieces,
+    write_text,
+)
+from counterplay.core.base.errors import BadFile
+
+__all__ = [
+    "CHECKSUM",
+    "FORMAT",
+    "parse_json",
+    "read_arrays",
+    "read_checked_json",
+    "read_header",
+    "read_json",
+    "warn_unchecked",
+    "with_checksum",
+    "write_arrays",
+    "write_bytes",
+    "write_json",
+    "write_pieces",
+    "write_text",
+]
+
+#: Version of the file formats. A file with a larger number comes from a newer Counterplay.
+FORMAT = 1
+#: The field of a JSON file that holds the checksum of all others.
+CHECKSUM = "file_checksum"
+MOST_JSON = 1 << 26  # bytes
+MOST_VALUES = 8_000_000  # in a JSON file: some hundred MB of memory
+HEADER = "header"
+MOST_MEMBERS = 100
+MOST_PACKED_HEADER = 1 << 20  # bytes, where it is compressed
+MOST_HEADER = 1 << 28  # a checkpoint keeps its measurements there
+PIECE = 1 << 20
+END = 22  # bytes of the record at the end of an archive without a comment
+LARGE_ARCHIVE = 1 << 31  # only from here on an archive needs the 64-bit record
+T = TypeVar("T")
+
+
+def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
+    """A JSON object, with its checksum as the last field. `new`: refuse to write over a file."""
+    text = json.dumps(with_checksum(data), indent=2)
+    write_pieces(path, [text.encode(), b"\n"], new)
+
+
+def with_checksum(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same object with a field that no change of another field leaves right."""
+    content = {key: value for key, value in data.items() if key != CHECKSUM}
+    return {**content, CHECKSUM: _checksum(json.loads(json.dumps(content)))}
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file without its checksum, or `BadFile`."""
+    return read_checked_json(path)[0]
+
+
+def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
+    """The same, and whether the file carries a checksum. Those of older versions do not."""
+    data = read_bytes(path, MOST_JSON)
+    try:
+        content = parse_json(data)
+        checked = _take_checksum(content) if isinstance(content, dict) else None
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: not valid JSON ({_brief(error)})") from None
+    if not isinstance(content, dict):
+        raise BadFile(f"{path}: expected a JSON object")
+    if checked is False:
+        why = f"its checksum does not fit; without {CHECKSUM!r} it is not checked"
+        raise BadFile(f"{path}: damaged, or changed by hand ({why})")
+    return content, checked is True
+
+
+def parse_json(data: bytes) -> Any:
+    """What JSON text says, or `BadFile` where it would take much memory."""
+    if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise BadFile(f"holds more than {MOST_VALUES:,} values")
+    return json.loads(data)
+
+
+def warn_unchecked(path: Path) -> None:
+    """To say when a file of an older version has been read."""
+    warnings.warn(
+        f"{path} carries no checksum, so damage to it cannot be noticed; save it again",
+        stacklevel=3,
+    )
+
+
+def _take_checksum(content: dict[str, Any]) -> bool | None:
+    """Remove the checksum from `content`; whether it fits, None where there is none."""
+    if CHECKSUM in content:
+        return bool(content.pop(CHECKSUM) == _checksum(content))
+    *others, last = content.items() or [("", None)]
+    return False if last[1] == _checksum(dict(others)) else None  # False: only its name is damaged
+
+
+def write_arrays(
+    path: Path,
+    kind: str,
+    arrays: Mapping[str, np.ndarray],
+    header: Mapping[str, Any],
+    small: bool = False,
+) -> None:
+    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file;
+    `small`: compressed."""
+    text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
+    buffer = io.BytesIO()
+    save: Any = np.savez_compressed if small else np.savez
+    packed: dict[str, Any] = {HEADER: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+    save(buffer, allow_pickle=False, **packed)
+    write_bytes(path, buffer.getvalue())
+
+
+def read_header(path: Path, kind: str) -> dict[str, Any]:
+    """The header of what `write_arrays` wrote; enough to say how large its arrays may be."""
+    return _read(path, lambda archive: _checked_header(archive, kind))
+
+
+def read_arrays(
+    path: Path, kind: str, most: int | None = None
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer.
+
+    `most`: bytes that the arrays can have together. A compressed file is read only where that is
+    known.
+    """
+
+    def both(archive: Archive) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        header = _checked_header(archive, kind)
+        return archive.arrays(most), header
+
+    return _read(path, both)
+
+
+def _read(path: Path, use: Callable[[Archive], T]) -> T:
+    with open_regular(path) as file:
+        try:
+            return use(Archive(file))
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
+        except (
+            Exception
+        ) as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
+            raise BadFile(f"{path}: damaged or not a Counterplay file ({_brief(error)})") from None
+
+
+def _checked_header(archive: Archive, kind: str) -> dict[str, Any]:
+    header = archive.header()
+    if not isinstance(header, dict) or "counterplay" not in header:
+        raise BadFile("not a Counterplay file")
+    if header["counterplay"] != kind:
+        raise BadFile(f"holds a {header['counterplay']}, expected a {kind}")
+    if header.get("arrays", archive.names) != archive.names:
+        raise BadFile("damaged (not all arrays are there)")
+    version = header.get("format")
+    if type(version) is not int or version < 1:
+        raise BadFile(f"damaged (format {version!r})")
+    if version > FORMAT:
+        raise BadFile(
+            f"written by a newer version of Counterplay (format {version}, this one reads {FORMAT})"
+        )
+    return header
+
+
+def _brief(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return lines[0][:100] if lines else type(error).__name__
+
+
+class Archive:
+    """An open .npz file whose directory has been checked. `BadFile` has no file name yet; the
+    caller adds it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.size = os.fstat(file.fileno()).st_size
+        _check_end(file, self.size)
+        self._zip = zipfile.ZipFile(file)
+        names = [info.filename for info in self._zip.infolist()]
+        if len(set(names)) < len(names):
+            raise BadFile("damaged (a member stands twice)")
+        if not all(name.endswith(".npy") for name in names):
+            raise BadFile("not a Counterplay file")
+        self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
+        if HEADER not in self._members:
+            raise BadFile("not a Counterplay file")
+
+    @property
+    def names(self) -> list[str]:
+        """The arrays, without the header."""
+        return [name for name in self._members if name != HEADER]
+
+    def header(self) -> Any:
+        info = self._members[HEADER]
+        stored = info.compress_type == zipfile.ZIP_STORED
+        if info.file_size > min(MOST_HEADER, self.size if stored else MOST_PACKED_HEADER):
+            raise BadFile(f"damaged (a header of {info.file_size / 1e6:,.0f} MB)")
+        return json.loads(self._array(info).tobytes())
+
+    def arrays(self, most: int | None) -> dict[str, np.ndarray]:
+        """All arrays. `most`: bytes that they may have together; without it, those of the file."""
+        members = {name: self._members[name] for name in self.names}
+        total = sum(info.file_size for info in members.values())
+        packed = any(info.compress_type != zipfile.ZIP_STORED for info in members.values())
+        limit = self.size if most is None else most + PIECE
+        if total > limit or (packed and most is None):
+            raise BadFile(
+                f"holds {total / 1e6:,.1f} MB of arrays where {limit / 1e6:,.1f} are the most"
+            )
+        return {name: self._array(info) for name, info in members.items()}
+
+    def _array(self, info: zipfile.ZipInfo) -> np.ndarray:
+        with self._zip.open(info) as member:
+            shape, fortran, dtype = _array_header(member)
+            count = 1
+            for length in shape:
+                count *= int(length)
+            start = member.tell()
+            if dtype.hasobject or count * dtype.itemsize != info.file_size - start:
+                raise BadFile("damaged (an array of another size than it says)")
+            flat = np.empty(count, dtype)
+            view = flat.view(np.uint8) if flat.nbytes else flat
+            at = 0
+            while piece := member.read(PIECE):  # to the end, where the checksum is looked at
+                view[at : at + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+                at += len(piece)
+            if at != flat.nbytes:
+                raise BadFile("damaged (an array that is cut off)")
+        return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _check_end(file: BinaryIO, size: int) -> None:
+    """The directory must be small before `zipfile` reads it whole."""
+    if size < END:
+        raise BadFile("not a Counterplay file")
+    file.seek(max(size - END - 20, 0))
+    tail = file.read()
+    end = tail[-END:]
+    if end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
+        raise BadFile("damaged, or not a Counterplay file (no directory at its end)")
+    directory = int.from_bytes(end[12:16], "little")
+    large = tail.startswith(b"PK\x06\x07") and size < LARGE_ARCHIVE
+    if directory > MOST_MEMBERS * 200 or large:
+        raise BadFile("damaged, or not a Counterplay file (too many members)")
+
+
+def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(member)
+    readers: dict[Any, Any] = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise BadFile(f"damaged (arrays of version {version})")
+    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = readers[version](member)
+    return found

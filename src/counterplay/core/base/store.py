@@ -1,0 +1,328 @@
+"""The one store of what takes long to make: found by a hash of all that made it, and checked before
+it is believed.
+
+A *piece* is a value (anything JSON can hold) and arrays. Its *recipe* names its settings, its seeds
+and digests of its inputs; the version of the code that makes it belongs to every piece. So another
+setting, another input or other code is another piece. A *draft* is the same for work in progress.
+
+A piece is the file `<folder>/<version of the code>/<kind>-<hash of the recipe>.piece`:
+
+    SHA-256 of the next three lines
+    kind, version of the code, recipe and format
+    the value
+    name, dtype, shape and checksum of each array
+
+and then the arrays, each aligned so that it can be mapped into memory. Nothing is compressed, so a
+file never yields more than its own length. A file that is damaged, foreign, of a newer format or
+not what its name says is made again. Files are written to a temporary name and renamed. Versions of
+older code go when there are more than `KEPT_VERSIONS`, in the cache folder `CACHED_VERSIONS`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import warnings
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from counterplay.core.base.disk import alone, open_regular, remove_abandoned, write_pieces
+from counterplay.core.base.errors import CounterplayError
+from counterplay.core.base.files import parse_json
+from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.version import code_version
+
+FORMAT = 1  # of the files
+KEPT_VERSIONS, CACHED_VERSIONS = 4, 2  # of the code
+ALIGNED = 64  # bytes: where arrays begin
+CHECKSUM_LINE = 65  # bytes
+DTYPE = re.compile(r"[<>|][biufcSU]\d{1,9}")  # of what is stored: numbers and texts
+MOST_LINE = 1 << 26  # bytes of the value, and of the list of arrays
+Recipe = Mapping[str, Any]
+T = TypeVar("T")
+
+
+def cache_root() -> Path:
+    """The user's cache folder for Counterplay: $COUNTERPLAY_CACHE, $XDG_CACHE_HOME/counterplay
+    or ~/.cache/counterplay."""
+    explicit = os.environ.get("COUNTERPLAY_CACHE")
+    if explicit:
+        return Path(explicit)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "counterplay"
+
+
+class Piece(NamedTuple):
+    """What is stored."""
+
+    value: Any
+    arrays: dict[str, np.ndarray]
+
+    def fits(self, shapes: Mapping[str, tuple[tuple[int, ...], Any]]) -> bool:
+        """Whether the arrays have these names, shapes and dtypes."""
+        return {k: (array.shape, array.dtype) for k, array in self.arrays.items()} == dict(shapes)
+
+
+class Store:
+    """The pieces in `root` that code of version `code` makes."""
+
+    def __init__(self, root: Path, code: str, versions: int = KEPT_VERSIONS) -> None:
+        self.work, self.code, self._versions = root / code, code, versions
+        self.written: set[Path] = set()
+
+    def value(self, kind: str, recipe: Recipe, make: Callable[[], Any]) -> Any:
+        """`make()`, something JSON can hold, or what was stored of it."""
+        return self.piece(kind, recipe, lambda: Piece(make(), {})).value
+
+    def arrays(
+        self, kind: str, recipe: Recipe, make: Callable[[], dict[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """The same for arrays."""
+        return self.piece(kind, recipe, lambda: Piece(None, make())).arrays
+
+    def piece(
+        self, kind: str, recipe: Recipe, make: Callable[[], Piece], stays: str | None = None
+    ) -> Piece:
+        """The piece of this recipe, made if it is not there; its draft is then over. `stays`: as in
+        "the tables stay" in memory, where the disk cannot be written; without it that is an
+        error."""
+        slot = self.slot(kind, recipe)
+        piece = slot.read() or _UNWRITTEN.get(slot.path)
+        if piece is None:
+            with alone(slot.path):  # while another process makes it, wait
+                piece = slot.read() or self._make(slot, make, stays)
+        self.draft(kind, recipe).remove()
+        return piece
+
+    def _make(self, slot: Slot, make: Callable[[], Piece], stays: str | None) -> Piece:
+        made = make()
+        piece = Piece(json.loads(json.dumps(made.value)), made.arrays)
+        if stays is None:
+            slot.write(*piece)
+        elif not write_or_warn(slot, piece, stays):
+            _UNWRITTEN[slot.path] = piece
+        return piece
+
+    def has(self, kind: str, recipe: Recipe) -> bool:
+        """Whether there is a piece of this recipe, damaged or not."""
+        path = self.slot(kind, recipe).path
+        return path.is_file() and self.believes(path)
+
+    def draft(self, kind: str, recipe: Recipe) -> Slot:
+        """Where the making of this piece stores what it has so far."""
+        return self.slot(kind, recipe, "draft")
+
+    def slot(self, kind: str, recipe: Recipe, suffix: str = "piece") -> Slot:
+        """The file of a piece or draft."""
+        about = {"kind": kind, "code": self.code, "recipe": recipe, "is": suffix, "format": FORMAT}
+        head = json.dumps(about, sort_keys=True, allow_nan=False).encode()
+        name = f"{kind}-{hashlib.sha256(head).hexdigest()[:32]}.{suffix}"
+        return Slot(self, self.work / name, head)
+
+    def believes(self, path: Path) -> bool:
+        """Whether a file may be read at all; its content is checked then."""
+        return True
+
+    def wrote(self, path: Path) -> None:
+        """A file is there now."""
+        if not self.written:
+            with suppress(OSError):  # which another process has removed meanwhile
+                _remove_old_code(self.work, self._versions)
+        self.written.add(path)
+
+
+class Slot(NamedTuple):
+    """The file of one piece or draft."""
+
+    store: Store
+    path: Path
+    head: bytes  # kind, version of the code, recipe and format
+
+    def read(self, mapped: bool = False, most: int | None = None) -> Piece | None:
+        """What is there if it is whole and of this recipe, else None. `mapped`: arrays stay on
+        disk, read-only. `most`: bytes the file may have."""
+        if not self.store.believes(self.path):
+            return None
+        try:
+            return _read(self.path, self.head, mapped, most)
+        except (OSError, ValueError, TypeError, OverflowError, RecursionError):
+            return None
+
+    def write(self, value: Any, arrays: Mapping[str, np.ndarray]) -> None:
+        """`CounterplayError` where that is not possible."""
+        flat = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        index = []
+        for name, array in arrays.items():
+            if not DTYPE.fullmatch(array.dtype.str):
+                raise TypeError(f"arrays of {array.dtype} are not stored")
+            data = _bytes(flat[name])
+            checksum = zlib.crc32(_padding(len(data)), zlib.crc32(data))
+            index.append([name, array.dtype.str, list(array.shape), checksum])
+        text = b"\n".join([self.head, json.dumps(value).encode(), json.dumps(index).encode()])
+        blank = b" " * (-(len(text) + CHECKSUM_LINE + 1) % ALIGNED)
+        pieces: list[bytes | memoryview] = [_sha256(text), text, blank, b"\n"]
+        for array in flat.values():
+            pieces += [_bytes(array), _padding(array.nbytes)]
+        write_pieces(self.path, pieces)
+        self.store.wrote(self.path)
+
+    def remove(self) -> None:
+        with suppress(OSError):
+            self.path.unlink()
+
+
+#: Pieces that could not be written.
+_UNWRITTEN: dict[Path, Piece] = {}
+
+
+class Cached(Generic[T]):
+    """One object of a module: from memory, from the cache folder, or made now and put in both.
+
+    `unpack(piece)` gives it, or None where the arrays are not what they should be; `pack` is the
+    other way. `name`: as in "the tables stay" in memory, where the disk cannot be written. The
+    version of the code is that of `modules` and what they import.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        modules: tuple[str, ...],
+        make: Callable[[Tell], T],
+        pack: Callable[[T], Piece],
+        unpack: Callable[[Piece], T | None],
+        recipe: Callable[[], Recipe] = dict,
+        mapped: bool = False,
+    ) -> None:
+        self._name, self._kind, self._modules = name, kind, modules
+        self._make, self._pack, self._unpack = make, pack, unpack
+        self._recipe, self._mapped = recipe, mapped
+        self._held: dict[Path, T] = {}
+
+    def get(self, tell: Tell = untold) -> T:
+        """From memory, from disk, or made now."""
+        slot = self.slot()
+        if slot.path not in self._held:
+            stored = self.read()
+            self._held[slot.path] = self._new(slot, tell) if stored is None else stored
+        return self._held[slot.path]
+
+    def slot(self) -> Slot:
+        """Where it is on disk."""
+        return cached_store(self._kind, *self._modules).slot(self._kind, self._recipe())
+
+    def read(self) -> T | None:
+        """What is on disk if it is whole, else None."""
+        slot = self.slot()
+        remove_abandoned(slot.path.parent)
+        piece = slot.read(self._mapped)
+        return None if piece is None else self._unpack(piece)
+
+    def write(self, made: T) -> None:
+        self.slot().write(*self._pack(made))
+
+    def size_on_disk(self) -> int:
+        """Bytes, 0 if it is not there."""
+        path = self.slot().path
+        return path.stat().st_size if path.is_file() else 0
+
+    def _new(self, slot: Slot, tell: Tell) -> T:
+        with alone(slot.path, lambda: tell(0.0, "another process is making this")):
+            stored = self.read()
+            if stored is not None:
+                return stored
+            made = self._make(tell)
+            tell(0.99, "saving")
+            if not write_or_warn(slot, self._pack(made), self._name):
+                return made
+        tell(1.0, "done")
+        stored = self.read()  # as a later process would have it: mapped, where it is large
+        return made if stored is None else stored
+
+
+def cached_store(kind: str, *modules: str) -> Store:
+    """The store of a kind in the cache folder, for what these modules make."""
+    return Store(cache_root() / "store" / kind, code_version(*modules), CACHED_VERSIONS)
+
+
+def write_or_warn(slot: Slot, piece: Piece, name: str) -> bool:
+    """Whether it could be written; where not, a warning says that it stays in memory."""
+    try:
+        slot.write(*piece)
+    except CounterplayError as error:
+        warnings.warn(f"{name} in memory: {error}", stacklevel=5)
+        return False
+    return True
+
+
+def digest(*arrays: np.ndarray) -> str:
+    """A hash of numbers that a piece is made from."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(f"{array.dtype.str} {array.shape} ".encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()[:32]
+
+
+def _read(path: Path, head: bytes, mapped: bool, most: int | None) -> Piece | None:
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
+            return None
+        checksum = file.read(CHECKSUM_LINE)
+        if file.read(len(head) + 1) != head + b"\n":
+            return None
+        value, index = (file.readline(MOST_LINE) for _ in range(2))
+        start = file.tell()
+        listed = index.rstrip(b" \n")
+        text = b"".join([head, b"\n", value, listed])
+        blank = -(len(text) + CHECKSUM_LINE + 1) % ALIGNED
+        if checksum != _sha256(text) or index != listed + b" " * blank + b"\n":
+            return None
+        data: np.ndarray = np.zeros(0, np.uint8)
+        if size > start:
+            data = np.memmap(file, np.uint8, "r", start)
+    arrays, at = {}, 0
+    for name, kind, shape, crc in parse_json(index):
+        if not DTYPE.fullmatch(kind) or min(shape, default=0) < 0:
+            return None
+        dtype = np.dtype(kind)
+        length = math.prod(shape) * dtype.itemsize
+        stop = at + length + len(_padding(length))
+        if stop > len(data) or zlib.crc32(data[at:stop].data) != crc:
+            return None
+        array = data[at : at + length].view(dtype).reshape(shape)
+        arrays[name] = array if mapped else np.array(array)
+        at = stop
+    return Piece(parse_json(value), arrays) if at == len(data) else None
+
+
+def _sha256(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode() + b"\n"
+
+
+def _padding(length: int) -> bytes:
+    return bytes(-length % ALIGNED)
+
+
+def _bytes(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _remove_old_code(newest: Path, kept: int) -> None:
+    """Remove the pieces of all but the latest versions of the code."""
+    versions = [
+        path for path in newest.parent.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name)
+    ]
+    others = sorted((p for p in versions if p != newest), key=lambda p: p.stat().st_mtime)
+    for folder in others[: max(len(others) - kept + 1, 0)]:
+        shutil.rmtree(folder, ignore_errors=True)

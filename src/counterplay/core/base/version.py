@@ -1,0 +1,112 @@
+"""Which version this is: the release, and the source files that a result depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[2]
+LIBRARIES = ("numba", "numpy", "scipy")  # that compute
+LENGTH = 16  # hex digits of a version of the code
+_IMPORT = re.compile(
+    rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+
+
+def version() -> str:
+    """The installed version of Counterplay."""
+    try:
+        return installed_version("counterplay")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def code_hash() -> str:
+    """Of every source file of the package, for those who have to have the same."""
+    return _hash_sources(sorted(PACKAGE.rglob("*.py")), PACKAGE)[:8]
+
+
+@cache
+def code_version(*modules: str) -> str:
+    """Of the code that computes something: `modules` ("counterplay.poker.cards.strength"; a package
+    stands for all of its files), whatever they import, and the libraries. `base` is left out: it
+    stores and shows, and no number comes from it."""
+    roots = [path for name in modules for path in _files_of(PACKAGE, name)]
+    files = imported_files(PACKAGE, roots)
+    base = PACKAGE / "core" / "base"
+    return hash_files([path for path in files if base not in path.parents], PACKAGE)
+
+
+def hash_files(paths: Iterable[Path], package: Path) -> str:
+    """A version of source files, and of the libraries that compute."""
+    return _hash_sources(paths, package, " ".join(map(_installed, LIBRARIES)))[:LENGTH]
+
+
+def _hash_sources(paths: Iterable[Path], package: Path, first: str = "") -> str:
+    digest = hashlib.sha256(first.encode())
+    for path in paths:
+        name = path.relative_to(package).as_posix() if package in path.parents else path.name
+        text = path.read_bytes()
+        digest.update(f"\n{name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+@cache
+def _installed(library: str) -> str:
+    return installed_version(library)
+
+
+def imported_files(
+    package: Path, roots: Iterable[Path], imports: Mapping[Path, set[Path]] | None = None
+) -> list[Path]:
+    """`roots` and all files of the package that they import, directly or not. `imports`: what
+    each file names, where that is known."""
+    waiting, files = list(roots), set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path in files:
+            continue
+        if imports is None:
+            if path.suffix == ".py" and path.is_file():
+                files.add(path)
+                waiting += named_imports(package, path.read_bytes())
+        elif path in imports:
+            files.add(path)
+            waiting += imports[path]
+    return sorted(files)
+
+
+def named_imports(package: Path, source: bytes) -> set[Path]:
+    """Files and folders of the package that a source file names in its import lines, wherever
+    these stand."""
+    places = set[Path]()
+    for module, names in _IMPORT.findall(source):
+        places |= _places(package, module.decode())
+        for name in _COMMENT.sub(b"", names).decode().strip("()").split(","):
+            places |= _places(package, f"{module.decode()}.{name.split(' as ')[0].strip()}")
+    return places
+
+
+@cache
+def _places(package: Path, name: str) -> set[Path]:
+    """Where what is imported under a name may be: a file, a folder, or in the file above."""
+    place = package.joinpath(*name.split(".")[1:])
+    return {place, place.parent, place.with_suffix(".py"), place / "__init__.py"} - {
+        package / "__init__.py"
+    }
+
+
+def _files_of(package: Path, module: str) -> list[Path]:
+    if module.partition(".")[0] != "counterplay":  # of another package, loaded already
+        file = getattr(sys.modules.get(module), "__file__", None)
+        return [Path(file)] if file else []
+    place = package.joinpath(*module.split(".")[1:])
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]

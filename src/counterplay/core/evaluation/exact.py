@@ -1,0 +1,229 @@
+"""Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as
+a tree, and for hold'em.
+
+Two players with perfect recall use a full-width form: one product and one pass, by so many
+`threads`, on a `backend`, with a `precision` (`core/parallel/full_width.py`). Any number of players
+use the tree. Rules may name another evaluator: hold'em has one of its own, with these options:
+`backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that
+sample, and `tell`, which hears the share done. A strategy is given as any kind of player
+(`core/games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in
+hold'em the name of a bot, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.evaluator import Evaluator, Payoff
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.mixture import Mixture
+from counterplay.core.forms.registry import as_game
+from counterplay.core.forms.sequence import (
+    best_reply,
+    plan_from_policy,
+    tree_gradient,
+    tree_value,
+    treeplex,
+)
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.forms.width import FullWidthForm, payoff_gradient
+from counterplay.core.games.players import players_of
+from counterplay.core.parallel.full_width import ComputeOptions, Replies
+
+_COMPUTE = tuple(field.name for field in fields(ComputeOptions))
+
+
+@dataclass(frozen=True)
+class BestResponse:
+    """`value`: what `player` gets by `strategy`, the profile in which he plays best and the
+    others as before."""
+
+    game: Game
+    player: int
+    value: float
+    strategy: Strategy | None  # None in hold'em, where it is too large
+
+
+def expected_value(game: Game | str, strategy: Any, **options: Any) -> np.ndarray:
+    """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
+    game, strategy = _checked(game, strategy)
+    return game.evaluator.value(strategy, **options)
+
+
+def best_response(game: Game | str, strategy: Any, player: int, **options: Any) -> BestResponse:
+    """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
+    recall; in hold'em he sees his cards and remembers."""
+    game, strategy = _checked(game, strategy)
+    game.check_player(player)
+    return BestResponse(game, player, *game.evaluator.best_response(strategy, player, **options))
+
+
+def exploitability(game: Game | str, strategy: Any, **options: Any) -> float:
+    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `core/solvers/measures.py` has the way by
+    play.
+
+    With more players, or a game that is not zero-sum: the sum over players of what each can gain by
+    deviating.
+    """
+    game, strategy = _checked(game, strategy)
+    return game.evaluator.exploitability(strategy, **options)
+
+
+def _checked(game: Game | str, strategy: Any) -> tuple[Game, Any]:
+    """The game, by name or not, and what can be measured of a player, where he belongs to it."""
+    game = as_game(game, strategy)
+    return game, players_of(game).measurable(strategy)
+
+
+class FormEvaluator(Evaluator):
+    """By the game's forms, as a whole."""
+
+    name = "exact"
+
+    @property
+    def immediate(self) -> bool:
+        return self.game.abilities.exact
+
+    def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
+        if options:
+            raise BadParameter(
+                f"{next(iter(options))} is for games that are walked by the board; responses in "
+                f"{self.game.name} are measured as a whole"
+            )
+        return False
+
+    def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
+        game, one = self.game, self._one(strategy, options)
+        if game.n_players == 2 and game.perfect_recall:
+            values = []
+            for player in (0, 1):
+                payoff = _gradient(game, one.probabilities, player)
+                values.append(float(payoff @ one.plan(player)))
+            return np.array(values)
+        values_by_tree = np.empty(game.n_players)
+        tree_value(game.tree, one.probabilities, np.empty(game.n_nodes), values_by_tree)
+        return values_by_tree
+
+    def best_response(
+        self, strategy: Strategy | Mixture, player: int, **options: Any
+    ) -> tuple[float, Strategy]:
+        game, one = self.game, self._one(strategy, options)
+        probabilities = one.probabilities.copy()
+        out, replies = probabilities[game.slots(player)], _replies(game, options)
+        value = _best_reply(game, one.probabilities, player, out, replies)
+        return value, Strategy(game, probabilities)
+
+    def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
+        if self.game.abilities.keyed:
+            raise BadParameter(
+                f"{self.game.name} is played without a tree, so its exploitability is only known "
+                f"from below: method='play', on the command line --method play"
+            )
+        policy = self._one(strategy, options).probabilities
+        return policy_exploitability(self.game, policy, _replies(self.game, options))
+
+    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
+        return [
+            self.best_response(one.against, one.player, **options)[0]
+            if one.by is None
+            else float(self.value(one.against.replace(one.by, one.player), **options)[one.player])
+            for one in asked
+        ]
+
+    def _one(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
+        strange = sorted(set(options) - set(_COMPUTE))
+        if strange:
+            raise BadParameter(
+                f"{strange[0]} is for games that are walked by the board; {self.game.name} is "
+                f"evaluated as a whole, with {', '.join(_COMPUTE)}"
+            )
+        return strategy.strategy() if isinstance(strategy, Mixture) else strategy
+
+
+def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
+    """Who works out best replies; kept with the game, since preparing takes a while."""
+    if not options:
+        return None
+    compute = ComputeOptions(**options)
+    compute.check()
+    if game.n_players != 2:
+        raise BadParameter(
+            f"{next(iter(compute.options))} is for two players, and {game.name} has "
+            f"{game.n_players}; leave it out"
+        )
+    if compute not in game.kept:
+        game.kept[compute] = compute.replies(game.sequence_form)
+    kept: Replies | None = game.kept[compute]
+    return kept
+
+
+def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | None = None) -> float:
+    """`exploitability` of an unchecked slot array, for solvers that measure often. `replies`: who
+    works out best replies."""
+    best = 0.0
+    for player in range(game.n_players):
+        out = np.empty(game.slots(player).stop - game.slots(player).start)
+        best += _best_reply(game, policy, player, out, replies)
+    if game.n_players == 2 and game.zero_sum:
+        return best
+    return best - float(expected_value(game, Strategy(game, policy)).sum())
+
+
+def form_exploitability(
+    form: FullWidthForm, policy: np.ndarray, replies: Replies | None = None
+) -> float:
+    """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its
+    floors. Zero at equilibrium."""
+    plexes = (form.one, form.two)
+    policies = np.split(policy, [int(form.one.first[-1])])
+    total = 0.0
+    for player, plex in enumerate(plexes):
+        if replies is not None:
+            out = np.empty(int(plex.first[-1]))
+            total += replies.best_value(player, policies[1 - player], out)
+            continue
+        payoff = _form_gradient(form, player, policies[1 - player])
+        total += best_reply(plex, payoff, np.empty(len(payoff) - 1))
+    return total
+
+
+def _form_gradient(form: FullWidthForm, player: int, policy: np.ndarray) -> np.ndarray:
+    """Payoff of each sequence of `player` against the other's `policy`, his own slots."""
+    plexes = (form.one, form.two)
+    plan = np.empty(len(policy) + 1)
+    plan_from_policy(plexes[1 - player], policy, plan)
+    payoff = np.empty(int(plexes[player].first[-1]) + 1)
+    payoff_gradient(form, player, plan, payoff)
+    return payoff
+
+
+def _best_reply(
+    game: Game, policy: np.ndarray, player: int, out: np.ndarray, replies: Replies | None = None
+) -> float:
+    """The best response value; fills `out`, the player's own slots, with a pure best response."""
+    if not game.perfect_recall:
+        raise BadParameter(
+            f"a best response needs perfect recall, and {game.name} has players who forget"
+        )
+    if replies is not None:
+        return replies.best_value(player, policy[game.slots(1 - player)], out)
+    payoff = _gradient(game, policy, player)
+    return float(best_reply(game.treeplexes[player], payoff, out))
+
+
+def _gradient(game: Game, policy: np.ndarray, player: int) -> np.ndarray:
+    """Payoff of each sequence of `player` against the others' `policy`."""
+    if game.n_players == 2:
+        return _form_gradient(game.sequence_form, player, policy[game.slots(1 - player)])
+    slots = game.slots(player)
+    payoff = np.empty(slots.stop - slots.start + 1)
+    sequence = treeplex(game.tree, player)[1]
+    tree_gradient(game.tree, policy, player, sequence, np.empty(game.n_nodes), payoff)
+    return payoff
+
+
+EVALUATOR = FormEvaluator

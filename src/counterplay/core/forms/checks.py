@@ -1,0 +1,315 @@
+"""`check`: whether rules keep what they promise. Compiled rules are run in plain Python, and
+compared with what was compiled and with the tree where there is one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadGame
+from counterplay.core.base.own import own_reason
+from counterplay.core.forms.abilities import numbered
+from counterplay.core.forms.compiled import COUNT, KNOWN, RAW, WHO, constants_of, shape_of
+from counterplay.core.forms.expand import ExpandedRules
+from counterplay.core.forms.found import EXACT_BITS
+from counterplay.core.forms.found_form import RulesForm, scratch_of, take_step
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
+from counterplay.core.kernels.jit import jit
+from counterplay.core.kernels.rng import new_state
+
+SUM = 1e-9  # how far probabilities may be from one, and payoffs from zero
+EVERY_HISTORY = 3_000  # states up to which every history is walked
+HISTORIES = 300  # that are played at random otherwise
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was looked at, and found in order."""
+
+    game: str
+    histories: int  # walked in plain Python
+    every_history: bool  # whether these are all there are
+    information_sets: int  # met on the way
+    keys: str  # how information sets are told apart
+    with_tree: bool  # whether they were compared with those of the tree
+
+    def __str__(self) -> str:
+        which = "all" if self.every_history else "drawn at random"
+        tree = "; the same as the tree in each" if self.with_tree else ""
+        return (
+            f"{self.game}: {self.histories:,} histories ({which}) with {self.information_sets:,} "
+            f"information sets are in order; keys are {self.keys}{tree}"
+        )
+
+
+def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checked:
+    """Look for mistakes in the rules of a game: probabilities, payoffs, keys that forget, actions
+    that differ at one key, states that overflow, and compiled rules that differ from the tree's.
+    `BadGame` names the first, with the history that leads there.
+
+    A small game is looked at in every history, otherwise in `histories` drawn by `seed`.
+    """
+    from counterplay.core.forms.strategy import as_game_of
+
+    game = as_game_of(game)
+    if game.compiled is None:
+        return _check_tree(game)
+    walk = RulesWalk(game.name, game.compiled)
+    every = walk.every_history(EVERY_HISTORY)
+    if not every:
+        walk.at_random(histories, seed)
+    walk.compare_compiled(game.rules_form)
+    with_tree = game.abilities.listed
+    if with_tree:
+        walk.compare_tree(game.expanded)
+    keys = "exact" if game.compiled.known_size == 1 else "hashed to 128 bits"
+    return Checked(game.name, len(walk.paths), every, len(walk.sets), keys, with_tree)
+
+
+def _check_tree(game: Game) -> Checked:
+    """A game with a tree alone: building it looked at everything but recall."""
+    if not game.abilities.listed:
+        raise BadGame(
+            f"{game.name} is neither a tree nor compiled rules; there is nothing to look at"
+        )
+    tree = game.tree
+    if not game.perfect_recall:
+        game.treeplexes  # noqa: B018 - says who forgets, and where
+    ends = int(np.count_nonzero(tree.player == TERMINAL))
+    return Checked(game.name, ends, True, tree.n_infosets, "labels", False)
+
+
+@dataclass
+class _Set:
+    """An information set: actions, and how its player came there."""
+
+    count: int
+    before: tuple[Any, int] | None  # his last information set, and what he did there
+    state: RulesState
+
+
+@dataclass
+class RulesWalk:
+    """Histories of compiled rules in plain Python."""
+
+    name: str
+    rules: CompiledRules
+    sets: dict[tuple[int, tuple[int, ...]], _Set] = field(default_factory=dict)
+    paths: list[tuple[int, ...]] = field(default_factory=list)  # of ends
+
+    def __post_init__(self) -> None:
+        shape_of(self.name, self.rules)
+        constants_of(self.name, self.rules)
+
+    def every_history(self, most: int) -> bool:
+        """Walk them all, unless there are more than so many states."""
+        waiting, seen = [(self._root(), (None,) * self.rules.n_players, 0)], 0
+        while waiting:
+            seen += 1
+            if seen > most:
+                return False
+            state, before, decisions = waiting.pop()
+            step = self._visit(state, before, decisions)
+            if step is not None:
+                count, after, decisions = step
+                waiting += [
+                    (self._after(state, action), after(action), decisions)
+                    for action in reversed(range(count))
+                ]
+        return True
+
+    def at_random(self, histories: int, seed: int) -> None:
+        """Walk so many, every action alike."""
+        rng = np.random.default_rng(seed)
+        for _ in range(histories):
+            state, before, decisions = self._root(), (None,) * self.rules.n_players, 0
+            while True:
+                step = self._visit(state, before, decisions)
+                if step is None:
+                    break
+                count, after, decisions = step
+                action = int(rng.integers(count))
+                before, state = after(action), self._after(state, action)
+
+    def _root(self) -> RulesState:
+        try:
+            return self.rules.root()
+        except Exception as error:
+            raise BadGame(f"{self.name}: start() failed: {own_reason(error)}") from error
+
+    def _after(self, state: RulesState, action: int) -> RulesState:
+        after: RulesState = self._asked(state, "apply", state.after, action)
+        return after
+
+    def _asked(self, state: RulesState, what: str, function: Any, *arguments: Any) -> Any:
+        """What a function of the rules says; where it fails, where that is."""
+        try:
+            return function(*arguments)
+        except BadGame:
+            raise
+        except Exception as error:
+            raise self._wrong(state, f"{what}() failed ({own_reason(error)})") from error
+
+    def _wrong(self, state: RulesState, what: str) -> BadGame:
+        return BadGame(f"{self.name}: {what}, {history(self.rules, state.path)}")
+
+    def _visit(self, state: RulesState, before: Any, decisions: int) -> Any:
+        """Look at a state. How many actions there are, what players remember after each, and how
+        many decisions were made; None at the end."""
+        player = self._asked(state, "player", state.player)
+        if player == TERMINAL:
+            self._end(state)
+            return None
+        count = self._asked(state, "actions", state.count)
+        if player == CHANCE:
+            self._chance(state, count)
+            return count, lambda action: before, decisions
+        if not 0 <= player < self.rules.n_players:
+            raise self._wrong(state, f"player() gave {player}")
+        if not 1 <= count <= self.rules.max_actions:
+            raise self._wrong(
+                state,
+                f"actions() gave {count}, and max_actions is {self.rules.max_actions}",
+            )
+        if decisions == self.rules.depth:
+            raise self._wrong(state, f"there are more decisions than `depth`, {decisions}")
+        known = self._asked(state, "key", state.known)
+        if len(known) == 1 and not 0 <= known[0] < 2**EXACT_BITS:
+            raise self._wrong(
+                state,
+                f"key() gave {known[0]}, which is not from 0 to 2^{EXACT_BITS}; with known_size = "
+                f"2 it has room",
+            )
+        self._set(state, (player, known), count, before[player])
+        if type(self.rules).passive is not None:
+            action = self._asked(state, "passive", state.passive_number)
+            if not 0 <= action < count:
+                raise self._wrong(state, f"passive() gave {action}, and there are {count} actions")
+
+        def after(action: int) -> Any:
+            return (*before[:player], ((player, known), action), *before[player + 1 :])
+
+        return count, after, decisions + 1
+
+    def _set(self, state: RulesState, key: Any, count: int, before: Any) -> None:
+        """Note an information set; one that was met must be as it was."""
+        met = self.sets.setdefault(key, _Set(count, before, state))
+        player, known = key
+        name = f"{self.rules.label(player, known)!r} of {numbered(player)}"
+        here, there = (history(self.rules, path) for path in (state.path, met.state.path))
+        if met.count != count:
+            raise BadGame(
+                f"{self.name}: information set {name} has {met.count} actions {there}, and {count} "
+                f"{here}"
+            )
+        if met.before != before:
+            raise BadGame(
+                f"{self.name}: the key of information set {name} forgets what he did before: it is "
+                f"the same {there}, and {here}"
+            )
+
+    def _chance(self, state: RulesState, count: int) -> None:
+        if count < 1:
+            raise self._wrong(state, f"actions() gave {count} outcomes of chance")
+        if type(self.rules).chance is None:
+            return
+        shares = self._asked(state, "chance", state.chance)
+        if min(shares) < 0 or abs(math.fsum(shares) - 1.0) > SUM:
+            raise self._wrong(
+                state,
+                f"chance() gave probabilities that are negative or sum to "
+                f"{math.fsum(shares):.9g}, not 1",
+            )
+
+    def _end(self, state: RulesState) -> None:
+        pays = self._asked(state, "payoff", state.payoffs)
+        if not all(math.isfinite(pay) for pay in pays):
+            raise self._wrong(state, f"payoff() gave {pays}, which are not all numbers")
+        if self.rules.zero_sum and abs(math.fsum(pays)) > SUM:
+            raise self._wrong(state, f"payoff() gave {pays}, which do not sum to zero")
+        self.paths.append(state.path)
+
+    def compare_compiled(self, form: RulesForm) -> None:
+        """Whether what was compiled does the same, in the histories that were walked."""
+        for path in self.paths[:HISTORIES]:
+            compiled = _play(form, path)
+            state = self._root()
+            for k, plain in enumerate(self._along(state, path)):
+                mine = (plain.words, *_facts(plain))
+                if mine != compiled[k]:
+                    raise self._wrong(
+                        plain, f"compiled rules give {compiled[k]} and plain ones {mine}"
+                    )
+
+    def compare_tree(self, expanded: ExpandedRules) -> None:
+        """Whether the tree has the same histories, in those that were walked."""
+        tree, known = expanded.tree, expanded.known
+        for path in self.paths:
+            node = 0
+            for k, state in enumerate(self._along(self._root(), path)):
+                player, row = int(tree.player[node]), int(tree.row[node])
+                low, high = tree.first_child[node : node + 2].tolist()
+                knows = tuple(known[row].tolist()) if player >= 0 else ()
+                pays = tuple(tree.payoff[row].tolist()) if player == TERMINAL else ()
+                shares = slice(*tree.chance_first[row : row + 2]) if player == CHANCE else slice(0)
+                same = (player, high - low, knows, pays) == _facts(state) and (
+                    player != CHANCE
+                    or np.allclose(tree.chance_probability[shares], state.chance(), rtol=0)
+                )
+                if not same:
+                    raise self._wrong(state, "the tree differs")
+                node = low + path[k] if k < len(path) else node
+
+    def _along(self, state: RulesState, path: tuple[int, ...]) -> Iterator[RulesState]:
+        yield state
+        for action in path:
+            state = state.after(action)
+            yield state
+
+
+def _facts(state: RulesState) -> tuple[int, int, tuple[int, ...], tuple[float, ...]]:
+    player = state.player()
+    if player == TERMINAL:
+        return player, 0, (), tuple(state.payoffs())
+    return player, state.count(), state.known() if player >= 0 else (), ()
+
+
+def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
+    """A history by the compiled rules: state, player, actions, what he knows, and payoffs."""
+    chance, rng = scratch_of(form.shape, 2), new_state(0)
+    found: list[Any] = []
+    for action in (-1, *path):
+        chance.facts[1] = 0
+        _one_step(form, chance, action, rng)
+        facts = chance.facts[1].tolist()
+        player = facts[WHO]
+        over = player == TERMINAL
+        found.append(
+            (
+                tuple(chance.states[1].tolist()),
+                player,
+                facts[COUNT],
+                tuple(facts[KNOWN:]) if player >= 0 else (),
+                tuple(chance.payoff[1].tolist()) if over else (),
+            )
+        )
+        chance.states[0] = chance.states[1]
+    return found
+
+
+@jit
+def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> None:
+    take_step(form, chance, 0, 1, action, RAW, rng)
+
+
+def quick_check(name: str, rules: CompiledRules) -> None:
+    """Some histories in plain Python before rules of somebody's own are compiled, where a number
+    out of place would write anywhere in memory."""
+    walk = RulesWalk(name, rules)
+    if not walk.every_history(EVERY_HISTORY // 10):
+        walk.at_random(HISTORIES // 10, 0)

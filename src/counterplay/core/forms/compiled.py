@@ -1,0 +1,328 @@
+"""`CompiledRules` compiled: one C function that takes a step, which kernels call by its address.
+
+Rules are known by the text of their functions and of all that these use (`rules_digest`); compiled
+code is kept on disk by that.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types as _types
+from numba.core import config as _config
+
+from counterplay.core.base.errors import BadGame
+from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
+from counterplay.core.kernels.call import plain_address
+from counterplay.core.kernels.jit import compile_rules
+from counterplay.core.kernels.rng import uniform
+
+config: Any = _config  # its settings are not declared
+njit: Any = numba.njit
+carray: Any = numba.carray  # type: ignore[attr-defined]
+types: Any = _types
+
+#: A row of `facts`: who acts, how many actions he has (or what is wrong), and what he knows.
+WHO, COUNT, KNOWN = range(3)
+PLAY, RAW, SHARE, PASSIVE = range(4)  # modes of a step
+#: So many constants are known to the compiler, which then divides by them and unrolls loops faster.
+MOST_KNOWN = 16
+MOST_ACTIONS = 10_000  # of a player at once, and decisions of a history
+MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
+BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE = range(1, 8)
+PROBLEMS = {
+    BAD_PLAYER: "player() gave no player, CHANCE or TERMINAL",
+    BAD_COUNT: "actions() gave a number that is not from 1 to max_actions",
+    BAD_PAYOFF: "payoff() gave a number that is not finite",
+    NO_END: "chance acts without end",
+    BAD_KEY: "key() gave a number below 0 or above 2^60 (give it more words: known_size = 2)",
+    TOO_LONG: "a history has more decisions than `depth`",
+    BAD_PASSIVE: "passive() gave no action",
+}
+FUNCTIONS = ("start", "player", "actions", "chance", "apply", "key", "payoff", "passive")
+OPTIONAL = ("start", "chance", "passive")
+
+
+class Shape(NamedTuple):
+    """Sizes of compiled rules."""
+
+    n_players: int
+    state: int
+    known: int
+    actions: int
+    depth: int
+
+
+def shape_of(name: str, rules: CompiledRules) -> Shape:
+    """The sizes of rules, checked."""
+    found = []
+    limits = {"n_players": 10, "state_size": 10**6, "known_size": 10**4}
+    for field in ("n_players", "state_size", "known_size", "max_actions", "depth"):
+        value, most = getattr(rules, field, None), limits.get(field, MOST_ACTIONS)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise BadGame(
+                f"{name}: `{field}` must be a whole number from 1 to {most:,}, not {value!r}"
+            )
+        found.append(value)
+    for function in FUNCTIONS:
+        written = getattr(type(rules), function, None)
+        if written is getattr(CompiledRules, function) and function not in OPTIONAL:
+            raise BadGame(f"{name}: compiled rules need a function {function}()")
+    return Shape(*found)
+
+
+def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
+    """int64[...]: at least one, so that there is something to point at."""
+    try:
+        values = np.array(rules.constants, dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadGame(f"{name}: `constants` must be whole numbers of 64 bits") from None
+    if values.ndim != 1:
+        raise BadGame(f"{name}: `constants` must be one list of whole numbers")
+    return values if len(values) else np.zeros(1, dtype=np.int64)
+
+
+def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
+    """One step of the rules from their functions, plain or compiled."""
+    start, player, actions = functions["start"], functions["player"], functions["actions"]
+    apply, key, payoff = functions["apply"], functions["key"], functions["payoff"]
+    chance, is_uniform = functions["chance"], functions["chance"] is None
+    if is_uniform:
+        chance = functions["none"]
+    passive, is_passive = functions["passive"], functions["passive"] is not None
+    if not is_passive:
+        passive = functions["never"]
+    n_players, n_known, most_actions = shape.n_players, shape.known, shape.actions
+
+    def step(
+        c: Any,
+        above: Any,
+        below: Any,
+        action: int,
+        mode: int,
+        rng: Any,
+        facts: Any,
+        known: Any,
+        pays: Any,
+    ) -> None:
+        """From the state `above` to `below` by an action, or to the first state (action < 0), and
+        (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`
+        and `known`, or `pays`. To `pays` goes in mode `SHARE` only the probability of an outcome of
+        chance, of so many as `facts` says, and in mode `PASSIVE` the action that checks or
+        calls."""
+        if mode == PASSIVE:
+            pays[0] = passive(c, above) if is_passive else -1
+            return
+        if mode == SHARE:
+            pays[0] = 1.0 / facts[COUNT] if is_uniform else chance(c, above, action)
+            return
+        for k in range(len(below)):
+            below[k] = above[k] if action >= 0 else 0
+        if action < 0:
+            start(c, below)
+        problem, draws, count = 0, 0, 0
+        pending = action
+        while True:  # one pass, and one for each draw of chance
+            if pending >= 0:
+                apply(c, below, pending)
+            who = player(c, below)
+            if who == TERMINAL:
+                break
+            count = actions(c, below)
+            if who != CHANCE or mode != PLAY:
+                break
+            draws += 1
+            if count < 1:
+                problem = BAD_COUNT
+                break
+            if draws > MOST_DRAWS:
+                problem = NO_END
+                break
+            u = uniform(rng)
+            if is_uniform:
+                pending = min(int(u * count), count - 1)
+            else:
+                total, pending = 0.0, 0
+                for outcome in range(count):
+                    share = chance(c, below, outcome)
+                    if share > 0.0:
+                        pending = outcome
+                        total += share
+                        if u < total:
+                            break
+        if problem == 0 and who >= 0:
+            if who >= n_players:
+                problem = BAD_PLAYER
+            elif count < 1 or count > most_actions:
+                problem = BAD_COUNT
+            else:
+                for k in range(n_known):
+                    known[k] = 0
+                key(c, below, known)
+        elif problem == 0 and who == TERMINAL:
+            for k in range(n_players):
+                pays[k] = 0.0
+            payoff(c, below, pays)
+            for k in range(n_players):
+                if not math.isfinite(pays[k]):
+                    problem = BAD_PAYOFF
+        elif problem == 0 and who == CHANCE and count < 1:
+            problem = BAD_COUNT
+        elif problem == 0 and who != CHANCE:
+            problem = BAD_PLAYER
+        facts[WHO] = who if problem == 0 else TERMINAL
+        facts[COUNT] = (count if who != TERMINAL else 0) if problem == 0 else problem
+
+    return step
+
+
+def _no_chance(c: Any, state: Any, action: int) -> float:
+    return 1.0
+
+
+def _never(c: Any, state: Any) -> int:
+    return -1
+
+
+def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
+    """One step in plain Python, with lists of whole numbers as Python has them."""
+    functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
+    step = _step_of({**functions, "none": _no_chance, "never": _never}, shape, uniform)
+
+    def plain(
+        c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
+    ) -> None:
+        lists = [list(map(int, row)) for row in (c, above, below)]
+        said, paid = list(map(int, facts)), pays.tolist()
+        known = said[KNOWN:]
+        step(*lists, action, mode, rng, said, known, paid)
+        below[:], facts[:KNOWN], facts[KNOWN:], pays[:] = lists[2], said[:KNOWN], known, paid
+
+    return plain
+
+
+def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool) -> Any:
+    """The same as a C function; keep it as long as its `address` is used. `fixed`: for these
+    constants alone."""
+    pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
+    functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
+    for name in FUNCTIONS:
+        written = getattr(type(rules), name)
+        functions[name] = None if written is None else pasted(written)
+    step = pasted(_step_of(functions, shape, uniform))
+    known = tuple(int(word) for word in rules.constants)
+    few = fixed and 0 < len(known) <= MOST_KNOWN
+    n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
+    n_facts = KNOWN + shape.known
+    word, real, state = (
+        types.CPointer(kind) for kind in (types.int64, types.float64, types.uint64)
+    )
+
+    number = types.int64
+
+    def call(
+        c: Any, above: Any, below: Any, action: Any, mode: Any, rng: Any, facts: Any, pays: Any
+    ) -> None:
+        step(
+            known if few else carray(c, n_constants),
+            carray(above, n_state),
+            carray(below, n_state),
+            action,
+            mode,
+            carray(rng, 4),
+            carray(facts, n_facts),
+            carray(facts, n_facts)[KNOWN:],
+            carray(pays, n_players),
+        )
+
+    taken = (word, word, word, number, number, state, word, real)
+    return compile_rules(call, types.void, taken, digest.hex())
+
+
+def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int, Any]:
+    """Where a kernel finds the step of these rules, and what must be kept for that. `fixed`: one
+    made for their parameters; else one for the same rules with any parameters, which is compiled
+    once for all of them and leaves `max_actions` to the caller."""
+    shape = shape_of(name, rules)
+    if not fixed:
+        shape = shape._replace(actions=MOST_ACTIONS)
+    if config.DISABLE_JIT:
+        return plain_address(plain_step(rules, shape)), None
+    try:
+        made = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
+    except numba.core.errors.NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None
+    return int(made.address), made
+
+
+def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
+    """Changes when the rules do, and not with their comments or layout; with their parameters
+    where these are `fixed`."""
+    digest = hashlib.blake2b(digest_size=16)
+    sizes = (rules.n_players, rules.state_size, rules.known_size)
+    constants = tuple(int(word) for word in rules.constants)
+    parameters = (rules.max_actions, rules.depth, constants) if fixed else len(constants)
+    digest.update(repr((sizes, parameters)).encode())
+    kind: Any = type(rules)
+    digest.update(_functions_digest(kind))
+    return digest.digest()
+
+
+@cache
+def _functions_digest(rules: type) -> bytes:
+    digest, seen = hashlib.blake2b(digest_size=16), set[int]()
+    for function in FUNCTIONS:
+        written = getattr(rules, function)
+        digest.update(b"-" if written is None else _written(written, seen))
+    return digest.digest()
+
+
+def _written(function: Any, seen: set[int]) -> bytes:
+    """The text of a function, of those it calls, and the constants it uses."""
+    function = getattr(function, "py_func", function)
+    if id(function) in seen:
+        return b""
+    seen.add(id(function))
+    parts = [_source(function)]
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for name in sorted(_names_in(function.__code__)):
+        value = names.get(name)
+        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
+            parts.append(_written(value, seen))
+        elif isinstance(value, np.ndarray):
+            parts.append(value.tobytes())
+        elif isinstance(value, int | float | str | bytes | tuple):
+            parts.append(f"{name}={value!r}".encode())
+    return b"|".join(parts)
+
+
+def _names_in(code: Any) -> set[str]:
+    inner = (const for const in code.co_consts if hasattr(const, "co_names"))
+    return {*code.co_names, *code.co_freevars}.union(*map(_names_in, inner))
+
+
+def _source(function: Any) -> bytes:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
+    except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
+        code = function.__code__
+        return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
+
+
+def _acts(node: ast.AST) -> bool:
+    """The function without its docstring and annotations."""
+    return isinstance(node, ast.stmt) and not (
+        isinstance(node, ast.FunctionDef)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )

@@ -1,0 +1,200 @@
+"""Kernels that make a tree of compiled rules (`expand.py`).
+
+One plays every history depth first, so that the states of one history are all it holds, and finds
+the information sets by their keys. Depth first, the nodes of a level are met in the order in which
+breadth first would meet them: a second one moves every node to its place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.compiled import COUNT, KNOWN, PASSIVE, RAW, SHARE, WHO
+from counterplay.core.forms.found import PROBLEM, ROOM_SETS, SETS, Found, find_or_add, number_in
+from counterplay.core.forms.found_form import RulesForm, Situation, key_at, take_step
+from counterplay.core.forms.tree import CHANCE, TERMINAL
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+
+#: Fields of `at`: nodes so far, the level and action of the next one, and whether all are done.
+NODES, LEVEL, ACTION, DONE = (index(k) for k in range(4))
+#: Two histories of one information set have different numbers of actions; besides `PROBLEMS`.
+UNEVEN = 100
+_WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
+_A, _B, _32 = index(0x9E3779B97F4A7C15), index(0xD1342543DE82EF95), index(32)
+_MINUS_ZERO = index(1 << 63)
+
+
+class Expansion(NamedTuple):
+    """Histories so far: n nodes in the order in which they were met, l levels, m information sets,
+    o outcomes."""
+
+    at: np.ndarray  # int64[4]
+    next: np.ndarray  # int64[l]: the next action at each level of the current history
+    actions: np.ndarray  # int64[l]: how many there are at each
+    width: np.ndarray  # int64[l]: nodes of each level
+    player: np.ndarray  # int8[n]: as in `HistoryTree`
+    row: np.ndarray  # int32[n]: information set, distribution or outcome in order of discovery
+    level: np.ndarray  # int32[m]: where an information set was met first
+    known: np.ndarray  # int64[m, k]: what its player knows
+    passive: np.ndarray  # int16[m]
+    payoff: np.ndarray  # float64[o, p]
+
+
+@jit(inline=True)
+def _numbered(table: Any, low: int, high: int, count: int) -> int:
+    return number_in(find_or_add(table, low, high, count))
+
+
+@jit(inline=True)
+def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
+    """A hash with one more number; -0.0 counts as 0.0."""
+    word = ZERO if word == _MINUS_ZERO else word
+    low = (low ^ word) * _A
+    low ^= low >> _32
+    high = (high + word) * _B + low
+    return low, high ^ (high >> _32)
+
+
+@jit(inline=True)
+def _has_room(chance: Situation, outcomes: Found, done: Expansion, most: int) -> bool:
+    return (
+        index(done.at[NODES]) < most
+        and index(done.at[LEVEL]) + ONE < index(len(done.next))
+        and chance.size[SETS] < chance.size[ROOM_SETS]
+        and outcomes.size[SETS] < outcomes.size[ROOM_SETS]
+    )
+
+
+@jit
+def play_all(
+    form: RulesForm,
+    chance: Situation,
+    bits: np.ndarray,
+    tables: tuple[Found, Found],
+    done: Expansion,
+    is_uniform: bool,
+    most: int,
+) -> None:
+    """Go on until all histories are played, there are `most` nodes, room is wanted or something is
+    wrong (`chance.size[PROBLEM]`). `bits`: `chance.payoff` as whole numbers. `tables`: of the
+    distributions of chance and of outcomes. Changes all but the form."""
+    shares, outcomes = tables
+    rng = chance.slot  # not drawn from
+    n_players, n_known = index(chance.payoff.shape[1]), index(done.known.shape[1])
+    while _has_room(chance, outcomes, done, most):
+        level, node = index(done.at[LEVEL]), index(done.at[NODES])
+        above = level - ONE if level > ZERO else ZERO
+        take_step(form, chance, above, level, done.at[ACTION], RAW, rng)
+        who, count = chance.facts[level, _WHO], index(chance.facts[level, _COUNT])
+        low, high = ZERO, ZERO
+        if who == TERMINAL:
+            if count > ZERO:
+                chance.size[PROBLEM] = count
+                return
+            for k in range(n_players):
+                low, high = _mixed(low, high, bits[level, k])
+            before = index(outcomes.size[SETS])
+            row = _numbered(outcomes, low, high, ONE)
+            if row == before:
+                for k in range(n_players):
+                    done.payoff[row, k] = chance.payoff[level, k]
+        elif who == CHANCE:
+            low = count
+            if not is_uniform:
+                for k in range(count):
+                    take_step(form, chance, level, level, np.int64(k), SHARE, rng)
+                    low, high = _mixed(low, high, bits[level, ZERO])
+            if index(shares.size[SETS]) == index(shares.size[ROOM_SETS]):
+                return
+            row = _numbered(shares, low, high, count)
+        else:
+            before = index(chance.size[SETS])
+            low, high = key_at(chance, level)
+            row = _numbered(chance, low, high, count)
+            if row == before:
+                done.level[row] = level
+                for k in range(n_known):
+                    done.known[row, k] = chance.facts[level, _KNOWN + k]
+                take_step(form, chance, level, level, 0, PASSIVE, rng)
+                done.passive[row] = np.int16(chance.payoff[level, ZERO])
+            elif index(chance.first[row + ONE]) - index(chance.first[row]) != count:
+                chance.size[PROBLEM] = UNEVEN
+            if chance.size[PROBLEM] != 0:
+                return
+        done.player[node] = who
+        done.row[node] = row
+        done.width[level] += 1
+        done.next[level] = 0
+        done.actions[level] = count
+        done.at[NODES] += 1
+        while done.next[level] == done.actions[level]:  # to the next node, deeper or back
+            if level == ZERO:
+                done.at[DONE] = 1
+                return
+            level -= ONE
+        done.at[ACTION] = done.next[level]
+        done.next[level] += 1
+        done.at[LEVEL] = level + ONE
+
+
+class Moved(NamedTuple):
+    """What the second pass fills: n nodes, l levels, m information sets, d distributions, o
+    outcomes."""
+
+    player: np.ndarray  # as in `HistoryTree`
+    first_child: np.ndarray
+    row: np.ndarray
+    place: np.ndarray  # int64[l + 1]: where the next node of each level goes
+    left: np.ndarray  # int64[l]: children to come, of the current history
+    infoset: np.ndarray  # int32[m]: the first node of each
+    chance: np.ndarray  # int32[d]
+    outcome: np.ndarray  # int32[o]
+
+
+@jit
+def move_all(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved) -> None:
+    """Put nodes in their places, level by level. `sets`, `shares`: `first` of information sets and
+    distributions. Changes `moved`."""
+    level = ZERO
+    for node in range(index(done.at[NODES])):
+        who, row = done.player[node], index(done.row[node])
+        place = index(moved.place[level])
+        moved.place[level] += 1
+        moved.player[place] = who
+        moved.row[place] = row
+        moved.first_child[place] = moved.place[level + ONE]
+        here = np.int32(place)
+        if who >= 0:
+            moved.infoset[row] = min(moved.infoset[row], here)
+            count = np.int64(sets[row + ONE]) - np.int64(sets[row])
+        elif who == CHANCE:
+            moved.chance[row] = min(moved.chance[row], here)
+            count = np.int64(shares[row + ONE]) - np.int64(shares[row])
+        else:
+            moved.outcome[row] = min(moved.outcome[row], here)
+            count = np.int64(0)
+        if count > 0:
+            moved.left[level] = count - 1
+            level += ONE
+            continue
+        while level > ZERO and moved.left[level - ONE] == 0:
+            level -= ONE
+        if level > ZERO:
+            moved.left[level - ONE] -= 1
+
+
+@jit
+def number_all(
+    player: np.ndarray, row: np.ndarray, sets: np.ndarray, shares: np.ndarray, outcomes: np.ndarray
+) -> None:
+    """Replace each number of `row` by that of its table's order."""
+    for node in range(index(len(row))):
+        old = index(row[node])
+        if player[node] >= 0:
+            row[node] = sets[old]
+        elif player[node] == CHANCE:
+            row[node] = shares[old]
+        else:
+            row[node] = outcomes[old]

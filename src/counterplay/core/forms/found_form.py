@@ -1,0 +1,332 @@
+"""`RulesForm`: compiled rules as a form for sampling kernels.
+
+A node is the number of decisions so far; the states of the current history lie in rows by that
+number, so that a kernel can go back to any of them. Information sets are found while playing
+(`found.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.access import (
+    answers,
+    ask_node,
+    ask_slots,
+    chance_buffer,
+    chance_on,
+    child,
+    drawn_by,
+    expanded_at,
+    forced_at,
+    full,
+    infoset_at,
+    passive_at,
+    player_at,
+    policy_at,
+    slots_at,
+    slots_of,
+    start,
+    start_in,
+    utility,
+)
+from counterplay.core.forms.compiled import (
+    BAD_KEY,
+    BAD_PASSIVE,
+    COUNT,
+    KNOWN,
+    PASSIVE,
+    PLAY,
+    TOO_LONG,
+    WHO,
+    Shape,
+    address_of,
+    constants_of,
+    shape_of,
+)
+from counterplay.core.forms.found import (
+    EXACT_BITS,
+    PLAYER_BITS,
+    PROBLEM,
+    ROOM_SETS,
+    ROOM_SLOTS,
+    SETS,
+    SLOTS,
+    Found,
+    find,
+    find_or_add,
+    first_in,
+    found_from,
+    new_found,
+    number_in,
+    place_of,
+)
+from counterplay.core.forms.rules import CompiledRules
+from counterplay.core.forms.tree import TERMINAL
+from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
+from counterplay.core.kernels.call import call_rules
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.policy import sample_action
+from counterplay.core.kernels.prefetch import prefetch, prefetch_at
+
+_WHO, _COUNT, _KNOWN = index(WHO), index(COUNT), index(KNOWN)
+_SHIFT, _EXACT = index(PLAYER_BITS), index(EXACT_BITS)
+_PLAYERS = index(2**PLAYER_BITS - 1)
+_31, _33 = index(31), index(33)
+_A, _B = index(0x9E3779B97F4A7C15), index(0xD1342543DE82EF95)
+_C, _D = index(0xBF58476D1CE4E5B9), index(0x94D049BB133111EB)
+
+
+class RulesForm(NamedTuple):
+    """Compiled rules: the address of their step, and their constants."""
+
+    step: int
+    constants: np.ndarray  # int64[...]
+    shape: Shape
+
+
+class Situation(NamedTuple):
+    """The scratch of a history of at most d decisions, or of several, one after the other; and
+    what was found in all of them."""
+
+    states: np.ndarray  # int64[d + 1, state]
+    facts: np.ndarray  # int64[d + 1, KNOWN + known]
+    payoff: np.ndarray  # float64[d + 1, p]: at the end of the history
+    slot: np.ndarray  # uint64[d + 1]: first slot of the information set of each node
+    places: np.ndarray  # as in `Found`
+    first: np.ndarray
+    size: np.ndarray
+
+
+class KeyedPolicy(NamedTuple):
+    """A fixed policy by key: m rows of s probabilities, and behind them uniform ones."""
+
+    places: np.ndarray  # as in `Found`
+    # float64[s + w (w + 1) / 2]: rows of 1, 2, ..., w equal shares are at the end
+    shares: np.ndarray
+    n_rows: int
+    n_shares: int  # s
+
+
+def rules_form(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[RulesForm, Any]:
+    """The form of rules, and what must be kept as long as it is used (`address_of`)."""
+    address, kept = address_of(name, rules, fixed)
+    return RulesForm(address, constants_of(name, rules), shape_of(name, rules)), kept
+
+
+def key_words(shape: Shape) -> int:
+    """Of a key: one where it is exact, two where it is a hash."""
+    return 1 if shape.known == 1 else 2
+
+
+def keyed_policy(
+    keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int
+) -> KeyedPolicy:
+    """`shares` by key, and uniform play elsewhere."""
+    found = found_from(keys, counts)
+    uniform = [np.full(n, 1.0 / n) for n in range(1, most + 1)]
+    return KeyedPolicy(found.places, np.concatenate([shares, *uniform]), len(keys), len(shares))
+
+
+@jit(inline=True)
+def key_at(chance: Situation, node: int) -> tuple[int, int]:
+    """The key of what the player to act at `node` knows."""
+    facts = chance.facts
+    player = index(facts[node, _WHO])
+    if facts.shape[1] == KNOWN + 1:
+        known = index(facts[node, _KNOWN])
+        if known >> _EXACT != ZERO:
+            chance.size[PROBLEM] = BAD_KEY
+        return (known << _SHIFT) | player, ZERO
+    low, high = player, ONE
+    for k in range(_KNOWN, index(facts.shape[1])):
+        word = index(facts[node, k])
+        low = (low ^ word) * _A
+        low = (low ^ (low >> _31)) * _C
+        high = (high + word) * _B + low
+        high = (high ^ (high >> _33)) * _D
+        low ^= high >> _31
+    return (low & ~_PLAYERS) | player, high
+
+
+def key_of(shape: Shape, player: int, known: tuple[int, ...]) -> np.ndarray:
+    """uint64[1, words]: the key of what a player knows."""
+    chance = scratch_of(shape, 1)
+    chance.facts[0] = (player, 1, *known)
+    with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
+        found = _key_of(chance)
+    return np.array([found[: key_words(shape)]], dtype=np.uint64)
+
+
+@jit
+def _key_of(chance: Situation) -> tuple[int, int]:
+    return key_at(chance, ZERO)
+
+
+@answers(chance_buffer, RulesForm)
+def _chance_buffer(form: Any) -> Any:
+    return np.empty(0, dtype=np.int64)
+
+
+@answers(chance_on, RulesForm)
+def _chance_on(form: Any, buffer: Any) -> Any:
+    return scratch_of(form.shape, form.shape.depth + 1)
+
+
+def scratch_of(shape: Shape, rows: int) -> Situation:
+    """An empty scratch for histories of so many nodes."""
+    return Situation(
+        cache_aligned(np.zeros((rows, shape.state), dtype=np.int64)),
+        cache_aligned(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
+        cache_aligned(np.zeros((rows, shape.n_players))),
+        cache_aligned(np.zeros(rows, dtype=np.uint64)),
+        *cache_aligned_fields(new_found(key_words(shape))),
+    )
+
+
+@jit(inline=True)
+def take_step(
+    form: RulesForm, chance: Situation, above: int, below: int, action: Any, mode: int, rng: Any
+) -> None:
+    """Call the rules: from row `above` of the scratch by an action to row `below`."""
+    call_rules(
+        form.step,
+        form.constants,
+        chance.states,
+        above,
+        below,
+        action,
+        mode,
+        rng,
+        chance.facts,
+        chance.payoff,
+    )
+
+
+@jit(inline=True)
+def _settled(chance: Situation, node: int) -> int:
+    """`node`, noting what is wrong with the rules there."""
+    if chance.facts[node, _WHO] < 0 and chance.facts[node, _COUNT] > 0:
+        chance.size[PROBLEM] = chance.facts[node, _COUNT]
+    return node
+
+
+@jit(inline=True)
+def _begin(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> int:
+    take_step(form, chance, node, node, -1, PLAY, rng)
+    return _settled(chance, node)
+
+
+@answers(start, RulesForm)
+def _start(form: Any, chance: Any, rng: Any) -> Any:
+    return _begin(form, chance, ZERO, rng)
+
+
+@answers(start_in, RulesForm)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    return _begin(form, chance, lane * (index(form.shape.depth) + ONE), rng)
+
+
+@answers(ask_node, RulesForm)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    if chance.facts[node, _WHO] >= 0 and chance.facts[node, _COUNT] > 1:
+        low, high = key_at(chance, node)
+        place = place_of(low, high, index(chance.places.shape[0]) - ONE)
+        prefetch(chance.places, place, ZERO)
+
+
+@answers(ask_slots, RulesForm)
+def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
+    prefetch_at(chance.first, infoset)
+
+
+@answers(child, RulesForm)
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    below = node + ONE
+    take_step(form, chance, node, below, np.int64(action), PLAY, rng)
+    last = (below + ONE) % (index(form.shape.depth) + ONE) == ZERO  # row of its history
+    if last and chance.facts[below, _WHO] >= 0:
+        chance.size[PROBLEM] = TOO_LONG
+        chance.facts[below, _WHO] = TERMINAL
+        chance.facts[below, _COUNT] = TOO_LONG
+    return _settled(chance, below)
+
+
+@answers(player_at, RulesForm)
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
+    return chance.facts[node, _WHO]
+
+
+@answers(forced_at, RulesForm)
+def _forced_at(form: Any, chance: Any, node: Any) -> Any:
+    return chance.facts[node, _COUNT] == 1
+
+
+@answers(infoset_at, RulesForm)
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
+    low, high = key_at(chance, node)
+    entry = find_or_add(chance, low, high, index(chance.facts[node, _COUNT]))
+    chance.slot[node] = first_in(entry)
+    return number_in(entry)
+
+
+@answers(slots_at, RulesForm)
+def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
+    return chance.slot[node], index(chance.facts[node, _COUNT])
+
+
+@answers(slots_of, RulesForm)
+def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
+    first = index(chance.first[infoset])
+    return first, index(chance.first[infoset + ONE]) - first
+
+
+@answers(full, RulesForm)
+def _full(form: Any, chance: Any) -> Any:
+    return (
+        chance.size[SETS] > chance.size[ROOM_SETS]
+        or chance.size[SLOTS] > chance.size[ROOM_SLOTS]
+        or chance.size[PROBLEM] != 0
+    )
+
+
+@answers(expanded_at, RulesForm)
+def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
+    return infoset
+
+
+@answers(passive_at, RulesForm)
+def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
+    take_step(form, chance, node, node, 0, PASSIVE, rng)
+    action = chance.payoff[node, ZERO]
+    if action < 0.0 or action >= chance.facts[node, _COUNT]:
+        chance.size[PROBLEM] = BAD_PASSIVE
+        return ZERO
+    return index(action)
+
+
+@answers(utility, RulesForm)
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
+    return chance.payoff[node, index(player)]
+
+
+@answers(drawn_by, RulesForm)
+def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
+    return sample_action(policy.shares, first, count, u)
+
+
+@answers(policy_at, RulesForm)
+def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
+    low, high = key_at(chance, node)
+    _, entry = find(policy.places, low, high)
+    count = index(chance.facts[node, _COUNT])
+    if entry != ZERO:
+        return number_in(entry), first_in(entry), count
+    return index(policy.n_rows), index(policy.n_shares) + (count * (count - ONE) >> ONE), count
+
+
+def found_in(chance: Situation) -> Found:
+    """What was found, of a scratch."""
+    return Found(chance.places, chance.first, chance.size)

@@ -1,0 +1,311 @@
+"""`KeyedStrategy`: a strategy of a game whose information sets were found while playing.
+
+It has a row for each of them, by key; elsewhere it plays every action alike. It can be looked up by
+what a player knows, saved, and carried over to a tree of the same game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base import files
+from counterplay.core.base.display import Columns
+from counterplay.core.base.errors import BadFile, BadGame, BadParameter, BadStrategy
+from counterplay.core.forms.abilities import numbered
+from counterplay.core.forms.found import (
+    PLAYER_BITS,
+    Found,
+    find_all,
+    found_from,
+    owners_of,
+)
+from counterplay.core.forms.found_form import KeyedPolicy, key_of, key_words, keyed_policy
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import (
+    TOLERANCE,
+    Row,
+    Strategy,
+    as_game_of,
+    check_same_game,
+)
+
+EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file's header
+ARRAYS = {"keys": np.uint64, "counts": np.int64, "probabilities": np.float64}
+
+
+class KeyedStrategy(Strategy):
+    """n information sets with a key each, uniform play elsewhere. Immutable."""
+
+    def __init__(
+        self, game: Game, keys: np.ndarray, counts: np.ndarray, probabilities: np.ndarray
+    ) -> None:
+        self.game = game
+        self.keys = _own(keys, np.uint64)  # uint64[n, words]
+        self.counts = _own(counts, np.int64)  # actions of each
+        if self.counts.ndim != 1:
+            raise BadStrategy(f"arrays that are no strategy of {game.name}")
+        self.first = first_slots(self.counts)
+        self.probabilities = _own(probabilities, np.float64)
+        self._check()
+
+    def _check(self) -> None:
+        if not self.game.abilities.keyed:
+            raise BadStrategy(f"{self.game.name} has a list of information sets, and no keys")
+        rules, shares = self.game.rules, self.probabilities
+        if (
+            self.keys.shape != (len(self.counts), key_words(self.game.form.shape))
+            or np.any(self.counts < 1)
+            or np.any(self.counts > rules.max_actions)
+            or shares.shape != (int(self.first[-1]),)
+        ):
+            raise BadStrategy(f"arrays that are no strategy of {self.game.name}")
+        if not np.all(np.isfinite(shares)) or np.any(shares < 0):
+            raise BadStrategy("a probability is negative, or no number")
+        if len(self.counts):
+            wrong = np.abs(np.add.reduceat(shares, self.first[:-1]) - 1.0) > TOLERANCE
+            if np.any(wrong):
+                i = int(np.flatnonzero(wrong)[0])
+                raise BadStrategy(f"probabilities at {self.name_of(i)} do not sum to 1")
+
+    def __repr__(self) -> str:
+        seat = "" if self.player is None else f", for player {self.player + 1}"
+        return f"Strategy({self.game.name!r}, {len(self.keys):,} information sets found{seat})"
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @classmethod
+    def _uniform(cls, game: Game) -> Strategy:
+        none = np.zeros((0, key_words(game.form.shape)), dtype=np.uint64)
+        return cls(game, none, np.zeros(0, dtype=np.int64), np.zeros(0))
+
+    @cached_property
+    def _found(self) -> Found:
+        return found_from(self.keys, self.counts)
+
+    @cached_property
+    def played(self) -> KeyedPolicy:
+        """As kernels take it."""
+        most = self.game.rules.max_actions
+        return keyed_policy(self.keys, self.counts, self.probabilities, most)
+
+    def at(self, *known: Any) -> dict[str, float]:
+        """Probabilities at one information set: by its label, or by the player (0, 1, ...) and the
+        numbers that `key` gives for what he knows."""
+        if len(known) == 1 and isinstance(known[0], str):
+            return self.row(self._by_label(known[0])).probabilities
+        shape = self.game.form.shape
+        if len(known) != 1 + shape.known or not all(
+            isinstance(word, int | np.integer) and not isinstance(word, bool) for word in known
+        ):
+            raise BadStrategy(
+                f"an information set of {self.game.name} is named by its label, or by a player "
+                f"and {shape.known} number(s) that say what he knows"
+            )
+        self.game.check_player(known[0])
+        if not all(-(2**63) <= int(word) < 2**63 for word in known[1:]):
+            raise BadStrategy("what a player knows is numbers of 64 bits")
+        key = key_of(shape, int(known[0]), tuple(int(word) for word in known[1:]))
+        number = np.empty(1, dtype=np.int64)
+        find_all(self._found.places, key, number)
+        if number[0] < 0:
+            raise BadStrategy(
+                f"{numbered(known[0])} was never met with a choice knowing "
+                f"{', '.join(map(str, known[1:]))}; every action is alike there"
+            )
+        return self.row(int(number[0])).probabilities
+
+    @cached_property
+    def _labels(self) -> dict[str, int]:
+        return {self.name_of(i): i for i in range(len(self.keys))}
+
+    def _by_label(self, label: str) -> int:
+        names = (label, *(f"{numbered(k)}: {label}" for k in range(self.game.n_players)))
+        found = [self._labels[name] for name in names if name in self._labels]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise BadStrategy(f"several players know {label!r}; write {names[1]!r}")
+        raise BadStrategy(
+            f"no information set {label!r} was met with a choice in {self.game.name}; every action "
+            f"is alike there"
+        )
+
+    def _known(self, i: int) -> tuple[int, tuple[int, ...]] | None:
+        """Player and what he knows; None where the key is a hash."""
+        if self.keys.shape[1] != 1:
+            return None
+        key = int(self.keys[i, 0])
+        return key & (2**PLAYER_BITS - 1), (key >> PLAYER_BITS,)
+
+    def name_of(self, i: int) -> str:
+        """The label of a row, its player in front."""
+        known = self._known(i)
+        player = int(owners_of(self.keys[i : i + 1])[0])
+        text = (
+            "#" + "".join(f"{int(word):016x}" for word in self.keys[i])
+            if known is None
+            else self.game.rules.label(*known)
+        )
+        return f"{numbered(player)}: {text}"
+
+    def row(self, i: int) -> Row:
+        low, high = int(self.first[i]), int(self.first[i + 1])
+        known = self._known(i)
+        names = (
+            [str(action) for action in range(high - low)]
+            if known is None
+            else self.game.rules.action_labels(*known, high - low)
+        )
+        player = int(owners_of(self.keys[i : i + 1])[0])
+        shares = dict(zip(names, self.probabilities[low:high].tolist(), strict=True))
+        return Row(player, self.name_of(i), shares)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.keys)
+
+    def columns(self) -> Columns:
+        found = Columns(player=[], infoset=[], action=[], probability=[])
+        for row in self.rows():
+            for action, share in row.probabilities.items():
+                cells = (row.player, row.infoset, action, share)
+                for name, cell in zip(found, cells, strict=True):
+                    found[name].append(cell)
+        return found
+
+    def to_openspiel(self, kind: str = "python") -> Any:
+        raise BadParameter(
+            f"{self.game.name} is played without a tree; strategy.on(game) with a tree has a "
+            f"policy of OpenSpiel"
+        )
+
+    def rows(self, player: int | None = None, like: str | None = None) -> Iterator[Row]:
+        """Rows in order of discovery: all, or those of a player, or whose label is `like` that, in
+        which * stands for anything."""
+        owners = owners_of(self.keys)
+        for i in range(len(self.keys)):
+            if player is not None and owners[i] != player:
+                continue
+            if like is None or _is_called(self.name_of(i), int(owners[i]), like):
+                yield self.row(i)
+
+    def table(self) -> list[Row]:
+        return list(self.rows())
+
+    def replace(self, other: Strategy, player: int) -> Strategy:
+        check_same_game(self.game, other)
+        self.game.check_player(player)
+        theirs = other if isinstance(other, KeyedStrategy) else keyed_from_tree(other, self.game)
+        parts = []
+        for strategy, wanted in ((self, False), (theirs, True)):
+            mine = (owners_of(strategy.keys) == player) == wanted
+            slots = np.repeat(mine, strategy.counts)
+            parts.append(
+                (strategy.keys[mine], strategy.counts[mine], strategy.probabilities[slots])
+            )
+        return KeyedStrategy(
+            self.game, *(np.concatenate(both) for both in zip(*parts, strict=True))
+        )
+
+    def plan(self, player: int) -> np.ndarray:
+        raise BadParameter(
+            f"{self.game.name} is played without a tree, so its sequences are not listed"
+        )
+
+    def mix(self, other: Strategy, weight: float) -> Strategy:
+        raise BadParameter(
+            f"{self.game.name} is played without a tree; strategies are mixed on a tree: "
+            f"strategy.on(game)"
+        )
+
+    def on(self, game: Game | str) -> Strategy:
+        """The same strategy on a tree of the same game."""
+        tree_game = as_game_of(game)
+        if tree_game.abilities.keyed:
+            check_same_game(tree_game, self)
+            return self
+        keys, tree = keys_in_tree(tree_game, self.game), tree_game.tree
+        numbers = np.empty(len(keys), dtype=np.int64)
+        find_all(self._found.places, keys, numbers)
+        width = np.diff(tree.first).astype(np.int64)
+        met = numbers >= 0
+        if np.any(self.counts[numbers[met]] != width[met]):
+            raise BadGame(f"{tree_game.name}: a strategy with other actions than the tree")
+        shares: np.ndarray = np.repeat(1.0 / width, width)  # where a key was not found
+        within = np.arange(len(shares)) - np.repeat(tree.first[:-1], width)
+        slots = np.repeat(met, width)
+        shares[slots] = self.probabilities[(np.repeat(self.first[numbers], width) + within)[slots]]
+        return Strategy(tree_game, shares).for_player(self.player)
+
+    @classmethod
+    def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
+        return keyed_from_tree(strategy, game).for_player(strategy.player)
+
+    @classmethod
+    def _read(cls, path: Path, game: Game) -> Strategy:
+        arrays, header = files.read_arrays(path, "strategy")
+        for name, kind in ARRAYS.items():
+            if name not in arrays or arrays[name].dtype != kind:
+                raise BadFile(f"{path}: damaged (no {name} in it)")
+        if header.get("fingerprint") != game.fingerprint:
+            raise BadFile(f"{path}: the rules of {game.name} changed since it was written")
+        try:
+            return cls(game, **arrays).for_player(header.get("player"))
+        except (BadStrategy, BadParameter) as error:
+            raise BadFile(f"{path}: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        header: dict[str, Any] = {
+            "game": self.game.name,
+            "fingerprint": self.game.fingerprint,
+            "keys": EXACT if self.keys.shape[1] == 1 else HASHED,
+            "information sets": len(self.keys),
+        }
+        if self.player is not None:
+            header["player"] = self.player
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        # not compressed: nobody knows how large it may be, so a file says so by its own size
+        files.write_arrays(Path(path), "strategy", arrays, header)
+
+
+def _own(array: np.ndarray, kind: type) -> np.ndarray:
+    """What nobody writes to: the array where that is so, or a copy."""
+    if array.dtype == kind and array.base is None and not array.flags.writeable:
+        return array
+    copy: np.ndarray = np.array(array, dtype=kind)
+    copy.setflags(write=False)
+    return copy
+
+
+def first_slots(counts: np.ndarray) -> np.ndarray:
+    """int64[n + 1]: where the slots of information sets with so many actions begin."""
+    first = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=first[1:])
+    return first
+
+
+def _is_called(name: str, owner: int, wanted: str) -> bool:
+    """Whether a name, with its player in front or without, is like that."""
+    short = name.removeprefix(f"{numbered(owner)}: ")
+    return wanted in (name, short) or fnmatchcase(name, wanted) or fnmatchcase(short, wanted)
+
+
+def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
+    """uint64[m, k]: the key of each information set of a tree, by the compiled rules of `game`."""
+    if tree_game.compiled is None or tree_game.compiled_digest != game.compiled_digest:
+        raise BadStrategy(f"a strategy for {game.name} cannot play {tree_game.name}")
+    return tree_game.expanded.keys
+
+
+def keyed_from_tree(strategy: Strategy, game: Game) -> KeyedStrategy:
+    """A strategy of a tree for the same game played without one."""
+    keys = keys_in_tree(strategy.game, game)
+    counts = np.diff(strategy.game.tree.first).astype(np.int64)
+    return KeyedStrategy(game, keys, counts, strategy.probabilities)

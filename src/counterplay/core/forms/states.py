@@ -1,0 +1,231 @@
+"""From `StateRules` to a `HistoryTree`: one state at a time, breadth first."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from itertools import islice
+from traceback import extract_tb
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base import machine
+from counterplay.core.base.errors import BadGame, CounterplayError, shown
+from counterplay.core.base.own import own_reason
+from counterplay.core.base.progress import Count
+from counterplay.core.forms.rules import CHANCE, TERMINAL, State, StateRules
+from counterplay.core.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets
+
+#: Peak memory while walking, per state (measured on Leduc).
+BYTES_PER_STATE = 1200
+CHECK_EVERY = 2000  # histories
+MOST_ACTIONS = 2**15 - 1
+#: A history longer than this is taken for one that never ends.
+MOST_DEPTH = 10_000
+
+
+@dataclass
+class _Walk:
+    """A breadth-first walk over states; lists grow by one entry per node or per information set."""
+
+    n_players: int
+    player: list[int] = field(default_factory=list)
+    table_row: list[int] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)  # how many
+    chance: Distributions = field(default_factory=Distributions)
+    outcomes: dict[tuple[float, ...], int] = field(default_factory=dict)
+    infosets: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    actions: list[tuple[str, ...]] = field(default_factory=list)  # per information set
+    passive: list[int] = field(default_factory=list)
+
+    known_outcomes: dict[Any, int] = field(default_factory=dict)  # payoffs as they were given
+    known_actions: list[list[Any]] = field(default_factory=list)  # per information set, as given
+
+    def visit(self, state: State) -> list[State]:
+        """Record a state; its children. What was seen before is looked up and not checked again:
+        most histories end alike, and most information sets have many."""
+        player = state.player()
+        if player == TERMINAL:
+            self._record(player, self._outcome(state), 0)
+            return []
+        actions = state.actions()
+        if not isinstance(actions, list):
+            actions = list(islice(actions, MOST_ACTIONS + 1))
+        if not 0 < len(actions) <= MOST_ACTIONS:
+            raise self._strange_number(state, len(actions))
+        if player == CHANCE:
+            self._record(player, self._distribution(state, len(actions)), len(actions))
+        elif type(player) is int or isinstance(player, int | np.integer):
+            if not 0 <= player < self.n_players:
+                raise self._strange_player(player)
+            self._record(player, self._infoset(state, player, actions), len(actions))
+        else:
+            raise self._strange_player(player)
+        return [state.child(action) for action in actions]
+
+    def _strange_number(self, state: State, n_actions: int) -> BadGame:
+        if n_actions > MOST_ACTIONS:
+            return BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
+        return BadGame(f"no actions in a state that is not terminal: {state!r}")
+
+    def _strange_player(self, player: Any) -> BadGame:
+        return BadGame(
+            f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
+        )
+
+    def _record(self, player: int, table_row: int, children: int) -> None:
+        self.player.append(player)
+        self.table_row.append(table_row)
+        self.children.append(children)
+
+    def _outcome(self, state: State) -> int:
+        given = tuple(state.payoffs())
+        try:
+            return self.known_outcomes[given]
+        except (KeyError, TypeError):
+            payoffs = tuple(float(x) for x in given)
+        if len(payoffs) != self.n_players or not all(map(math.isfinite, payoffs)):
+            raise BadGame(f"payoffs() must give {self.n_players} finite numbers, not {payoffs}")
+        found = self.outcomes.setdefault(payoffs, len(self.outcomes))
+        self.known_outcomes[payoffs] = found
+        return found
+
+    def _distribution(self, state: State, n_actions: int) -> int:
+        given = state.chance()
+        row = self.chance.row_of.get(tuple(given)) if type(given) is list else None
+        if row is not None and len(self.chance.rows[row]) == n_actions:
+            return row
+        probabilities = np.array(given, dtype=np.float64)
+        if probabilities.shape != (n_actions,):
+            raise BadGame(f"chance() must give one probability for each of {n_actions} actions")
+        if not np.all(probabilities >= 0) or abs(probabilities.sum() - 1.0) > 1e-9:
+            raise BadGame(
+                f"chance() gave probabilities that are negative or sum to "
+                f"{probabilities.sum():.9g}, not 1"
+            )
+        return self.chance.row(tuple(probabilities.tolist()), probabilities)
+
+    def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
+        key = (player, state.infoset())
+        try:
+            found = self.infosets.get(key)
+        except TypeError:
+            raise BadGame(
+                f"infoset() must give something hashable such as a string, not {key[1]!r}"
+            ) from None
+        if found is not None and self.known_actions[found] == actions:
+            return found
+        labels = tuple(str(action) for action in actions)
+        if len(set(labels)) < len(labels):
+            raise BadGame(
+                f"information set {key[1]!r} has two actions with the same label: {labels}"
+            )
+        if found is None:
+            found = self.infosets[key] = len(self.infosets)
+            self.actions.append(labels)
+            self.known_actions.append(list(actions))
+            passive = state.passive() if hasattr(state, "passive") else None
+            self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
+        elif self.actions[found] != labels:
+            raise BadGame(
+                f"information set {key[1]!r} of player {player + 1} has actions "
+                f"{self.actions[found]} and {labels}"
+            )
+        return found
+
+
+NEEDED = ("player", "actions", "child", "infoset", "chance", "payoffs")
+
+
+def _children(walk: _Walk, state: State, name: str) -> list[State]:
+    """What follows a state. A mistake in the rules is said with the state, and the method."""
+    try:
+        return walk.visit(state)
+    except BadGame as error:
+        text = str(error)
+        raise BadGame(
+            text if str(state) in text else f"{text}, in the state {shown(state)}"
+        ) from None
+    except (CounterplayError, MemoryError):
+        raise
+    except Exception as error:
+        raise BadGame(f"{name}: {_mistake(state, error)}") from error
+
+
+def _mistake(state: Any, error: Exception) -> str:
+    """Which method of a state is missing or fails, and how."""
+    missing = [method for method in NEEDED if not callable(getattr(state, method, None))]
+    if isinstance(error, AttributeError) and error.obj is state and error.name in missing:
+        return (
+            f"the state {shown(state)} has no method {error.name}(); a state needs "
+            f"{', '.join(NEEDED)}"
+        )
+    names = [step.name for step in extract_tb(error.__traceback__)]
+    method = next((name for name in names if name in NEEDED), None)
+    what = f"{method}() failed" if method else "a mistake"
+    return f"{what} in the state {shown(state)}: {own_reason(error)}"
+
+
+def _visit_all(walk: _Walk, root: State, name: str) -> None:
+    """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a
+    level too."""
+    watch, count = machine.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
+    level, seen, checked, depth = [root], 1, 0, 0
+    while level:
+        if depth > MOST_DEPTH:
+            raise BadGame(
+                f"{name} has a history that goes on after {MOST_DEPTH:,} actions; every history "
+                f"must end"
+            )
+        below: list[State] = []
+        for state in level:
+            children = _children(walk, state, name)
+            below += children
+            seen += len(children)
+            if seen - checked >= CHECK_EVERY:
+                watch.check(
+                    seen,
+                    f"{name} with more than {seen:,} histories of {depth + 1} actions and more",
+                )
+                count.say(seen)
+                checked = seen
+        level, depth = below, depth + 1
+
+
+def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
+    """Walk all states of `rules` breadth first."""
+    walk = _Walk(rules.n_players)
+    collecting = gc.isenabled()
+    gc.disable()  # all that is made stays: the collector would look through it again and again
+    try:
+        _visit_all(walk, rules.root(), name)
+    finally:
+        if collecting:
+            gc.enable()
+    if not walk.infosets:
+        raise BadGame(f"{name}: no player ever acts")
+    keys = list(walk.infosets)
+    order = sorted(
+        range(len(keys)), key=lambda i: keys[i][0]
+    )  # stable: by player, then parents first
+    new_id = np.empty(len(order), dtype=np.int32)
+    new_id[order] = np.arange(len(order), dtype=np.int32)
+    player = np.array(walk.player, dtype=np.int8)
+    table_row = np.array(walk.table_row, dtype=np.int32)
+    table_row[player >= 0] = new_id[table_row[player >= 0]]
+    tree = HistoryTree(
+        player=player,
+        first_child=offsets(walk.children) + np.int32(1),
+        row=table_row,
+        first=offsets([len(walk.actions[i]) for i in order]),
+        owner=np.array([keys[i][0] for i in order], dtype=np.int8),
+        passive=np.array([walk.passive[i] for i in order], dtype=np.int16),
+        payoff=np.array(list(walk.outcomes), dtype=np.float64),
+        **walk.chance.arrays(),
+    )
+    return tree, Labels(
+        [str(keys[i][1]) for i in order], [label for i in order for label in walk.actions[i]]
+    )

@@ -1,0 +1,365 @@
+"""`Strategy`: a probability for every action of every information set of a game."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.base import files
+from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
+from counterplay.core.base.own import check_not_own
+from counterplay.core.forms.abilities import numbered
+from counterplay.core.forms.display import StrategyShown
+from counterplay.core.forms.exchange import Exchanged
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import as_game, load
+from counterplay.core.forms.sequence import plan_from_policy
+from counterplay.core.kernels.policy import normalise
+
+#: How far a sum of probabilities may be from one.
+TOLERANCE = 1e-9
+#: Strategies with so many slots are compressed on disk.
+COMPRESSED_FROM = 100_000
+
+
+def _kind(game: Game) -> type[Strategy]:
+    """The class of a game's strategies; that of `keyed.py` is built on this one."""
+    from counterplay.core.forms.keyed import KeyedStrategy
+
+    return KeyedStrategy if game.abilities.keyed else Strategy
+
+
+def _listed(game: Game, what: str) -> None:
+    if _kind(game) is not Strategy:
+        raise BadStrategy(
+            f"{game.name} is played without a tree, so its information sets are not listed, which "
+            f"{what} needs; strategies of it come from solve"
+        )
+
+
+def as_game_of(game: Game | str) -> Game:
+    """A game as it is, or by name."""
+    if not isinstance(game, Game | str):
+        raise BadStrategy(f"a strategy is for a game, not for {game!r}")
+    return as_game(game)
+
+
+class Row(NamedTuple):
+    """One information set of a strategy, readable."""
+
+    player: int  # 0, 1, ..., as everywhere in code; as text player 1, player 2, ...
+    infoset: str
+    probabilities: dict[str, float]
+
+    def __str__(self) -> str:
+        shares = "  ".join(f"{action} {share:.3f}" for action, share in self.probabilities.items())
+        player = numbered(self.player)
+        return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
+
+
+class Strategy(Exchanged, StrategyShown):
+    """A strategy profile: behaviour of all players. Immutable.
+
+    `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:
+    the one seat it is meant for, such as that of a response whose other seat is the model; None for
+    all.
+    """
+
+    player: int | None = None
+
+    def __init__(self, game: Game, probabilities: np.ndarray) -> None:
+        self.game = game
+        self.probabilities = checked(game, probabilities)
+
+    def __repr__(self) -> str:
+        seat = "" if self.player is None else f", for player {self.player + 1}"
+        return f"Strategy({self.game.name!r}, {self.game.n_infosets} information sets{seat})"
+
+    @classmethod
+    def uniform(cls, game: Game | str) -> Strategy:
+        """Every action with the same probability."""
+        game = as_game_of(game)
+        return _kind(game)._uniform(game)
+
+    @classmethod
+    def _uniform(cls, game: Game) -> Strategy:
+        counts = np.diff(game.form.first)
+        return cls(game, np.repeat(1.0 / counts, counts))
+
+    @classmethod
+    def random(cls, game: Game | str, seed: int = 0) -> Strategy:
+        """Probabilities drawn uniformly from each simplex."""
+        game = as_game_of(game)
+        _listed(game, "a random strategy")
+        return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
+
+    @classmethod
+    def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
+        """Normalise non-negative weights per information set; uniform where they are all zero."""
+        game = as_game_of(game)
+        _listed(game, "an array of weights")
+        values = numbers(game, weights)
+        if np.any(values < 0):
+            raise BadStrategy(
+                f"negative weight {values[values < 0][0]:.6g} at {where(game, values < 0)}"
+            )
+        probabilities = np.empty(game.n_slots)
+        normalise(values, game.form.first, probabilities)
+        return cls(game, probabilities)
+
+    @classmethod
+    def from_table(cls, game: Game | str, table: Mapping[str, Mapping[str, float]]) -> Strategy:
+        """From `{information set: {action: probability}}`, labels as in `table()`. What is not
+        named is played uniformly."""
+        game = as_game_of(game)
+        _listed(game, "a table")
+        probabilities = cls.uniform(game).probabilities.copy()
+        for label, shares in table.items():
+            infoset = _infoset(game, label)
+            if not isinstance(shares, Mapping) or not all(
+                isinstance(share, int | float) for share in shares.values()
+            ):
+                raise BadStrategy(
+                    f"at {label!r} give a probability for each action, such as {{'bet': 0.3, "
+                    f"'pass': 0.7}}"
+                )
+            low, high = game.form.first[infoset], game.form.first[infoset + 1]
+            actions = game.labels.action[low:high]
+            strange = set(shares) - set(actions)
+            if strange:
+                raise BadStrategy(
+                    f"no action {sorted(strange)[0]!r} at {label!r}; there are {', '.join(actions)}"
+                )
+            probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
+        return cls(game, probabilities)
+
+    def at(self, *known: Any) -> dict[str, float]:
+        """Probabilities at one information set, by its label. In a game played without a tree
+        also by the player and the numbers that say what he knows."""
+        if len(known) != 1:
+            raise BadStrategy(f"an information set of {self.game.name} is named by its label")
+        return self.row(_infoset(self.game, known[0])).probabilities
+
+    def table(self) -> list[Row]:
+        """One readable row per information set."""
+        return [self.row(i) for i in range(self.game.n_infosets)]
+
+    def row(self, i: int) -> Row:
+        """The row of an information set, by its number."""
+        low, high = self.game.form.first[i], self.game.form.first[i + 1]
+        labels = self.game.labels
+        shares = dict(
+            zip(labels.action[low:high], self.probabilities[low:high].tolist(), strict=True)
+        )
+        return Row(int(self.game.form.owner[i]), self.game.infoset_names[i], shares)
+
+    @property
+    def played(self) -> Any:
+        """As kernels take it."""
+        return self.probabilities
+
+    def on(self, game: Game | str) -> Strategy:
+        """The same strategy for the same game played with a tree, or without one."""
+        other = as_game_of(game)
+        return _kind(other)._carried(self, other)
+
+    @classmethod
+    def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
+        """A strategy of a tree for a game of this class."""
+        check_same_game(game, strategy)
+        return strategy
+
+    def plan(self, player: int) -> np.ndarray:
+        """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
+        slots = self.game.slots(player)
+        plan = np.empty(slots.stop - slots.start + 1)
+        plan_from_policy(self.game.treeplexes[player], self.probabilities[slots], plan)
+        return plan
+
+    def replace(self, other: Strategy, player: int) -> Strategy:
+        """This profile with `player` playing as in `other`."""
+        check_same_game(self.game, other)
+        probabilities = self.probabilities.copy()
+        slots = self.game.slots(player)
+        probabilities[slots] = other.probabilities[slots]
+        return Strategy(self.game, probabilities)
+
+    def for_player(self, player: int | None) -> Strategy:
+        """The same profile, meant for one seat only; None: for all."""
+        if player is not None:
+            self.game.check_player(player)
+        meant = copy.copy(self)
+        meant.player = None if player is None else int(player)
+        return meant
+
+    def mix(self, other: Strategy, weight: float) -> Strategy:
+        """Play this strategy with probability `weight`, `other` otherwise, decided once before the
+        game.
+
+        The result is the behaviour strategy with the same realisation weights; where neither plays
+        to, it is this strategy. Needs perfect recall; `Mixture` does not.
+        """
+        check_same_game(self.game, other)
+        forgotten = getattr(self.game.rules, "forgotten", None)
+        if forgotten is not None:
+            raise BadParameter(
+                f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
+                f"forget {forgotten}; cp.Mixture(one, other, weight) can be measured"
+            )
+        if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
+            raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
+        probabilities = self.probabilities.copy()
+        for player in range(self.game.n_players):
+            slots = self.game.slots(player)
+            plan = (weight * self.plan(player) + (1.0 - weight) * other.plan(player))[1:]
+            first = self.game.treeplexes[player].first
+            total = np.add.reduceat(plan, first[:-1]) if len(plan) else plan
+            reached = np.repeat(total > 0, np.diff(first))
+            share = plan / np.repeat(np.where(total > 0, total, 1.0), np.diff(first))
+            probabilities[slots] = np.where(reached, share, probabilities[slots])
+        return Strategy(self.game, probabilities)
+
+    def save(self, path: str | Path) -> None:
+        """Write to `path` (.npz) so that a kill leaves the old file or the new one."""
+        header: dict[str, Any] = {"game": self.game.name, "fingerprint": self.game.fingerprint}
+        if self.player is not None:
+            header["player"] = self.player
+        small = self.game.n_slots >= COMPRESSED_FROM
+        files.write_arrays(
+            Path(path), "strategy", {"probabilities": self.probabilities}, header, small
+        )
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
+        """Read what `save` wrote. `game` is needed only for a game of your own."""
+        path = Path(path)
+        if os.path.isdir(path):  # unlike Path.is_dir, says no to a name that is too long
+            if not os.path.exists(path / "strategy.npz"):
+                raise BadFile(
+                    f"{path}: a folder without a strategy; that of a run has strategy.npz in it"
+                )
+            path = path / "strategy.npz"
+        name = files.read_header(path, "strategy").get("game")
+        if not isinstance(name, str):
+            raise BadFile(f"{path}: damaged (no game in it)")
+        if game is None:
+            check_not_own(name, path, "give the game: --game, in Python game=")
+            try:
+                game = load(name)
+            except CounterplayError as error:
+                raise BadFile(
+                    f"{path}: is for {name!r}, which cannot be loaded ({error}); is it your own? "
+                    f"Pass game="
+                ) from None
+        if game.name != name:
+            raise BadStrategy(f"{path}: a strategy for {name}, not for {game.name}")
+        return _kind(game)._read(path, game)
+
+    @classmethod
+    def _read(cls, path: Path, game: Game) -> Strategy:
+        arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
+        if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
+            raise BadFile(f"{path}: damaged (no probabilities in it)")
+        if header.get("fingerprint") != game.fingerprint:
+            raise BadFile(
+                f"{path}: the rules or the numbering of {game.name} changed since it was written"
+            )
+        try:
+            return cls(game, arrays["probabilities"]).for_player(header.get("player"))
+        except (BadStrategy, BadParameter) as error:
+            raise BadFile(f"{path}: {error}") from None
+
+
+def check_same_game(game: Game, strategy: Strategy) -> None:
+    """`BadStrategy` unless the strategy belongs to the game."""
+    if not isinstance(strategy, Strategy):
+        raise BadStrategy(f"expected a Strategy, not {type(strategy).__name__}")
+    if strategy.game is not game and strategy.game.fingerprint != game.fingerprint:
+        one, other = strategy.game, game
+        same = None not in (one.compiled, other.compiled) and (
+            one.compiled_digest == other.compiled_digest
+        )
+        hint = "; take strategy.on(game), which carries it over" if same else ""
+        raise BadStrategy(f"a strategy for {one.name} cannot play {other.name}{hint}")
+
+
+def check_seat(strategy: Strategy, player: int) -> None:
+    """`BadStrategy` where the strategy is meant for another seat than this player's."""
+    if strategy.player is not None and strategy.player != player:
+        raise BadStrategy(
+            f"this is a response for player {strategy.player + 1}'s seat only; player "
+            f"{player + 1} in it is the model it was "
+            "computed against"
+        )
+
+
+def seats_between(one: Strategy, other: Strategy) -> list[int]:
+    """The seats in which `one` can meet `other`; a response for one seat has only that."""
+    seats = [player for player in range(one.game.n_players) if one.player in (None, player)]
+    seats = [player for player in seats if other.player in (None, 1 - player)]
+    if not seats:
+        raise BadStrategy("both are responses for the same seat only, so they cannot meet")
+    return seats
+
+
+def _infoset(game: Game, label: str) -> int:
+    try:
+        return game.infoset_by_name[label]
+    except KeyError:
+        known = game.infoset_names
+        some = ", ".join(repr(name) for name in known[:6]) + (", ..." if len(known) > 6 else "")
+        raise BadStrategy(
+            f"no information set {label!r} in {game.name}; there are {some}"
+        ) from None
+
+
+def numbers(game: Game, given: np.ndarray) -> np.ndarray:
+    """A float64 copy with one finite number per slot, or `BadStrategy`."""
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadStrategy("a strategy is an array of numbers") from None
+    if values.shape != (game.n_slots,):
+        raise BadStrategy(
+            f"{game.name} has {game.n_slots} action slots; got an array of shape {values.shape}"
+        )
+    if not np.all(np.isfinite(values)):
+        raise BadStrategy(
+            f"{values[~np.isfinite(values)][0]} is no probability, at "
+            f"{where(game, ~np.isfinite(values))}"
+        )
+    return values
+
+
+def checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
+    """A read-only float64 copy, or `BadStrategy`."""
+    values = numbers(game, probabilities)
+    if np.any(values < 0):
+        raise BadStrategy(
+            f"negative probability {values[values < 0][0]:.6g} at {where(game, values < 0)}"
+        )
+    sums = np.add.reduceat(values, game.form.first[:-1])
+    wrong = np.abs(sums - 1.0) > TOLERANCE
+    if np.any(wrong):
+        i = int(np.flatnonzero(wrong)[0])
+        raise BadStrategy(f"probabilities at {_name(game, i)} sum to {sums[i]:.9g}, not 1")
+    values.setflags(write=False)
+    return values
+
+
+def where(game: Game, bad: np.ndarray) -> str:
+    slot = int(np.flatnonzero(bad)[0])
+    return _name(game, int(np.searchsorted(game.form.first, slot, side="right")) - 1)
+
+
+def _name(game: Game, infoset: int) -> str:
+    if game.n_infosets > 100_000:
+        return f"information set {infoset}"
+    return (
+        f"information set {game.labels.infoset[infoset]!r} of player {game.form.owner[infoset] + 1}"
+    )

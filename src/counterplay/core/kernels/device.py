@@ -1,0 +1,111 @@
+"""A CUDA device through CuPy: arrays on it, kernels from source, what was recorded once and is
+repeated, products of many matrices at once.
+
+Kernels of this project are plain: a thread reads, computes and writes, and needs no other. So tests
+without a device compile the same source for a processor (`tests/support/emulate.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+
+Kernel = Callable[..., None]  # grid, threads of a block, arguments
+
+# CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT, CUDA_R_32F, CUDA_R_16F
+_COMPUTE, _DEFAULT, _FLOAT, _HALF = 68, -1, 0, 2
+
+
+def cupy() -> Any:
+    """The library, or a sentence about what is missing."""
+    try:
+        import cupy as found
+
+        if found.cuda.runtime.getDeviceCount() < 1:
+            raise BadParameter("there is no CUDA device; use backend=cpu")
+        return found
+    except ImportError:
+        raise BadParameter(
+            "backend=cuda needs CuPy: pip install 'counterplay[gpu]', or use backend=cpu"
+        ) from None
+    except BadParameter:
+        raise
+    except Exception as error:  # whatever the driver says
+        raise BadParameter(f"no CUDA device can be used ({error}); use backend=cpu") from None
+
+
+class Device:
+    """The first device."""
+
+    def __init__(self) -> None:
+        self.cupy = cupy()
+        from cupy.cuda import cublas, device
+
+        self._cublas, self._handle = cublas, device.get_cublas_handle
+        self._one, self._zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+        self._stream = self.cupy.cuda.Stream(non_blocking=True)
+        self.stream: AbstractContextManager[Any] = self._stream
+        self._uploads = self.cupy.cuda.Stream(non_blocking=True)
+
+    def put(self, array: np.ndarray) -> Any:
+        return self.cupy.asarray(np.ascontiguousarray(array))
+
+    def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """The same for many, while the stream goes on with what it has to do. They must live until
+        that is done."""
+        with self._uploads:
+            found = [self.put(array) for array in arrays]
+        self._uploads.synchronize()
+        return found
+
+    def get(self, array: Any) -> np.ndarray:
+        found: np.ndarray = array.get()
+        return found
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.empty(shape, dtype=dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.zeros(shape, dtype=dtype)
+
+    def compile(self, source: str, exact: bool = False) -> Callable[[str], Kernel]:
+        """Kernels of a source by name. `exact`: a product and a sum are rounded one after the
+        other, as processors do it here."""
+        options = ("-std=c++14", "-fmad=false") if exact else ("-std=c++14",)
+        module = self.cupy.RawModule(code=source, options=options)
+        return cache(lambda name: module.get_function(name))
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        """What launches all kernels of `work` at once, each time it is called. `work` runs on the
+        stream, launches kernels and makes no arrays."""
+        with self._stream:
+            self._stream.begin_capture()
+            try:
+                work()
+            finally:
+                graph = self._stream.end_capture()
+        return lambda: graph.launch(self._stream)
+
+    def wait(self) -> None:
+        """Until everything is done that was begun."""
+        self._stream.synchronize()
+
+    def multiply(self, left: Any, right: Any, out: Any, begin: int = 0) -> None:
+        """out[b] = left[b] right[b] in single precision, with the columns of `left` from `begin`
+        on, as many as there are rows in `right`. Both are in halves (`halve`, `split`)."""
+        boards, rows, wide = left.shape
+        inner, columns = right.shape[1:]
+        handle = self._handle()
+        self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
+        self._cublas.gemmStridedBatchedEx(  # column by column there, so the other way round
+            handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
+            right.data.ptr, _HALF, columns, inner * columns,
+            left.data.ptr + 2 * begin, _HALF, wide, rows * wide, self._zero.ctypes.data,
+            out.data.ptr, _FLOAT, columns, rows * columns, boards, _COMPUTE, _DEFAULT,
+        )  # fmt: skip

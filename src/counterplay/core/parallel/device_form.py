@@ -1,0 +1,267 @@
+"""The sequence form on a CUDA device: the product, and passes over treeplexes stage by stage.
+
+A thread has one row, information set or slot. Rows lie in slices of `SLICE` neighbours of about
+equal length, entry by entry, so that neighbouring threads read neighbouring numbers; a row with
+more than `LONGEST` entries is cut into pieces, which are added up afterwards. Every sum is added in
+a processor's order, without fused products, so that in double precision a run gives the bits of a
+processor wherever no row is cut. Less would not do: regret matching turns a last bit into another
+strategy within a few hundred iterations.
+
+The row of the empty sequence, the one long row of a restricted game, is only needed for the value
+of the game. It stands last and is left out of iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.sequence import SequenceForm, Side
+from counterplay.core.kernels.device import Device
+from counterplay.core.parallel.partition import single_partition, stages_of
+
+PRECISIONS = {"double": np.float64, "single": np.float32}
+THREADS = 128  # of a block
+SLICE = 32  # rows side by side: the threads that a device runs as one
+LONGEST = 4_096  # entries of a piece of a row; no row of a built-in game has more
+NEW_DEVICE: Callable[[], Any] = Device
+
+SOURCE = r"""
+typedef @REAL@ real;
+
+extern "C" __global__ void product(const int rows, const long long* __restrict__ start,
+    const int* __restrict__ size, const int* __restrict__ column, const real* __restrict__ entry,
+    const int* __restrict__ where, const real* __restrict__ plan, real* __restrict__ out)
+{   // a row, or a piece of one, against a plan
+    const int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const long long at = start[r / @SLICE@] + r % @SLICE@;
+    real total = 0;
+    #pragma unroll 8
+    for (int k = 0; k < size[r]; ++k)
+        total += entry[at + (long long)k * @SLICE@] * plan[column[at + (long long)k * @SLICE@]];
+    out[where[r]] = total;
+}
+
+extern "C" __global__ void join(const int rows, const int* __restrict__ row,
+    const int* __restrict__ begin, const real* __restrict__ pieces, real* __restrict__ out)
+{   // rows that were cut: their pieces, first to last
+    const int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    real total = 0;
+    for (int k = begin[r]; k < begin[r + 1]; ++k) total += pieces[k];
+    out[row[r]] = total;
+}
+
+extern "C" __global__ void descend(const int low, const int high, const int* __restrict__ above,
+    const real* __restrict__ policy, real* __restrict__ plan)
+{   // a stage of a plan, slot by slot, parents first
+    const int slot = low + blockIdx.x * blockDim.x + threadIdx.x;
+    if (slot >= high) return;
+    const int q = above[slot];
+    plan[slot + 1] = (q == 0 ? (real)1 : plan[q]) * policy[slot];
+}
+
+__device__ inline real collect(const int* below, const int* after, const real* value, const int q,
+    real total)
+{   // and the values of the information sets after a sequence, last first
+    for (int j = below[q]; j < below[q + 1]; ++j) total += value[after[j]];
+    return total;
+}
+
+extern "C" __global__ void choose(const int low, const int high, const int* __restrict__ first,
+    const int* __restrict__ below, const int* __restrict__ after, const int bound,
+    const real* __restrict__ floor_, real* __restrict__ payoff, real* __restrict__ value,
+    real* __restrict__ policy)
+{   // a stage of a best reply, information set by information set, children first
+    const int i = low + blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= high) return;
+    int best = first[i];
+    real free_ = 1, sum = 0;
+    for (int slot = first[i]; slot < first[i + 1]; ++slot) {
+        payoff[slot + 1] = collect(below, after, value, slot + 1, payoff[slot + 1]);
+        policy[slot] = bound ? floor_[slot] : 0;
+        if (bound) {
+            free_ -= floor_[slot];
+            sum += floor_[slot] * payoff[slot + 1];
+        }
+        if (payoff[slot + 1] > payoff[best + 1]) best = slot;
+    }
+    free_ = free_ > 0 ? free_ : 0;
+    policy[best] += free_;
+    value[i] = sum + free_ * payoff[best + 1];
+}
+
+extern "C" __global__ void crown(const int* __restrict__ below, const int* __restrict__ after,
+    const real* __restrict__ value, real* __restrict__ payoff)
+{   // the value of the game
+    payoff[0] = collect(below, after, value, 0, payoff[0]);
+}
+"""
+
+
+class DeviceSide(NamedTuple):
+    """A `Side` on a device: m information sets, s slots, r rows or pieces of them."""
+
+    rows: int
+    rows_below: int  # without the empty sequence's, which stand last
+    start: Any  # int64[r / SLICE]: the first entry of a slice
+    size: Any  # int32[r]
+    column: Any  # int32[entries, with those that fill slices]
+    entry: Any  # real[the same]
+    where: Any  # int32[r]: the sequence; of a piece its place behind all sequences
+    cut: int  # rows that were cut
+    cut_row: Any  # int32[cut]
+    cut_begin: Any  # int32[cut + 1]: their pieces, places in `payoff`
+    above: Any  # int32[s]: the sequence that leads to the slot
+    first: Any  # int32[m + 1]
+    below: Any  # as in `Partition`
+    after: Any
+    floor: Any  # real[s], or one number
+    bound: bool
+    stages: list[tuple[int, int]]  # information sets
+    slots: list[tuple[int, int]]  # the same in slots
+    n_sequences: int
+    room: int  # of an array of payoffs: sequences and pieces
+
+
+def put_side(device: Any, side: Side, real: Any) -> DeviceSide:
+    """A side's arrays on the device."""
+    pieces = _Pieces(side)
+    order, bounds = single_partition(side), stages_of(side)
+    stages = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    bound, put = len(side.floor) > 0, device.put
+    column, entry = pieces.entries(side, real)
+    return DeviceSide(
+        rows=len(pieces.size),
+        rows_below=len(pieces.size) - pieces.of_empty,
+        start=put(pieces.start),
+        size=put(pieces.size),
+        column=put(column),
+        entry=put(entry),
+        where=put(pieces.where),
+        cut=len(pieces.cut_row),
+        cut_row=put(pieces.cut_row),
+        cut_begin=put(pieces.cut_begin),
+        above=put(np.repeat(side.parent, np.diff(side.first)).astype(np.int32)),
+        first=put(side.first),
+        below=put(order.below),
+        after=put(order.after),
+        floor=put((side.floor if bound else np.zeros(1)).astype(real)),
+        bound=bound,
+        stages=stages,
+        slots=[(int(side.first[low]), int(side.first[high])) for low, high in stages],
+        n_sequences=side.n_sequences,
+        room=side.n_sequences + pieces.n_pieces,
+    )
+
+
+class _Pieces:
+    """Rows cut into pieces of at most `LONGEST` entries, in slices of about equal length."""
+
+    def __init__(self, side: Side) -> None:
+        length = np.diff(side.row)
+        count = np.maximum(-(-length // LONGEST), 1)  # an empty row gives 0
+        row = np.repeat(np.arange(len(length)), count)  # of each piece
+        number = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        size = np.minimum(length[row] - number * LONGEST, LONGEST)
+        begin = side.row[row] + number * LONGEST
+        cut = count[row] > 1
+        where = np.where(cut, len(length) + np.cumsum(cut) - 1, row)
+        self.n_pieces = int(cut.sum())
+        self.cut_row = np.flatnonzero(count > 1).astype(np.int32)
+        ends = np.cumsum(count[self.cut_row])
+        self.cut_begin = (len(length) + np.concatenate([[0], ends])).astype(np.int32)
+        self.of_empty = int(count[0])
+        order = np.lexsort((-size, row == 0))  # longest first, those of the empty sequence last
+        self.size, self.where = size[order].astype(np.int32), where[order].astype(np.int32)
+        self._begin = begin[order]
+        slices = np.arange(0, len(size), SLICE)
+        widest = np.maximum.reduceat(self.size, slices).astype(np.int64) * SLICE
+        self.start = np.concatenate([[0], np.cumsum(widest)])[:-1].astype(np.int64)
+        self._room = int(widest.sum())
+
+    def entries(self, side: Side, real: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Columns and values where the kernels look for them."""
+        column = np.zeros(max(self._room, 1), dtype=np.int32)
+        value = np.zeros(max(self._room, 1), dtype=real)
+        rows = np.arange(len(self.size))
+        at = self.start[rows // SLICE] + rows % SLICE
+        left = np.flatnonzero(self.size)
+        k = 0
+        while len(left):  # all rows that are longer than k
+            column[at[left] + k * SLICE] = side.column[self._begin[left] + k]
+            value[at[left] + k * SLICE] = side.value[self._begin[left] + k]
+            k += 1
+            left = left[self.size[left] > k]
+        return column, value
+
+
+class DeviceForm:
+    """Both sides on a device, and what is asked of them."""
+
+    def __init__(self, form: SequenceForm, precision: str = "double", more: str = "") -> None:
+        """`more`: source of further kernels."""
+        self.device = NEW_DEVICE()
+        self.real = PRECISIONS[precision]
+        source = (SOURCE + more).replace("@SLICE@", str(SLICE))
+        name = "double" if precision == "double" else "float"
+        self.kernel = self.device.compile(source.replace("@REAL@", name), exact=True)
+        with self.device.stream:
+            self.sides = tuple(put_side(self.device, side, self.real) for side in form)
+        self._infosets = [len(side.parent) for side in form]
+
+    def launch(self, name: str, n: int, *arguments: Any) -> None:
+        """A kernel with n threads at least."""
+        if n > 0:
+            self.kernel(name)((-(-n // THREADS),), (THREADS,), arguments)
+
+    def empty(self, n: int) -> Any:
+        return self.device.zeros((max(n, 1),), self.real)
+
+    def payoffs(self, player: int, plan: Any, out: Any, empty: bool = False) -> None:
+        """Fill `out` with the payoff of each sequence of `player` against a plan; of the `empty`
+        one where asked for."""
+        side = self.sides[player]
+        rows = side.rows if empty else side.rows_below
+        self.launch(
+            "product", rows, np.int32(rows), side.start, side.size, side.column,
+            side.entry, side.where, plan, out,
+        )  # fmt: skip
+        self.launch("join", side.cut, np.int32(side.cut), side.cut_row, side.cut_begin, out, out)
+
+    def plan(self, player: int, policy: Any, out: Any) -> None:
+        """Fill `out` with the plan of a policy."""
+        side = self.sides[player]
+        for low, high in side.slots:
+            self.launch(
+                "descend", high - low, np.int32(low), np.int32(high), side.above, policy, out
+            )
+
+    def put(self, array: np.ndarray) -> Any:
+        return self.device.put(array.astype(self.real))
+
+    def get(self, array: Any) -> np.ndarray:
+        fetched: np.ndarray = self.device.get(array).astype(np.float64)
+        return fetched
+
+    def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
+        """The value of `player`'s best reply to the other's `policy`; `out`: that reply."""
+        side, other = self.sides[player], self.sides[1 - player]
+        with self.device.stream:
+            plan = self.empty(other.n_sequences)
+            self.plan(1 - player, self.put(policy), plan)
+            payoff, reply = self.empty(side.room), self.empty(len(out))
+            plan[0:1] = 1
+            self.payoffs(player, plan, payoff, empty=True)
+            value = self.empty(self._infosets[player])
+            for low, high in reversed(side.stages):
+                self.launch(
+                    "choose", high - low, np.int32(low), np.int32(high), side.first, side.below,
+                    side.after, np.int32(side.bound), side.floor, payoff, value, reply,
+                )  # fmt: skip
+            self.kernel("crown")((1,), (1,), (side.below, side.after, value, payoff))
+            out[:] = self.get(reply)
+            return float(self.get(payoff[0:1])[0])

@@ -1,0 +1,390 @@
+"""Worker pools: who plays the iterations of a sampling algorithm, one thread or several that
+synchronise.
+
+Each of T threads has its own copy of the tables and its own random numbers, and plays every T-th
+iteration. Between two synchronisations each of its samples counts T times, as if the other threads
+results the same; at a synchronisation all go on from the mean of the copies, in which every sample
+counts once. So a thread reacts to its own mistakes as fast as all of them together would. (If
+samples counted once while playing, T threads would correct the same regret T times before they
+knew of each other.)
+
+Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
+however a run is cut. Up to `WARM_UP` visits per information set the first thread plays by itself:
+from so little the others would only repeat its mistakes. Then synchronisations become rarer: after
+3% of all iterations so far, until that is `VISITS` visits per information set by every thread, and
+again from there on when 0.5% of all iterations is more. (With 10% external sampling learns less,
+because early samples weigh on the average for long; MCTS and public chance sampling do not mind.)
+A game with few information sets for its threads is refused: its threads would all find the same.
+
+At a synchronisation each thread computes a part of the mean, which all copy. So it writes to no
+table but its own, and the numbers it goes on with are in its own cache.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, fields
+from threading import BrokenBarrierError
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.kernels.jit import index, jit
+from counterplay.core.parallel.barrier import MOST_THREADS, ThreadBarrier
+
+INFOSETS = 150  # a game with so many times T² information sets takes T threads
+LEAST = 4  # iterations of each thread between two synchronisations
+WARM_UP = 8.0  # visits of an information set before the first synchronisation
+MOST_WARM_UP = 1_000_000  # nodes, where information sets are discovered while playing
+VISITS = 16.0  # by every thread between two synchronisations, which then take little of the time
+EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `VISITS`, at least after
+TOLERANT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
+POOL_OPTIONS = ("pool", "workers", "sync_interval")  # of remote workers (`remote_pool.py`)
+RAREST = 0.5  # the most of `EARLY`, where information sets are discovered while playing
+BLOCK = 256  # entries that are merged at once
+
+
+@dataclass(eq=False)
+class Worker:
+    """The state of one thread. Tables and `chance` are replaced by larger ones where information
+    sets are discovered while playing."""
+
+    tables: Any
+    buffer: np.ndarray  # the memory of `chance`, for files
+    chance: Any  # what was dealt: the workspace of a form
+    workspace: Any  # of the kernel
+    rng: np.ndarray
+
+    def __iter__(self) -> Iterator[Any]:
+        return (getattr(self, field.name) for field in fields(self))
+
+
+class TablesFull(Exception):
+    """A worker stopped early because its tables cannot grow."""
+
+    def __init__(self, played: int, nodes: int) -> None:
+        super().__init__()
+        self.played, self.nodes = played, nodes
+
+
+class PoolProgress(NamedTuple):
+    """What a pool played in one call."""
+
+    iterations: int
+    nodes: int
+    tables_full: bool = False  # whether it stopped early
+
+
+class Algorithm(Protocol):
+    """What a pool asks of an algorithm."""
+
+    game: Game
+    early: ClassVar[float]  # of all iterations so far, at most, between two early synchronisations
+
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
+        """Play n iterations numbered done + 1, done + 1 + stride, ..., every sample counting
+        `scale` times; the nodes touched. `TablesFull` where tables cannot grow."""
+
+    def new_mean(self) -> Any:
+        """Tables for the mean of all copies."""
+
+    def infosets(self) -> int:
+        """The information sets of the game, or those discovered so far."""
+
+    def align(self) -> bool:
+        """Before a synchronisation: give discovered information sets one numbering in all copies;
+        False where memory does not allow it."""
+
+    def merge(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
+        """Write the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts of the
+        tables."""
+
+    def load_merged(self, mean: Any, tables: Any) -> None:
+        """Write the mean to the tables of a worker."""
+
+    def broadcast(self, workers: list[Worker]) -> None:
+        """Copy what the first worker has learnt to all others."""
+
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """The arrays that a file has of a worker's tables."""
+
+
+class WorkerPool(ABC):
+    """Workers that play iterations. All its state is in `arrays()` and in the workers."""
+
+    def __init__(self, workers: list[Worker]) -> None:
+        self.workers = workers
+
+    @abstractmethod
+    def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
+        """Play iterations done + 1 .. done + n."""
+
+    @property
+    def playing(self) -> list[Worker]:
+        """The workers that have played."""
+        return self.workers
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The state of the pool besides its workers: when it synchronises next."""
+        return {}
+
+    def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
+        """All arrays that a file has, not copies."""
+        self.fetch()
+        arrays: dict[str, np.ndarray] = {}
+        for k, worker in enumerate(self.workers):
+            suffix = "" if k == 0 else f".{k}"  # the arrays of the first have no number
+            arrays |= {f"{name}{suffix}": array for name, array in algorithm.saved(worker).items()}
+            if k > 0:
+                arrays[f"rng.{k}"] = worker.rng
+            if len(worker.buffer):  # the deck as the last hand left it
+                arrays[f"hand.{k}"] = worker.buffer
+        return arrays | self.arrays()
+
+    def resize(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Before arrays of `tables` are restored: make those of varying size fit."""
+        return
+
+    def settle(self) -> None:
+        """Synchronise, so that the workers' tables have all that was learnt and can be changed."""
+        self.fetch()
+
+    def change_form(self, form: Any) -> None:
+        """From now on another form is played."""
+        return
+
+    def fetch(self) -> None:
+        """Bring what was learnt to the workers' tables, where it is stored elsewhere."""
+        return
+
+    def changed(self) -> None:
+        """The workers' tables were written to from outside."""
+        return
+
+
+class SingleThread(WorkerPool):
+    """One thread."""
+
+    def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
+        try:
+            return PoolProgress(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
+        except TablesFull as full:
+            return PoolProgress(full.played, full.nodes, True)
+
+
+class ThreadPool(WorkerPool):
+    """Several threads, each of which merges one part of the tables."""
+
+    def __init__(self, workers: list[Worker], game: Game) -> None:
+        super().__init__(workers)
+        self._discovers = game.abilities.keyed
+        self._executor = ThreadPoolExecutor(len(workers))
+        self._after_playing = ThreadBarrier(len(workers), self._align)
+        self._after_merging = ThreadBarrier(len(workers), self._schedule)
+        # the iteration of the next synchronisation; whether the first thread still plays by itself
+        self._sync = np.array([LEAST * len(workers), 1])
+        self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
+        self._mean: Any = None  # of all copies, made when first used
+        # iterations that each thread could not play because its tables were full
+        self._owed = np.zeros(len(workers), dtype=np.int64)
+        self._blocked = False  # whether a synchronisation is impossible, for the same reason
+        self._algorithm: Algorithm
+
+    @property
+    def playing(self) -> list[Worker]:
+        return self.workers[:1] if self._sync[1] else self.workers
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        arrays = {"sync": self._sync, "nodes": self._nodes}
+        return arrays | ({"owed": self._owed} if self._owed.any() else {})
+
+    def resize(self, saved: Mapping[str, np.ndarray]) -> None:
+        if "owed" in saved:
+            self._owed[:] = saved["owed"]
+
+    def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
+        threads = range(len(self.workers))
+        self._algorithm, self._blocked = algorithm, False
+        if n == 0 and self._owed.any():  # nothing is asked for
+            return PoolProgress(0, 0)
+        jobs = [self._executor.submit(self._work, algorithm, k, done, done + n) for k in threads]
+        wait(jobs)  # all of them, whatever happens to one
+        results = _results(jobs)
+        full = self._blocked or bool(self._owed.any())
+        return PoolProgress(results[0][1] - done, sum(nodes for nodes, _ in results), full)
+
+    def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> tuple[int, int]:
+        """Thread k's share of the iterations up to `end`: the nodes touched, and how far it is."""
+        touched = 0
+        try:
+            if self._owed[k]:
+                touched += self._play_owed(algorithm, k, done)
+            while True:
+                until = min(end, int(self._sync[0]))
+                single = bool(self._sync[1])
+                if not self._owed[k]:
+                    touched += self._share(algorithm, k, done, until, single)
+                done = until
+                if done == self._sync[0]:
+                    self._after_playing.wait(k)
+                    if self._blocked:
+                        return touched, done
+                    worker = self.workers[k]
+                    if not single:
+                        copies = tuple(other.tables for other in self.workers)
+                        algorithm.merge(copies, self._mean, k)
+                    elif k == 0 and self._warmed_up():
+                        algorithm.broadcast(self.workers)
+                    self._after_merging.wait(k)
+                    if not single:
+                        algorithm.load_merged(self._mean, worker.tables)
+                if done == end:
+                    return touched, done
+        except BaseException:
+            self._after_playing.abort()
+            self._after_merging.abort()
+            raise
+
+    def _share(self, algorithm: Algorithm, k: int, done: int, until: int, single: bool) -> int:
+        """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to
+        the first."""
+        threads = len(self.workers)
+        if single:
+            return self._play(algorithm, k, done + 1, until - done, 1) if k == 0 else 0
+        first = done + 1 + (k - done - 1) % threads
+        count = max(0, (until - first) // threads + 1)
+        return self._play(algorithm, k, first, count, threads)
+
+    def _play_owed(self, algorithm: Algorithm, k: int, done: int) -> int:
+        """Play what thread k owes: the last of its iterations up to `done`."""
+        stride, count = 1 if self._sync[1] else len(self.workers), int(self._owed[k])
+        last = done - (done - k) % stride
+        return self._play(algorithm, k, last - (count - 1) * stride, count, stride)
+
+    def _play(self, algorithm: Algorithm, k: int, first: int, count: int, stride: int) -> int:
+        """Play iterations first, first + stride, ...; the nodes touched. Those that cannot be
+        played are owed."""
+        try:
+            nodes = algorithm.play(self.workers[k], first - 1, count, stride, float(stride))
+            self._owed[k] = 0
+        except TablesFull as full:
+            nodes = full.nodes
+            self._owed[k] = count - full.played
+        self._nodes[k] += nodes
+        return nodes
+
+    def _align(self) -> None:
+        """All threads have played: give their tables one numbering, and make room for the mean."""
+        single = bool(self._sync[1])
+        self._blocked = bool(self._owed.any()) or (not single and not self._algorithm.align())
+        if not single and not self._blocked and (self._mean is None or self._discovers):
+            self._mean = self._algorithm.new_mean()
+
+    def _visits(self) -> float:
+        """Visits per information set so far."""
+        return int(self._nodes.sum()) / self._algorithm.infosets()
+
+    def _warmed_up(self) -> bool:
+        """Whether the first thread has played enough by itself."""
+        return warmed_up(self._algorithm, int(self._nodes.sum()))
+
+    def _early(self, visits: float) -> float:
+        """The largest part of all iterations so far between two early synchronisations. Where
+        information sets are discovered while playing, each thread then visits about as many as
+        there are, which is the cost of a synchronisation."""
+        early = self._algorithm.early
+        if self._discovers:
+            early = max(early, min(len(self.workers) / visits, RAREST))
+        return early
+
+    def _schedule(self) -> None:
+        """Set the next synchronisation."""
+        done, single = self._sync.tolist()
+        visits = max(self._visits(), 1e-9)
+        self._sync[1] = single and not self._warmed_up()
+        between = WARM_UP - visits if self._sync[1] else VISITS * len(self.workers)
+        whole = between * done / visits
+        most = done if self._sync[1] else self._early(visits) * done
+        batch = max(min(whole, most), LATE * done)
+        self._sync[0] = done + max(LEAST * len(self.workers), int(batch))
+
+
+def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
+    """Whether one thread that touched so many nodes has played enough by itself; in a game whose
+    information sets hardly ever come again, after `MOST_WARM_UP` nodes."""
+    enough = algorithm.game.abilities.keyed and nodes >= MOST_WARM_UP
+    return enough or nodes >= WARM_UP * algorithm.infosets()
+
+
+def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """The results of all threads; where one failed, its error and not that others waited for it."""
+    errors = [error for error in (job.exception() for job in jobs) if error is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
+        raise error
+    return [job.result() for job in jobs]
+
+
+def check_threads(threads: Any, game: Game) -> int:
+    """`threads`, or `BadParameter` where so many cannot share `game`."""
+    if (
+        isinstance(threads, bool)
+        or not isinstance(threads, int)
+        or not 1 <= threads <= MOST_THREADS
+    ):
+        raise BadParameter(
+            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+        )
+    most = most_threads(game)
+    if threads > most:
+        use = "leave out threads" if most == 1 else f"use at most {most}"
+        raise BadParameter(
+            f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} "
+            f"threads; {use}"
+        )
+    return threads
+
+
+def most_threads(game: Game) -> int:
+    """The number of threads that can share `game`."""
+    if game.abilities.keyed:
+        return MOST_THREADS
+    return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
+
+
+def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
+    """The `part`-th of `parts` ranges of about equal length."""
+    return size * part // parts, size * (part + 1) // parts
+
+
+@jit
+def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
+    """Fill entries low .. high - 1 of `out` with the mean of all copies. Where all are equal, the
+    mean is equal to them bit for bit."""
+    one = copies[0]
+    many = float(len(copies))
+    start = index(low)
+    while start < index(high):
+        end = min(start + index(BLOCK), index(high))
+        for k in range(start, end):
+            out[k] = 0.0
+        for copy in copies:
+            for k in range(start, end):
+                out[k] += copy[k] - one[k]
+        for k in range(start, end):
+            out[k] = one[k] + out[k] / many
+        start = end
+
+
+@jit
+def maximum_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
+    """Fill entries low .. high - 1 of `out` with the maximum of all copies."""
+    for k in range(index(low), index(high)):
+        out[k] = copies[0][k]
+    for copy in copies:
+        for k in range(index(low), index(high)):
+            out[k] = max(out[k], copy[k])

@@ -1,0 +1,391 @@
+"""Jobs in other processes, by fork or by spawn.
+
+`setup()` gives `work(job, context)`, once in each process. A forked process has all that this one
+has. A spawned one starts from nothing, so `setup` and the jobs are pickled; the user's script does
+not run again there. Both give the same results. Linux forks; elsewhere a fork is missing, or breaks
+what runs in threads, and processes are spawned. `COUNTERPLAY_START` overrides that.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.progress import Tell, untold
+
+T = TypeVar("T")
+U = TypeVar("U")
+FORK, SPAWN = "fork", "spawn"
+PROGRESS, DONE, FAILED, DIED, SKIPPED = "progress", "done", "failed", "died", "skipped"
+POLL_SECONDS = 0.2  # between two looks whether somebody asked to stop
+PROGRESS_SECONDS = 1.0  # between two reports of a job's progress
+GRACE_SECONDS = 25.0  # for an interrupted job to write a draft
+QUEUED = 2  # jobs per process: the one that runs and the next
+MOST_HELD = 100  # results that wait for an earlier one
+_STARTING = threading.Lock()
+_GRANTED: list[int] = []  # how many processors, where a process cannot be bound to them
+_BORN_WITH: list[int] = []  # processors, before it was bound to some of them
+
+
+def cores() -> int:
+    """Processors this process may use: those it is bound to where the system says so."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return _GRANTED[-1] if _GRANTED else os.cpu_count() or 1
+
+
+def start_method() -> str:
+    """How processes start: `COUNTERPLAY_START`, or on Linux by fork, elsewhere by spawn."""
+    asked = os.environ.get("COUNTERPLAY_START", "")
+    if asked and asked not in (FORK, SPAWN):
+        raise BadParameter(f"COUNTERPLAY_START is {FORK} or {SPAWN}, not {asked!r}")
+    if asked == FORK and FORK not in multiprocessing.get_all_start_methods():
+        raise BadParameter(f"COUNTERPLAY_START asks for {FORK}, which this system has not")
+    return asked or (FORK if sys.platform == "linux" else SPAWN)
+
+
+def never() -> bool:
+    """Nobody asks to stop."""
+    return False
+
+
+class JobContext(NamedTuple):
+    """What a job may ask. `progress` raises KeyboardInterrupt once the pool is stopped."""
+
+    progress: Tell = untold
+    stopped: Callable[[], bool] = never
+
+
+Work = Callable[[Any, JobContext], Any]
+Setup = Callable[[], Work]
+
+
+class Report(NamedTuple):
+    """What became of a job."""
+
+    key: Any
+    kind: str  # PROGRESS, DONE, FAILED, DIED or SKIPPED
+    value: Any = None  # (share, what), the result, the exception, the exit code
+
+
+class JobPool(Protocol):
+    """Where jobs run: `ProcessPool`, or `RayPool` of a cluster."""
+
+    @property
+    def busy(self) -> int: ...
+    def room(self, threads: int = 0) -> bool: ...
+    def submit(self, key: Any, job: Any, threads: int = 0) -> None: ...
+    def wait(self, timeout: float | None) -> list[Report]: ...
+    def stop(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class _Worker:
+    """A process, our end of its pipe, and its jobs: keys and processors, the running one first."""
+
+    def __init__(self, process: Any, pipe: Connection) -> None:
+        self.process, self.pipe = process, pipe
+        self.jobs: deque[tuple[Any, list[int]]] = deque()
+
+
+class ProcessPool:
+    """At most `processes`, started as jobs come. A job of n `threads` has n processors for itself;
+    with 0 it runs wherever the system puts it.
+
+    `interruptible`: jobs are long, may start processes of their own, and are interrupted where they
+    stand when the pool is closed. Others are asked to stop (`context.stopped`), then killed.
+    """
+
+    def __init__(
+        self, setup: Setup, processes: int, *, interruptible: bool = False, method: str = ""
+    ) -> None:
+        self._setup, self._processes, self._interruptible = setup, processes, interruptible
+        self._method = method or start_method()
+        self._context: Any = multiprocessing.get_context(self._method)
+        self._flag = self._context.RawValue("b", 0)
+        self._workers: list[_Worker] = []
+        self._free = list(range(processes))
+
+    def __enter__(self) -> ProcessPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def busy(self) -> int:
+        """Jobs that were submitted and have not ended."""
+        return sum(len(worker.jobs) for worker in self._workers)
+
+    def room(self, threads: int = 0) -> bool:
+        """Whether one more job can be submitted."""
+        if threads:
+            return min(threads, self._processes) <= len(self._free)
+        return self.busy < QUEUED * self._processes
+
+    def submit(self, key: Any, job: Any, threads: int = 0) -> None:
+        idle = [worker for worker in self._workers if not worker.jobs]
+        if not idle and len(self._workers) < self._processes:
+            idle = [self._start()]
+        worker = idle[0] if idle else min(self._workers, key=lambda one: len(one.jobs))
+        processors = [self._free.pop(0) for _ in range(min(threads, len(self._free)))]
+        worker.jobs.append((key, processors))
+        with suppress(OSError):  # it has died: `wait` will say so
+            worker.pipe.send((job, processors))
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        spawned = self._method == SPAWN
+        arguments = (self._setup, theirs, self._flag, os.getpid(), self._interruptible, spawned)
+        # daemons may have no children, and matches inside a job are played by children
+        process = self._context.Process(
+            target=_serve, args=arguments, daemon=not self._interruptible
+        )
+        with _STARTING:
+            if spawned:
+                _spawn(process)
+            else:
+                process.start()
+        theirs.close()
+        self._workers.append(_Worker(process, ours))
+        return self._workers[-1]
+
+    def wait(self, timeout: float | None) -> list[Report]:
+        """Reports, as soon as there are some; empty after `timeout` seconds."""
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        reports: list[Report] = []
+        for pipe in wait(list(by_pipe), timeout):
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                kind, value = worker.pipe.recv()
+            except (EOFError, OSError):
+                reports += self._ended(worker)
+                continue
+            reports.append(Report(worker.jobs[0][0], kind, value))
+            if kind != PROGRESS:
+                self._free = sorted(self._free + worker.jobs.popleft()[1])
+        return reports
+
+    def _ended(self, worker: _Worker) -> list[Report]:
+        """A process has ended: because it was told to, or it died."""
+        self._workers.remove(worker)
+        worker.pipe.close()
+        worker.process.join()
+        kind, code = SKIPPED if self._flag.value else DIED, worker.process.exitcode
+        self._free = sorted(self._free + [k for _, mine in worker.jobs for k in mine])
+        return [Report(key, kind, code) for key, _ in worker.jobs]
+
+    def stop(self) -> None:
+        """No further job begins; those that run are asked to end."""
+        self._flag.value = 1
+
+    def close(self) -> None:
+        """End all processes."""
+        self.stop()
+        for worker in self._workers:
+            if not self._interruptible:
+                worker.process.kill()
+            elif os.name == "posix":  # elsewhere this would kill
+                worker.process.terminate()
+            worker.pipe.close()
+        until = time.monotonic() + GRACE_SECONDS
+        for worker in self._workers:
+            worker.process.join(max(until - time.monotonic(), 0.1))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+        self._workers = []
+
+
+def _spawn(process: Any) -> None:
+    """Start it without the user's script, and deaf to Ctrl-C from its first moment."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")  # or the user's script would run again
+    in_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+    try:
+        process.start()
+    except OSError:
+        raise
+    except Exception as error:
+        raise CounterplayError(f"this work cannot be sent to another process: {error}") from error
+    finally:
+        sys.modules["__main__"] = main
+        if in_main:
+            signal.signal(signal.SIGINT, handler)
+
+
+def _serve(
+    setup: Setup, pipe: Connection, flag: Any, parent: int, interruptible: bool, spawned: bool
+) -> None:
+    """A worker process: one job after the other, until it is told to stop or is alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started it
+    signal.signal(signal.SIGTERM, _interrupt if interruptible else signal.SIG_IGN)
+    if spawned:  # a thread would make forking from here unsafe
+        threading.Thread(target=_end_with, args=(parent, interruptible), daemon=True).start()
+    reported = 0.0
+
+    def stopped() -> bool:
+        return flag.value != 0 or _orphaned(parent)
+
+    def progress(share: float, what: str) -> None:
+        nonlocal reported
+        if stopped():
+            raise KeyboardInterrupt
+        if time.monotonic() - reported > PROGRESS_SECONDS:
+            reported = time.monotonic()
+            pipe.send((PROGRESS, (share, what)))
+
+    work: Work | None = None
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            while not pipe.poll(POLL_SECONDS):
+                if stopped():
+                    raise KeyboardInterrupt
+            job, processors = pipe.recv()
+            if stopped():
+                break
+            _bind(processors)
+            try:
+                work = work or setup()
+                pipe.send((DONE, work(job, JobContext(progress, stopped))))
+            except Exception as error:
+                pipe.send((FAILED, _sendable(error)))
+    os._exit(0)  # nothing to put away, and no handlers of the process that forked it
+
+
+def _interrupt(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _orphaned(parent: int) -> bool:
+    if os.name == "posix":
+        return os.getppid() != parent
+    starter = multiprocessing.parent_process()
+    return starter is not None and not starter.is_alive()
+
+
+def _end_with(parent: int, interruptible: bool) -> None:
+    """End when the process that started this one has ended."""
+    while not _orphaned(parent):
+        time.sleep(POLL_SECONDS)
+    if interruptible:
+        time.sleep(GRACE_SECONDS)  # `progress` interrupts the job
+    os._exit(1)
+
+
+def _sendable(error: Exception) -> Exception:
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        return CounterplayError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _bind(processors: Sequence[int]) -> None:
+    """Use these processors, by their place among those that this process was born with."""
+    if not processors:
+        return
+    if not hasattr(os, "sched_setaffinity"):
+        _GRANTED.append(len(processors))
+        return
+    if not _BORN_WITH:
+        _BORN_WITH.extend(sorted(os.sched_getaffinity(0)))
+    with suppress(OSError):  # not everywhere one may
+        os.sched_setaffinity(0, {_BORN_WITH[k % len(_BORN_WITH)] for k in processors})
+
+
+def in_order(
+    pool: JobPool, jobs: Iterable[Any], stop: Callable[[], bool] = never
+) -> Generator[Any, None, None]:
+    """Results in the order of the jobs. After `stop()` no job begins, and what is there is given.
+    The first exception is raised here. Closes the pool."""
+    todo, results, given = deque(enumerate(jobs)), dict[int, Any](), 0
+    try:
+        while todo or pool.busy:
+            while todo and pool.room() and len(results) < MOST_HELD:
+                pool.submit(*todo.popleft())
+            for report in pool.wait(POLL_SECONDS):
+                if report.kind == FAILED:
+                    raise report.value
+                if report.kind == DIED:
+                    raise CounterplayError(
+                        f"a worker process ended early (exit code {report.value}); try processes=1"
+                    )
+                if report.kind == DONE:
+                    results[report.key] = report.value
+            if stop():
+                pool.stop()
+                todo.clear()
+            while given in results:
+                yield results.pop(given)
+                given += 1
+        yield from (results[key] for key in sorted(results))
+    finally:
+        pool.close()
+
+
+def in_processes(
+    work: Work,
+    jobs: Sequence[Any],
+    processes: int,
+    stop: Callable[[], bool] = never,
+    remake: Callable[[], Setup | None] = lambda: None,
+    warm: Any = None,
+) -> Generator[Any, None, None]:
+    """The same by so many processes, or by this one where one is enough. A forked process has
+    `work` as it is, after the job `warm` was done here, so that all is compiled and loaded once. A
+    spawned one needs the answer of `remake`; where that is None, this process works alone."""
+    processes = min(processes, len(jobs))
+    setup: Setup | None = lambda: work  # noqa: E731
+    if processes > 1 and start_method() == SPAWN:
+        setup = remake()
+    elif processes > 1 and warm is not None:
+        work(warm, JobContext(stopped=stop))
+    if processes > 1 and setup is not None:
+        yield from in_order(ProcessPool(setup, processes), jobs, stop)
+        return
+    for job in jobs:
+        if stop():
+            return
+        yield work(job, JobContext(stopped=stop))
+
+
+def in_threads(
+    work: Callable[[T], U],
+    items: Iterable[T],
+    threads: int,
+    waiting: int,
+    stop: Callable[[], bool] = never,
+    at_end: Callable[[], None] = lambda: None,
+) -> Generator[U, None, None]:
+    """`work(item)` of each, in order; at most `waiting` are ahead of what was asked for. `at_end`
+    is called before the last threads are waited for, so that it can hurry them."""
+    running: deque[Future[U]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                if stop():
+                    break
+                running.append(pool.submit(work, item))
+                if len(running) > waiting:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            at_end()
+            for future in running:
+                future.cancel()

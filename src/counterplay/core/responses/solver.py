@@ -1,0 +1,180 @@
+"""`ResponseSolver`: one seat's answer to a model. A transform of the game (`RestrictedGame`) and a
+solver of that problem, its engine.
+
+`replace_model` gives the engine another model, `discount` makes what was learnt count for less.
+`respond`, the frontier, resuming and play online all use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.evaluation.exact import form_exploitability
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.restricted import (
+    data_biased_form,
+    data_biased_sequence_form,
+    restricted_form,
+    restricted_sequence_form,
+)
+from counterplay.core.forms.sequence import SequenceForm, player_infosets
+from counterplay.core.forms.strategy import Strategy, check_same_game
+from counterplay.core.parallel.full_width import Replies
+from counterplay.core.responses.algorithms import (
+    ResponseAlgorithm,
+    default_engine,
+    response_algorithm,
+)
+from counterplay.core.responses.folder import save_model
+from counterplay.core.responses.trust import Trust, trust_array
+from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
+from counterplay.core.solvers.base import Solver
+from counterplay.core.solvers.problem import Problem
+
+
+def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
+    """The solvers that can run inside `algorithm`."""
+    return tuple(name for name, kind in ALGORITHMS.items() if kind.sampled == algorithm.sampled)
+
+
+def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
+    """The name of the engine: as asked for, or the one there is for this game."""
+    name = str(ALGORITHMS.find(engine or default_engine(game, algorithm), "engine").name)
+    if name not in engines_of(algorithm):
+        fitting = ", ".join(engines_of(algorithm))
+        raise BadParameter(f"{algorithm.name} needs one of the engines {fitting}, not {name}")
+    return name
+
+
+class RestrictedGame(Problem):
+    """The game in which the opponent of `player` is restricted to a model, as far as it is
+    trusted."""
+
+    def __init__(
+        self, game: Game, model: Strategy, player: int, p: Trust, algorithm: ResponseAlgorithm
+    ) -> None:
+        trust = trust_array(model, p, algorithm)
+        full = _full_width(game, model, 1 - player, trust, algorithm)
+        sampled = _sampled(game, model, 1 - player, trust, algorithm)
+        super().__init__(game, sampled if algorithm.sampled else full)
+        self._model, self._trust, self._player, self._full = model, trust, player, full
+        #: Whether policies leave out the model's share of his behaviour.
+        self._only_free = algorithm.sampled and not algorithm.once
+        self.setting = {
+            "response": algorithm.name,
+            "player": player,
+            "p": float(trust[0]) if np.ndim(p) == 0 else _digest(trust),
+            "model": _digest(*_arrays_of(model)),
+        }
+
+    def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
+        """Exploitability of a policy in the restricted game."""
+        if self._full is None:
+            return super().measure(policy, replies)
+        if self._only_free:
+            restricted = 1 - self._player
+            side, slots = self._full[restricted], self.game.slots(restricted)
+            free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
+            policy = policy.copy()
+            policy[slots] = side.floor + np.repeat(free, np.diff(side.first)) * policy[slots]
+        return form_exploitability(self._full, policy, replies)
+
+    def complete(self, learnt: Strategy) -> Strategy:
+        """The response in its seat, the model in the other."""
+        return self._model.replace(learnt, self._player).for_player(self._player)
+
+    def save(self, folder: Path) -> None:
+        save_model(self._model, self._trust, folder)
+
+
+class ResponseSolver:
+    """The answer of `player` in a game in which his opponent is restricted to a model."""
+
+    def __init__(
+        self,
+        game: Game,
+        model: Strategy,
+        player: int,
+        p: Trust,
+        algorithm: str,
+        engine: str | None = None,
+        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        game.check_player(player)
+        self.game, self.player = game, player
+        self.algorithm = response_algorithm(algorithm)
+        name = check_engine(game, self.algorithm, engine)
+        self._new: Callable[[Problem], Solver] = partial(
+            new_solver, game, name, seed, dict(options or {})
+        )
+        self.engine = self._new(self._problem(model, p))
+
+    def _problem(self, model: Strategy, p: Trust) -> RestrictedGame:
+        return RestrictedGame(self.game, model, self.player, p, self.algorithm)
+
+    def replace_model(self, model: Strategy, trust: Trust) -> None:
+        """Respond to this model from now on, trusted so far.
+
+        An engine that samples goes on with what it has learnt. One at full width begins anew, since
+        what it has learnt belongs to the old game.
+        """
+        check_same_game(self.game, model)
+        problem = self._problem(model, trust)
+        if self.algorithm.sampled:
+            self.engine.change_problem(problem)
+        else:
+            self.engine = self._new(problem)
+
+    def discount(self, factor: float) -> None:
+        """From now on what was learnt counts for this share."""
+        self.engine.discount(factor)
+
+    def strategy(self) -> Strategy:
+        """The answer so far; the model in the other seat."""
+        return self.engine.strategy()
+
+
+def _sampled(
+    game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
+) -> Any:
+    """The restricted game as a form for sampling; None where none is needed."""
+    if not algorithm.sampled:
+        return None
+    if algorithm.once:
+        return restricted_form(game.form, model.played, restricted, float(trust[0]))
+    return data_biased_form(game.form, model.played, restricted, trust)
+
+
+def _full_width(
+    game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
+) -> SequenceForm | None:
+    """The restricted game as a sequence form; None where the game has none and none is needed."""
+    if algorithm.sampled and not game.abilities.full_width:
+        return None
+    if algorithm.once:
+        return restricted_sequence_form(
+            game.sequence_form, model.plan(restricted), restricted, float(trust[0])
+        )
+    low, high = player_infosets(game.form, restricted)
+    fixed = model.probabilities[game.slots(restricted)]
+    return data_biased_sequence_form(game.sequence_form, fixed, restricted, trust[low:high])
+
+
+def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
+    """What a strategy is known by."""
+    if isinstance(model, KeyedStrategy):
+        return model.keys, model.counts, model.probabilities
+    return (model.probabilities,)
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -1,0 +1,239 @@
+"""Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
+
+Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff
+of each of his sequences against the other's plan), a pass children first that turns payoffs into
+counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies
+regret matching, and a pass parents first that writes his new plan.
+
+The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are
+weighted in the average, whether the last regret is counted twice as a prediction, and whether
+players take turns within an iteration. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown
+& Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging. Deviations:
+none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
+authors work out the predicted values again with the children's new strategies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, shown
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.width import FullWidthForm
+from counterplay.core.parallel.full_width import (
+    ComputeOptions,
+    KernelThreads,
+    RenumberedTables,
+    reply_threads,
+    thread_count,
+    use_device,
+)
+from counterplay.core.solvers.algorithms import samplers_of
+from counterplay.core.solvers.base import Solver, probability, real
+from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
+from counterplay.core.solvers.cfr_kernels import (
+    DISCOUNTED,
+    FIELDS,
+    RegretTables,
+    Variant,
+    average_strategy,
+    cfr_iterations,
+    cfr_iterations_parallel,
+    new_tables,
+)
+from counterplay.core.solvers.problem import Problem
+
+
+class RegretMinimiser:
+    """A run of one variant on any full-width form."""
+
+    def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
+        self._form, self._variant = form, variant
+        self.kernel_threads = KernelThreads(form, threads)
+        self.replies = reply_threads(form, threads, self.kernel_threads)
+        self._tables = RenumberedTables(self.kernel_threads, new_tables(form, variant), FIELDS)
+
+    @property
+    def tables(self) -> tuple[RegretTables, RegretTables]:
+        """Both players' tables, in the game's numbering."""
+        return self._tables.get()
+
+    def changed(self) -> None:
+        """The tables were written to from outside."""
+        self._tables.changed()
+
+    def run(self, done: int, n: int) -> None:
+        """Iterations done + 1 .. done + n."""
+        self._tables.changing()
+        arguments = self.kernel_threads.form, *self._tables.own, self._variant, done, n
+        if self.kernel_threads.threads == 1:
+            cfr_iterations(*arguments)
+        else:
+            self.kernel_threads.run(cfr_iterations_parallel, *arguments)
+
+    def weights(self) -> np.ndarray:
+        """float64[slots of both]: what normalises to the average strategy."""
+        return np.concatenate([tables.strategy_sum for tables in self.tables])
+
+    def average(self) -> np.ndarray:
+        """The average strategy; the last one where a player never comes by his own choice."""
+        return average_strategy(self._form, self.tables)
+
+
+class FullWidth(Solver):
+    """CFR with given variant; two players with perfect recall. Options of all: `threads`, `backend`
+    and `precision` (`ComputeOptions`)."""
+
+    sampled = False
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None,
+        variant: Variant,
+        compute: ComputeOptions,
+        **options: Any,
+    ) -> None:
+        super().__init__(game, seed, problem, **options, **compute.options)
+        if game.n_players != 2:
+            raise BadParameter(
+                f"{self.name} is for two players and {game.name} has {game.n_players}; "
+                f"take one of {samplers_of(game)}"
+            )
+        form = self.problem.sequence_form
+        compute.check()
+        self._regrets: RegretMinimiser | DeviceRegretMinimiser
+        if use_device(form, compute.backend, compute.threads):
+            self._regrets = DeviceRegretMinimiser(form, variant, compute.precision)
+        else:
+            self._regrets = RegretMinimiser(form, variant, thread_count(compute.threads))
+        self.replies = self._regrets.replies
+
+    def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        super().restore(saved, source)
+        self._regrets.changed()
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return {
+            f"{name}{k}": getattr(tables, name)
+            for k, tables in enumerate(self._regrets.tables, 1)
+            for name in FIELDS
+        }
+
+    def weights(self) -> np.ndarray:
+        return self._regrets.weights()
+
+    def discount(self, factor: float) -> None:
+        share = probability(factor, "factor")
+        for name, array in self.tables().items():
+            if name[:-1] in ("regret", "strategy_sum", "predicted"):
+                array *= share
+        self._regrets.changed()
+
+    def _run(self, n: int) -> int:
+        self._regrets.run(self.iterations, n)
+        return n * self.game.n_nodes
+
+
+def _yes(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {shown(value)}")
+    return value
+
+
+class CFR(FullWidth):
+    """`alternating`: player 2 answers player 1's new strategy within an iteration."""
+
+    name = "cfr"
+    summary = "counterfactual regret minimisation, full width"
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None = None,
+        *,
+        alternating: bool = False,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
+    ) -> None:
+        compute = ComputeOptions(threads, backend, precision)
+        variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
+        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
+
+
+class CFRPlus(FullWidth):
+    """Regret matching+, alternating, linear averaging."""
+
+    name = "cfr+"
+    summary = "CFR+: regret matching+, linear averaging"
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None = None,
+        *,
+        alternating: bool = True,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
+    ) -> None:
+        compute = ComputeOptions(threads, backend, precision)
+        variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
+        super().__init__(game, seed, problem, variant, compute, alternating=alternating)
+
+
+class DiscountedCFR(FullWidth):
+    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the
+    average."""
+
+    name = "dcfr"
+    summary = "discounted CFR"
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None = None,
+        *,
+        alpha: float = DISCOUNTED.alpha,
+        beta: float = DISCOUNTED.beta,
+        gamma: float = DISCOUNTED.gamma,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
+    ) -> None:
+        compute = ComputeOptions(threads, backend, precision)
+        variant = Variant(
+            real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
+        )
+        super().__init__(game, seed, problem, variant, compute, alpha=alpha, beta=beta, gamma=gamma)
+
+
+class PredictiveCFRPlus(FullWidth):
+    """CFR+ that counts the last regret twice, with quadratic averaging."""
+
+    name = "pcfr+"
+    summary = "predictive CFR+, quadratic averaging"
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None = None,
+        *,
+        threads: int | str = 1,
+        backend: str = "cpu",
+        precision: str = "double",
+    ) -> None:
+        compute = ComputeOptions(threads, backend, precision)
+        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), compute)
+
+
+SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

@@ -1,0 +1,250 @@
+"""Kernels of the CFR family, for one thread and for several (`core/parallel/full_width.py`), with
+equal bits. `cfr.py` says what they compute."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
+from counterplay.core.forms.width import FullWidthForm, payoff_gradient
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.policy import normalise, regret_matching
+from counterplay.core.parallel.barrier import barrier
+from counterplay.core.parallel.full_width import (
+    ThreadGroup,
+    collect,
+    partial_gradient,
+    partial_plan,
+)
+from counterplay.core.parallel.partition import Partition
+
+
+class Variant(NamedTuple):
+    """The parameters in which the members of the family differ."""
+
+    alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity keeps them
+    beta: float  # the same for negative regrets; minus infinity forgets them (regret matching+)
+    gamma: float  # iteration t has weight t^γ in the average
+    predictive: bool
+    alternating: bool
+
+
+DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
+
+
+FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # that files have
+
+
+class RegretTables(NamedTuple):
+    """One player's arrays: s slots, s + 1 sequences."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]: weighted sum of plans, without the empty sequence
+    policy: np.ndarray  # float64[s]: behaviour, never below the side's floor
+    plan: np.ndarray  # float64[s + 1]
+    predicted: np.ndarray  # float64[s]: regret plus its prediction; empty unless predictive
+    payoff: np.ndarray  # float64[s + 1]: workspace
+    value: np.ndarray  # float64[m]: workspace, of the information sets
+
+
+@jit
+def _discount(t: int, exponent: float) -> float:
+    """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
+    if np.isinf(exponent):
+        return 1.0 if exponent > 0.0 else 0.0
+    return 1.0 / float(1.0 + float(t) ** -exponent)
+
+
+class IterationWeights(NamedTuple):
+    """The weights of iteration t and of what was learnt before it."""
+
+    weight: float  # of its strategy in the average
+    positive: float  # factor of positive regrets
+    negative: float  # and of negative ones
+
+
+@jit(inline=True)
+def iteration_weights(variant: Variant, t: int) -> IterationWeights:
+    return IterationWeights(
+        float(t) ** variant.gamma, _discount(t, variant.alpha), _discount(t, variant.beta)
+    )
+
+
+@jit
+def _fill_weights(variant: Variant, done: int, out: np.ndarray) -> None:
+    for j in range(len(out)):
+        out[j, 0], out[j, 1], out[j, 2] = iteration_weights(variant, done + 1 + j)
+
+
+def weight_table(variant: Variant, done: int, n: int) -> np.ndarray:
+    """float64[n, 3]: the `IterationWeights` of iterations done + 1 .. done + n."""
+    out = np.empty((n, len(IterationWeights._fields)))
+    _fill_weights(variant, done, out)
+    return out
+
+
+@jit(inline=True)
+def _learn(
+    side: Treeplex | Side,
+    tables: RegretTables,
+    weights: IterationWeights,
+    predictive: bool,
+    low: int,
+    high: int,
+    value: Any,
+) -> None:
+    """Regrets, sums and the new policy of the information set with slots low .. high - 1, whose
+    `payoff` is that of all below; `value`: v(σ, I)."""
+    free = 1.0
+    if len(side.floor) > 0:  # regret concerns the free part of the behaviour only
+        fixed = 0.0
+        for slot in range(low, high):
+            free -= side.floor[slot]
+            fixed += side.floor[slot] * tables.payoff[slot + ONE]
+        free = max(free, 0.0)  # rounding
+        value = (value - fixed) / free if free > 0.0 else value
+    for slot in range(low, high):
+        regret = tables.payoff[slot + ONE] - value
+        total = tables.regret[slot] + regret
+        total *= weights.positive if total > 0.0 else weights.negative
+        tables.regret[slot] = total
+        if predictive:
+            tables.predicted[slot] = total + regret
+        tables.strategy_sum[slot] += weights.weight * tables.plan[slot + ONE]
+    source = tables.predicted if predictive else tables.regret
+    regret_matching(source, low, high - low, tables.policy, low)
+    if len(side.floor) > 0:
+        for slot in range(low, high):
+            tables.policy[slot] = side.floor[slot] + free * tables.policy[slot]
+
+
+@jit
+def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant, t: int) -> None:
+    """One player's part of iteration t, given the gradient in `tables.payoff`. Changes every array
+    of `tables`."""
+    weights = iteration_weights(variant, t)
+    i = index(len(side.parent))
+    while i > ZERO:  # children first
+        i -= ONE
+        low, high = index(side.first[i]), index(side.first[i + ONE])
+        value = 0.0
+        for slot in range(low, high):
+            value += tables.policy[slot] * tables.payoff[slot + ONE]
+        tables.payoff[index(side.parent[i])] += value
+        _learn(side, tables, weights, variant.predictive, low, high, value)
+    plan_from_policy(side, tables.policy, tables.plan)
+
+
+@jit
+def cfr_iterations(
+    form: FullWidthForm, one: RegretTables, two: RegretTables, variant: Variant, done: int, n: int
+) -> None:
+    """Iterations done + 1 .. done + n of both players."""
+    for t in range(done + 1, done + n + 1):
+        payoff_gradient(form, 0, two.plan, one.payoff)
+        if variant.alternating:
+            update_player(form.one, one, variant, t)
+            payoff_gradient(form, 1, one.plan, two.payoff)
+        else:
+            payoff_gradient(form, 1, one.plan, two.payoff)
+            update_player(form.one, one, variant, t)
+        update_player(form.two, two, variant, t)
+
+
+@jit(inner=True)
+def partial_update(
+    side: Side,
+    tables: RegretTables,
+    variant: Variant,
+    t: int,
+    part: Partition,
+    group: ThreadGroup,
+    k: int,
+) -> None:
+    """Thread k's part of `update_player`; at the end all parts are done."""
+    weights = iteration_weights(variant, t)
+    row = len(part.low)
+    while row > 0:  # children first
+        row -= 1
+        begin = index(part.low[row, k])
+        i = index(part.high[row, k])
+        while i > begin:
+            i -= ONE
+            low, high = index(side.first[i]), index(side.first[i + ONE])
+            value = 0.0
+            for slot in range(low, high):
+                earned = collect(part, tables.value, slot + ONE, tables.payoff[slot + ONE])
+                tables.payoff[slot + ONE] = earned
+                value += tables.policy[slot] * earned
+            tables.value[i] = value
+            _learn(side, tables, weights, variant.predictive, low, high, value)
+        if row > 0 and part.begins[row]:
+            barrier(group.counter, group.threads)
+    partial_plan(side, tables.policy, tables.plan, part, k, group)
+
+
+@jit
+def cfr_iterations_parallel(
+    form: SequenceForm,
+    one: RegretTables,
+    two: RegretTables,
+    variant: Variant,
+    done: int,
+    n: int,
+    group: ThreadGroup,
+    k: int,
+) -> None:
+    """Thread k's part of `cfr_iterations`."""
+    for t in range(done + 1, done + n + 1):
+        partial_gradient(form.one, two.plan, one.payoff, group.one, k)
+        if variant.alternating:
+            partial_update(form.one, one, variant, t, group.one, group, k)
+            partial_gradient(form.two, one.plan, two.payoff, group.two, k)
+        else:
+            partial_gradient(form.two, one.plan, two.payoff, group.two, k)
+            barrier(group.counter, group.threads)  # before any thread changes the plan
+            partial_update(form.one, one, variant, t, group.one, group, k)
+        partial_update(form.two, two, variant, t, group.two, group, k)
+
+
+def new_tables(form: FullWidthForm, variant: Variant) -> tuple[RegretTables, RegretTables]:
+    """Both players' arrays at iteration 0."""
+    return _player_tables(form.one, variant.predictive), _player_tables(
+        form.two, variant.predictive
+    )
+
+
+def average_strategy(form: FullWidthForm, tables: tuple[RegretTables, RegretTables]) -> np.ndarray:
+    """The average strategy; the last one where a player never comes by his own choice."""
+    pairs = zip((form.one, form.two), tables, strict=True)
+    return np.concatenate([_average(plex, tables) for plex, tables in pairs])
+
+
+def _average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
+    out = np.empty(len(tables.policy))
+    normalise(tables.strategy_sum, plex.first, out)
+    counts = np.diff(plex.first)
+    never = np.repeat(np.add.reduceat(tables.strategy_sum, plex.first[:-1]) <= 0.0, counts)
+    return np.where(never, tables.policy, out)
+
+
+def _player_tables(side: Treeplex | Side, predictive: bool) -> RegretTables:
+    n_slots = int(side.first[-1])
+    counts = np.diff(side.first)
+    policy = np.repeat(1.0 / counts, counts)
+    if len(side.floor):
+        free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
+        policy = side.floor + np.repeat(free, counts) * policy
+    tables = RegretTables(
+        regret=np.zeros(n_slots),
+        strategy_sum=np.zeros(n_slots),
+        policy=policy,
+        plan=np.empty(n_slots + 1),
+        predicted=np.zeros(n_slots if predictive else 0),
+        payoff=np.empty(n_slots + 1),
+        value=np.empty(len(counts)),
+    )
+    plan_from_policy(side, tables.policy, tables.plan)
+    return tables

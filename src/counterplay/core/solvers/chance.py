@@ -1,0 +1,186 @@
+"""Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, every player's
+actions are all tried.
+
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even
+where an information set is met more than once), π_i → `stack.reach`. An iteration is one traversal
+that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations: a
+chance node met under different actions is drawn anew, so the block of histories need not share all
+chance outcomes; each history is still considered with its chance probability.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.access import child, infoset_at, player_at, slots_of, start, utility
+from counterplay.core.forms.game import Game
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.policy import regret_matching
+from counterplay.core.parallel.pool import Worker
+from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.sampling import SamplingSolver
+
+
+class ChanceTables(NamedTuple):
+    """The tables of chance sampling: s slots, m information sets."""
+
+    regret: np.ndarray  # float64[s]
+    strategy_sum: np.ndarray  # float64[s]
+    current: np.ndarray  # float64[s]: σ^t where `computed` says t
+    computed: np.ndarray  # int64[m]: the iteration of `current`
+
+
+class ChanceStack(NamedTuple):
+    """Decisions on the way down: d of them, w actions at most, p players."""
+
+    node: np.ndarray  # int64[d]
+    action: np.ndarray  # int32[d]: being tried
+    # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
+    reach: np.ndarray
+    gain: np.ndarray  # float64[d * w]: value to the acting player of each action tried so far
+    # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
+    value: np.ndarray
+    width: int  # w
+    n_players: int  # p
+
+
+def new_stack(depth: int, width: int, n_players: int) -> ChanceStack:
+    return ChanceStack(
+        node=np.zeros(depth, dtype=np.int64),
+        action=np.zeros(depth, dtype=np.int32),
+        reach=np.ones((depth + 1) * n_players),
+        gain=np.zeros(depth * width),
+        value=np.zeros((depth + 1) * n_players),
+        width=index(width),
+        n_players=index(n_players),
+    )
+
+
+@jit(inline=True)
+def _open(
+    form: Any,
+    chance: np.ndarray,
+    tables: ChanceTables,
+    stack: ChanceStack,
+    depth: int,
+    node: int,
+    t: int,
+) -> None:
+    """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
+    infoset = infoset_at(form, chance, node)
+    first, count = slots_of(form, chance, infoset)
+    if tables.computed[infoset] != t:
+        regret_matching(tables.regret, first, count, tables.current, first)
+        tables.computed[infoset] = t
+    stack.node[depth] = node
+    stack.action[depth] = 0
+    own = stack.reach[depth * stack.n_players + index(player_at(form, chance, node))]
+    for a in range(count):
+        tables.strategy_sum[first + a] += own * tables.current[first + a]
+    for j in range(stack.n_players):
+        stack.value[depth * stack.n_players + j] = 0.0
+
+
+@jit(inline=True)
+def _close_action(
+    form: Any, chance: np.ndarray, tables: ChanceTables, stack: ChanceStack, depth: int
+) -> bool:
+    """The action being tried at decision `depth` has its values in the row below: take them up.
+    Whether it was the last one."""
+    node = index(stack.node[depth])
+    infoset = infoset_at(form, chance, node)
+    player = index(player_at(form, chance, node))
+    first, count = slots_of(form, chance, infoset)
+    action = index(stack.action[depth])
+    here, below = depth * stack.n_players, (depth + ONE) * stack.n_players
+    stack.gain[depth * stack.width + action] = stack.value[below + player]
+    for j in range(stack.n_players):
+        stack.value[here + j] += tables.current[first + action] * stack.value[below + j]
+    if action + ONE < count:
+        stack.action[depth] = action + ONE
+        return False
+    others = 1.0
+    for j in range(stack.n_players):
+        if j != player:
+            others *= stack.reach[here + j]
+    for a in range(count):
+        tables.regret[first + a] += others * (
+            stack.gain[depth * stack.width + a] - stack.value[here + player]
+        )
+    return True
+
+
+@jit
+def chance_sampling(
+    form: Any,
+    chance: np.ndarray,
+    tables: ChanceTables,
+    stack: ChanceStack,
+    rng: np.ndarray,
+    done: int,
+    n: int,
+) -> int:
+    """Iterations done + 1 .. done + n. Changes `tables`, `stack` and `rng`; returns the nodes
+    touched."""
+    touched = ZERO
+    p = stack.n_players
+    for t in range(done + 1, done + n + 1):
+        node = start(form, chance, rng)
+        depth = ZERO
+        going_down = True
+        while going_down or depth > ZERO:
+            if going_down:
+                touched += ONE
+                if player_at(form, chance, node) < 0:
+                    for j in range(p):
+                        stack.value[depth * p + j] = utility(form, chance, node, j)
+                    going_down = False
+                    continue
+                _open(form, chance, tables, stack, depth, node, t)
+                depth += ONE
+            elif _close_action(form, chance, tables, stack, depth - ONE):
+                depth -= ONE
+                continue
+            top = depth - ONE  # try the next action of the top decision
+            above = index(stack.node[top])
+            action = index(stack.action[top])
+            for j in range(p):
+                stack.reach[depth * p + j] = stack.reach[top * p + j]
+            infoset = infoset_at(form, chance, above)
+            first, _ = slots_of(form, chance, infoset)
+            stack.reach[depth * p + index(player_at(form, chance, above))] *= tables.current[
+                first + action
+            ]
+            node = child(form, chance, above, action, rng)
+            going_down = True
+    return int(touched)
+
+
+class ChanceSampling(SamplingSolver):
+    """No options."""
+
+    name = "mccfr-chance"
+    summary = "chance-sampled CFR"
+
+    def __init__(self, game: Game, seed: int, problem: Problem | None = None) -> None:
+        self._stack_size = (game.depth, game.max_actions, game.n_players)
+        super().__init__(game, seed, problem)
+
+    def _new_tables(self, infosets: int, slots: int) -> ChanceTables:
+        regret, strategy_sum, current = (np.zeros(slots) for _ in range(3))
+        return ChanceTables(regret, strategy_sum, current, np.zeros(infosets, dtype=np.int64))
+
+    def _new_workspace(self) -> ChanceStack:
+        return new_stack(*self._stack_size)
+
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        return n, chance_sampling(
+            self._form, worker.chance, worker.tables, worker.workspace, worker.rng, done, n
+        )
+
+
+SOLVER = ChanceSampling

@@ -1,0 +1,400 @@
+"""Tables of a sampling solver whose information sets are discovered while it plays
+(`core/forms/found.py`).
+
+Tables double when a kernel returns because they are full, and grow by an eighth where memory does
+not allow that. Nothing depends on how large they were.
+
+Workers discover different information sets in different order. At a synchronisation these are
+merged by key, those of the first worker first, so that all copies have the same numbers again.
+Threads move their entries in place (`align`). Workers without shared memory send what they
+discovered since the last one (`since`, `core/parallel/changes.py`) and add the sum (`admit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.base import machine
+from counterplay.core.base.errors import BadFile, BadGame, OutOfRoom
+from counterplay.core.forms.compiled import PROBLEMS, Shape
+from counterplay.core.forms.found import (
+    LEAST_PLACES,
+    MOST,
+    MOST_FILLED,
+    PROBLEM,
+    ROOM_SETS,
+    ROOM_SLOTS,
+    SHORT_FILLED,
+    Found,
+    add_all,
+    counts_of,
+    enlarged,
+    find_all,
+    found_from,
+    keys_of,
+    new_found,
+    places_for,
+    renumber,
+    sets_in,
+    slots_in,
+    slots_of_sets,
+)
+from counterplay.core.forms.found_form import RulesForm, Situation, found_in
+from counterplay.core.forms.restricted import Coined
+from counterplay.core.kernels.cache_lines import cache_aligned_fields
+from counterplay.core.parallel.changes import NewInfosets
+from counterplay.core.parallel.pool import Worker
+
+NewTables = Callable[[int, int], Any]  # empty tables for so many information sets and slots
+
+
+def rules_in(form: Any) -> RulesForm:
+    """The compiled rules that a form plays, as they are or restricted."""
+    rules: RulesForm = getattr(form, "inner", form)
+    return rules
+
+
+def situation_in(worker: Worker) -> Situation:
+    """The state of the compiled game that a worker plays."""
+    return _inner(worker.chance)
+
+
+def infosets_of(worker: Worker) -> Found:
+    """The information sets that a worker has discovered."""
+    return found_in(situation_in(worker))
+
+
+class TableSize(NamedTuple):
+    """The size of the tables: entries of the hash table, information sets and slots."""
+
+    places: int
+    sets: int
+    slots: int
+    filled: float = MOST_FILLED  # how full the hash table may be
+
+
+class HashTables:
+    """Makes room in the tables of workers. `by_set`: the tables with an entry per information set,
+    and not per slot. `at_once`: histories that a kernel plays before it checks for room again."""
+
+    def __init__(self, shape: Shape, new: NewTables, by_set: Iterable[str], at_once: int) -> None:
+        self._new, self._by_set = new, frozenset(by_set)
+        self._sets = at_once * shape.depth  # that there must be room for at each check
+        self._slots = self._sets * shape.actions
+
+    def sizes(self, sets: int, slots: int) -> TableSize:
+        """The least size, doubled until it is enough up to the next check."""
+        sets, slots = sets + self._sets, slots + self._slots
+        return TableSize(
+            places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots)
+        )
+
+    def _tight(self, sets: int, slots: int) -> TableSize:
+        """The same where memory is short: an eighth more than there is, and a fuller hash table."""
+        sets, slots = sets + sets // 8 + self._sets, slots + slots // 8 + self._slots
+        return TableSize(places_for(sets, SHORT_FILLED), sets, slots, SHORT_FILLED)
+
+    def first_tables(self) -> Any:
+        """Tables of the least size."""
+        room = self.sizes(0, 0)
+        return self._new(room.sets, room.slots)
+
+    def begin(self, worker: Worker) -> None:
+        """Begin with no information sets."""
+        words, room = infosets_of(worker).places.shape[1] - 1, self.sizes(0, 0)
+        infosets = cache_aligned_fields(new_found(words, room.places, room.sets))
+        worker.chance = with_infosets(worker.chance, infosets)
+        self.make_room(worker)
+
+    def make_room(self, worker: Worker, sets: int = 0, slots: int = 0) -> bool:
+        """Make room up to the next check, with at least so many sets and slots discovered by then;
+        False where memory does not allow it."""
+        infosets = infosets_of(worker)
+        sets, slots = max(sets, sets_in(infosets)), max(slots, slots_in(infosets))
+        room = self._affordable(worker, self.sizes(sets, slots), self._tight(sets, slots))
+        if room is None:
+            return False
+        now = self._sizes(worker)
+        if room[:3] != now[:3]:
+            worker.chance = with_infosets(
+                worker.chance, enlarged(infosets_of(worker), room.places, room.sets)
+            )
+        if (room.sets, room.slots) != (now.sets, now.slots):
+            self._enlarge(worker, room)
+        size = infosets_of(worker).size
+        size[ROOM_SETS] = min(int(room.filled * room.places), room.sets) - self._sets
+        size[ROOM_SLOTS] = room.slots - self._slots
+        return True
+
+    def _affordable(self, worker: Worker, *sizes: TableSize) -> TableSize | None:
+        """The first of these sizes that memory allows, at least the present one."""
+        now = self._sizes(worker)
+        for size in sizes:
+            places, sets, slots = map(
+                max, size[:3], now[:3]
+            )  # what was made for a synchronisation stays
+            room = TableSize(places, sets, slots, size.filled)
+            if room[:3] == now[:3] or self._allowed(worker, room):
+                return room
+        return None
+
+    def _sizes(self, worker: Worker) -> TableSize:
+        """The present size."""
+        tables, infosets = worker.tables._asdict(), infosets_of(worker)
+        slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
+        return TableSize(len(infosets.places), len(infosets.first) - 1, slots)
+
+    def _allowed(self, worker: Worker, room: TableSize) -> bool:
+        """Whether memory has room for tables of this size, and a strategy made of them or one more
+        of the largest table: they are moved one by one."""
+        if max(room.sets, room.slots) > MOST:
+            return False
+        infosets = infosets_of(worker)  # the unused rest of tables takes no memory yet
+        used = TableSize(len(infosets.places), sets_in(infosets), slots_in(infosets))
+        needed, held = self._bytes(worker, room), self._bytes(worker, used)
+        words = infosets.places.shape[1]
+        strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
+        most = max(needed.values())
+        return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
+
+    def _bytes(self, worker: Worker, room: TableSize) -> dict[str, float]:
+        """The bytes of each table."""
+        infosets, tables = infosets_of(worker), worker.tables._asdict()
+        sizes = {"places": 8.0 * room.places * infosets.places.shape[1], "first": 4.0 * room.sets}
+        for name, array in tables.items():
+            row = array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+            sizes[name] = float(row * (room.sets if name in self._by_set else room.slots))
+        return sizes
+
+    def _enlarge(self, worker: Worker, room: TableSize) -> None:
+        """Replace all tables by larger ones, freeing the old ones one by one."""
+        larger, used = self._new(room.sets, room.slots), self.used(worker)
+        for name in list(used):
+            array = used.pop(name)
+            getattr(larger, name)[: len(array)] = array
+            worker.tables = worker.tables._replace(**{name: getattr(larger, name)})
+            del array
+
+    def used(self, worker: Worker) -> dict[str, np.ndarray]:
+        """The used part of each table."""
+        infosets = infosets_of(worker)
+        return {
+            name: array[: sets_in(infosets) if name in self._by_set else slots_in(infosets)]
+            for name, array in worker.tables._asdict().items()
+        }
+
+    def used_tables(self, worker: Worker) -> Any:
+        return type(worker.tables)(**self.used(worker))
+
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """The arrays that a file has of a worker, with a traversal that waits for room."""
+        infosets = infosets_of(worker)
+        arrays = {"keys": keys_of(infosets), "counts": counts_of(infosets), **self.used(worker)}
+        if getattr(worker.workspace, "pause", np.zeros(1)).any():
+            arrays |= {f"paused_{name}": array for name, array in paused_traversal(worker).items()}
+        return arrays
+
+    def restore(self, worker: Worker, saved: Mapping[str, np.ndarray], source: str) -> None:
+        """Restore what `saved` gave."""
+        keys, counts = _read(saved, source, infosets_of(worker))
+        slots = int(counts.sum())
+        least = TableSize(places_for(len(keys), SHORT_FILLED), len(keys), slots, SHORT_FILLED)
+        room = self._affordable(worker, self.sizes(len(keys), slots), least)
+        if room is None:
+            raise OutOfRoom(f"{source}: needs more memory than there is")
+        infosets = found_from(keys, counts, room.places, room.sets)
+        worker.chance = with_infosets(worker.chance, infosets)
+        worker.tables = self._new(room.sets, room.slots)
+        self.make_room(worker)
+        for name, array in worker.tables._asdict().items():
+            given = saved.get(name)
+            used = (len(keys) if name in self._by_set else slots, *array.shape[1:])
+            if given is None or given.shape != used or given.dtype != array.dtype:
+                raise BadFile(f"{source}: does not fit (array {name!r})")
+            array[: len(given)] = given
+        for name, array in paused_traversal(worker).items():
+            given = saved.get(f"paused_{name}")
+            if given is not None and given.shape == array.shape and given.dtype == array.dtype:
+                array[:] = given
+
+    def broadcast(self, workers: list[Worker], keep: str) -> None:
+        """Copy what the first worker has learnt to the others; their tables `keep` are empty."""
+        first = workers[0]
+        mine = self.used(first)
+        for worker in workers[1:]:
+            self._begin_at(first, worker)
+            for name, array in mine.items():
+                if name != keep:
+                    getattr(worker.tables, name)[: len(array)] = array
+
+    def _begin_at(self, base: Worker, worker: Worker) -> None:
+        """Give a worker the information sets of `base`, and empty tables for them."""
+        worker.chance = with_infosets(worker.chance, _copied(infosets_of(base)))
+        room = self._sizes(base)
+        worker.tables = self._new(room.sets, room.slots)
+        for name, array in paused_traversal(worker).items():
+            if name == "pause":  # a traversal that waits for room is given up
+                array[:] = 0
+
+    def since(self, base: Worker, worker: Worker) -> tuple[Any, NewInfosets]:
+        """For a worker that began at `base`: the tables as they were then, as large as its tables
+        are now, and the information sets that it has discovered since."""
+        then, now = infosets_of(base), infosets_of(worker)
+        before = self._new(sets_in(now), slots_in(now))
+        for name, array in self.used(base).items():
+            getattr(before, name)[: len(array)] = array
+        sets = sets_in(then)
+        return before, NewInfosets(sets, slots_in(then), keys_of(now, sets), counts_of(now, sets))
+
+    def admit(self, base: Worker, new: NewInfosets) -> bool:
+        """Add information sets discovered since `base`; False where memory does not allow it."""
+        sets, slots = new.sets + len(new.keys), new.slots + int(new.counts.sum())
+        if not self.make_room(base, sets, slots):
+            return False
+        add_all(infosets_of(base), new.keys, new.counts, np.empty(len(new.keys), dtype=np.int64))
+        return self.make_room(base)
+
+    def follow(self, base: Worker, worker: Worker, keep: Iterable[str]) -> bool:
+        """A worker goes on from `base`, which has all of its information sets. Of what it learnt
+        only the tables `keep` stay, with an entry per information set. False where memory does not
+        allow it."""
+        infosets, names = infosets_of(worker), list(keep)
+        kept = {name: self.used(worker)[name] for name in names}
+        keys = keys_of(infosets) if names else np.zeros((0, 1), dtype=np.uint64)
+        if not self._allowed(worker, self._sizes(base)):
+            return False
+        self._begin_at(base, worker)
+        numbers = np.empty(len(keys), dtype=np.int64)
+        find_all(infosets_of(base).places, keys, numbers)
+        for name, array in kept.items():
+            getattr(worker.tables, name)[numbers] = array
+        return True
+
+    def align(self, workers: list[Worker], common: int) -> bool:
+        """Give all workers one numbering, which their first `common` information sets have already;
+        False where memory does not allow it."""
+        infosets = [infosets_of(worker) for worker in workers]
+        new = [keys_of(table, common) for table in infosets]
+        counts = [counts_of(table, common) for table in infosets]
+        begin = int(infosets[0].first[common])
+        sets = common + sum(len(keys) for keys in new)
+        slots = begin + int(sum(count.sum() for count in counts))
+        if not all(self.make_room(worker, sets, slots) for worker in workers):
+            return False
+        first = infosets_of(workers[0])
+        for worker, keys, count in list(zip(workers, new, counts, strict=True))[1:]:
+            numbers = np.empty(len(keys), dtype=np.int64)
+            add_all(first, keys, count, numbers)
+            self._move(worker, numbers, count, first, (common, begin))
+        every = keys_of(first, common), counts_of(first, common)
+        for worker in workers[1:]:
+            renumber(infosets_of(worker), common, *every)
+        return all(self.make_room(worker) for worker in workers)
+
+    def _move(
+        self,
+        worker: Worker,
+        numbers: np.ndarray,
+        counts: np.ndarray,
+        first: Found,
+        since: tuple[int, int],
+    ) -> None:
+        """Move a worker's entries, from a number of information sets and slots on, to the numbers
+        of the first worker."""
+        common, begin = since
+        slots = slots_of_sets(first, numbers, counts)
+        blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
+        for name, array in worker.tables._asdict().items():
+            low, to = (common, numbers) if name in self._by_set else (begin, slots)
+            mine = array[low : low + len(to)].copy()
+            empty = getattr(blank, name)
+            array[low : low + len(empty)] = empty
+            array[to] = mine
+
+    def merged(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+        """The keys, the numbers of actions, and copies of all tables in one numbering."""
+        each = [(keys_of(table), counts_of(table)) for table in map(infosets_of, workers)]
+        if len(workers) == 1:
+            return *each[0], [self.used_tables(workers[0])]
+        all_keys, all_counts = (np.concatenate(part) for part in zip(*each, strict=True))
+        union = found_from(all_keys, all_counts)
+        copies = []
+        for worker, (keys, counts) in zip(workers, each, strict=True):
+            numbers = np.empty(len(keys), dtype=np.int64)
+            add_all(union, keys, counts, numbers)
+            tables = self._new(sets_in(union), slots_in(union))
+            slots = slots_of_sets(union, numbers, counts)
+            for name, array in self.used(worker).items():
+                getattr(tables, name)[numbers if name in self._by_set else slots] = array
+            copies.append(tables)
+        return keys_of(union), counts_of(union), copies
+
+
+def check_rules(worker: Worker, name: str) -> None:
+    """`BadGame` where a kernel found a mistake in the rules."""
+    problem = int(infosets_of(worker).size[PROBLEM])
+    if problem:
+        raise BadGame(f"{name}: {PROBLEMS[problem]}; cp.check(game) says in which history")
+
+
+def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:
+    """The arrays of a traversal that a kernel has to finish."""
+    if not hasattr(worker.workspace, "pause"):
+        return {}
+    situation = situation_in(worker)
+    stack = {
+        name: array
+        for name, array in worker.workspace._asdict().items()
+        if isinstance(array, np.ndarray)
+    }
+    coin = {"coin": worker.chance.coin} if isinstance(worker.chance, Coined) else {}
+    return {**stack, "states": situation.states, "facts": situation.facts, **coin}
+
+
+def _read(
+    saved: Mapping[str, np.ndarray], source: str, infosets: Found
+) -> tuple[np.ndarray, np.ndarray]:
+    """The keys and numbers of actions of a file."""
+    keys, counts = saved.get("keys"), saved.get("counts")
+    words = infosets.places.shape[1] - 1
+    if (
+        keys is None
+        or counts is None
+        or keys.dtype != np.uint64
+        or counts.dtype != np.int64
+        or keys.shape != (len(counts), words)
+        or np.any(counts < 1)
+    ):
+        raise BadFile(f"{source}: does not fit (arrays 'keys' and 'counts')")
+    return keys.copy(), counts.copy()  # received arrays are read-only
+
+
+def _doubled(size: int, needed: int) -> int:
+    while size < needed:
+        size *= 2
+    return size
+
+
+def with_infosets(chance: Any, infosets: Found) -> Any:
+    """A form's workspace with other information sets."""
+    if isinstance(chance, Coined):
+        return chance._replace(inner=with_infosets(chance.inner, infosets))
+    return chance._replace(places=infosets.places, first=infosets.first, size=infosets.size)
+
+
+def with_own_infosets(chance: Any) -> Any:
+    """A form's workspace with a copy of its information sets."""
+    return with_infosets(chance, _copied(found_in(_inner(chance))))
+
+
+def _copied(infosets: Found) -> Found:
+    return Found(*(array.copy() for array in infosets))
+
+
+def _inner(chance: Any) -> Situation:
+    """The compiled game's workspace in that of a form, which may be restricted."""
+    inner: Situation = chance.inner if isinstance(chance, Coined) else chance
+    return inner

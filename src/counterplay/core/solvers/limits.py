@@ -1,0 +1,89 @@
+"""When a run stops, and whom it tells on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.solvers.base import Solver, real
+
+#: `solve` without any limit stops at this exploitability, or after this time.
+DEFAULT_TARGET = 1e-3
+DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands; given to callbacks."""
+
+    iterations: int
+    seconds: float
+    nodes: int
+    exploitability: float  # the last one measured, NaN if none
+    solver: Solver = field(repr=False)
+
+    def strategy(self) -> Strategy:
+        """The strategy learned so far."""
+        return self.solver.strategy()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop and whom to tell, as in `solve`; a limit that makes no sense is a
+    `BadParameter`."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+    target: float | None = None
+    measure_every: int | None = None
+    callback: Callable[[Progress], Any] | None = None
+    on_chunk: Callable[[Progress], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "measure_every"):
+            value = getattr(self, name)
+            if value is not None:
+                whole_number(value, 1, None, name)
+        for name in ("seconds", "target"):
+            limit = getattr(self, name)
+            if limit is not None and real(limit, name) <= 0:
+                raise BadParameter(f"{name} must be above 0, not {limit!r}")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is any limit."""
+        return any(limit is not None for limit in (self.iterations, self.seconds, self.target))
+
+
+def check_target(game: Game, target: float | None) -> None:
+    """Refuse to wait for what cannot be measured."""
+    if target is not None and not game.measurable:
+        raise BadParameter(
+            f"the exploitability of {game.name} cannot be measured, so no target can be reached; "
+            f"give a limit"
+        )
+
+
+def check_limits(
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    measure_every: int | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    on_chunk: Callable[[Progress], None] | None = None,
+) -> Limits:
+    """Limits as given, or `BadParameter`; without any, the defaults."""
+    limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
+    if limits.bounded:
+        return limits
+    return replace(limits, seconds=DEFAULT_SECONDS, target=DEFAULT_TARGET)
+
+
+def take_limits(arguments: dict[str, Any]) -> Limits:
+    """The limits among keyword arguments, which are taken out of them."""
+    names = [limit.name for limit in fields(Limits) if limit.name in arguments]
+    return Limits(**{name: arguments.pop(name) for name in names})

@@ -1,0 +1,238 @@
+"""The sequence-form linear program (Section 3.1; Koller, Megiddo & von Stengel 1996), solved
+exactly by HiGHS.
+
+For each player in turn: his plan x maximises the least payoff that the other can hold him to,
+
+    maximise  c_0 + Σ_J V_J  over root information sets J of the other, where c = A'x
+    V_J <= Q_Ja = c_Ja + Σ V_J' over the children J' of sequence Ja        for every action a of J
+    x_0 = 1,  Σ_a x_Ia = x_parent(I),  x >= 0.
+
+Where a player has a floor under his probabilities (data-biased responses): his plan has x_Ia >=
+floor_Ia x_parent(I); as the other, V_J = Σ_a floor_Ja Q_Ja + (1 - Σ_a floor_Ja) m_J with m_J <=
+Q_Ja. Restricted Nash responses need nothing new: their modified game is a sequence form.
+Deviations: none. One "iteration" solves everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.sequence import Side
+from counterplay.core.solvers.base import Solver, one_of
+from counterplay.core.solvers.problem import Problem
+
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+TIE = 1e-5  # what a unit of distance costs beside one of payoff
+METHODS = ("highs", "highs-ds", "highs-ipm")
+
+
+class PlanProgram(NamedTuple):
+    """The program of one player: his plan x, then V and m of the other's information sets."""
+
+    worst: np.ndarray  # float64[columns]: what the other can hold him to
+    a_ub: Any  # a_ub @ columns <= 0
+    a_eq: Any
+    n_x: int
+
+
+def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
+    """The most a player can make sure of, and a plan that does: float, float64[his sequences]."""
+    program = _program(mine, other)
+    columns = _solve(program, program.worst, method)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def best_plan_within(
+    mine: Side,
+    other: Side,
+    against: np.ndarray,
+    least: float,
+    near: np.ndarray | None = None,
+    method: str = "highs",
+) -> tuple[float, np.ndarray]:
+    """A plan that gets the most by `against` (float64[his sequences], the payoff of each sequence)
+    among those that the other cannot hold below `least`; what it makes sure of, and the plan.
+
+    `near`: a plan; of the best ones that with the least Σ |x - near|, nearly.
+    """
+    program = _program(mine, other)
+    objective = np.zeros(len(program.worst))
+    objective[: program.n_x] = against
+    columns = _solve(program, objective, method, least, near)
+    return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
+
+
+def _program(mine: Side, other: Side) -> PlanProgram:
+    from scipy.sparse import block_array, coo_array, csr_array
+
+    n_x, n_own, n_other = mine.n_sequences, len(mine.parent), len(other.parent)
+    # c = A'x, one row per sequence of the other
+    own_row = np.repeat(np.arange(n_x), np.diff(mine.row))
+    payoff = coo_array((mine.value, (mine.column, own_row)), shape=(other.n_sequences, n_x)).tocsr()
+    children = coo_array(
+        (np.ones(n_other), (other.parent, np.arange(n_other))), shape=(other.n_sequences, n_other)
+    ).tocsr()
+    owner = _slot_owner(other)  # one row per slot of the other: its information set
+    floors = len(other.floor) > 0
+    n_m = n_other if floors else 0
+    # m_J (or V_J itself without floors) - Q_Ja <= 0; columns x, V, m
+    blocks = [-payoff[1:], -children[1:]]
+    if floors:
+        blocks.append(owner)
+    else:
+        blocks[1] = blocks[1] + owner
+    upper = [blocks]
+    if len(mine.floor):  # floor_Ia x_parent(I) - x_Ia <= 0
+        bound = csr_array(
+            (mine.floor, (np.arange(n_x - 1), np.repeat(mine.parent, np.diff(mine.first)))),
+            shape=(n_x - 1, n_x),
+        )
+        lower = bound - csr_array(
+            (np.ones(n_x - 1), (np.arange(n_x - 1), np.arange(1, n_x))), shape=(n_x - 1, n_x)
+        )
+        upper.append([lower, None] + ([None] if floors else []))
+    # the plan adds up, and starts with one
+    own_slot = _slot_owner(mine).T
+    add_up = csr_array(
+        (np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)
+    ) - _shift(own_slot, n_x)
+    start = csr_array(([1.0], ([0], [0])), shape=(1, n_x))
+    equal = [[start, csr_array((1, n_other))] + ([csr_array((1, n_m))] if floors else [])]
+    equal.append([add_up, None] + ([None] if floors else []))
+    if floors:  # V_J - Σ floor Q - free m_J = 0
+        weight = csr_array(
+            (other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor))))
+        )
+        total = (weight @ owner).T
+        free = np.maximum(1.0 - np.asarray(total.sum(axis=1)).ravel(), 0.0)
+        identity = csr_array(
+            (np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
+        )
+        m_part = csr_array(
+            (-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
+        )
+        equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
+    worst = np.concatenate(
+        [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
+    )
+    a_ub, a_eq = block_array(upper, format="csr"), block_array(equal, format="csr")
+    return PlanProgram(worst, a_ub, a_eq, n_x)
+
+
+def _solve(
+    program: PlanProgram,
+    objective: np.ndarray,
+    method: str,
+    least: float | None = None,
+    near: np.ndarray | None = None,
+) -> np.ndarray:
+    """Columns that maximise the objective; with `least` those that make sure of so much, with
+    `near` those with the least distance among them."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, csr_array, eye_array, vstack
+
+    a_ub, b_ub = program.a_ub, np.zeros(program.a_ub.shape[0])
+    if least is not None:
+        a_ub = vstack([a_ub, csr_array(-program.worst[None, :])], format="csr")
+        b_ub = np.append(b_ub, -least)
+    n, n_x, a_eq = len(program.worst), program.n_x, program.a_eq
+    extra = 0
+    if near is not None:  # d >= x - near and d >= near - x, at a small price
+        extra = n_x
+        own = eye_array(n_x, n, format="csr")
+        apart = eye_array(n_x, format="csr")
+        a_ub = block_array([[a_ub, None], [own, -apart], [-own, -apart]], format="csr")
+        b_ub = np.concatenate([b_ub, near, -near])
+        a_eq = block_array([[a_eq, csr_array((a_eq.shape[0], n_x))]], format="csr")
+        objective = np.concatenate([objective, np.full(n_x, -TIE)])
+    b_eq = np.zeros(a_eq.shape[0])
+    b_eq[0] = 1.0
+    free, above = (-np.inf, np.inf), (0.0, np.inf)
+    bounds = np.array([above] * n_x + [free] * (n - n_x) + [above] * extra)
+    answer = linprog(
+        -objective,
+        A_ub=a_ub,
+        b_ub=b_ub,
+        A_eq=a_eq,
+        b_eq=b_eq,
+        bounds=bounds,
+        method=method,
+        options=TOLERANCES,
+    )
+    if answer.status != 0:
+        raise CounterplayError(f"the linear program was not solved: {answer.message}")
+    columns: np.ndarray = answer.x[:n]
+    return columns
+
+
+def _slot_owner(side: Side) -> Any:
+    """Sparse float64[slots, information sets]: 1 where the slot belongs to the information set."""
+    from scipy.sparse import csr_array
+
+    n_slots, n = int(side.first[-1]), len(side.parent)
+    return csr_array(
+        (np.ones(n_slots), (np.arange(n_slots), np.repeat(np.arange(n), np.diff(side.first)))),
+        shape=(n_slots, n),
+    )
+
+
+def _shift(matrix: Any, n_columns: int) -> Any:
+    """A column in front: slots become sequences."""
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([csr_array((matrix.shape[0], n_columns - matrix.shape[1])), matrix], format="csr")
+
+
+class LinearProgram(Solver):
+    """`method`: of HiGHS: highs (its choice), highs-ds (simplex) or highs-ipm (interior point)."""
+
+    name = "lp"
+    summary = "the sequence-form linear program, exact"
+    sampled = False
+
+    def __init__(
+        self, game: Game, seed: int, problem: Problem | None = None, *, method: str = "highs"
+    ) -> None:
+        super().__init__(game, seed, problem, method=method)
+        if game.n_players != 2 or not game.zero_sum:
+            raise BadParameter(
+                f"lp is for two-player zero-sum games, and {game.name} is none; take a sampling "
+                f"solver"
+            )
+        self._method = one_of(method, METHODS, "method")
+        self._form = self.problem.sequence_form
+        self._weights = np.zeros(game.n_slots)
+        self._values = np.zeros(2)
+
+    @property
+    def finished(self) -> bool:
+        return self.iterations > 0
+
+    @property
+    def values(self) -> np.ndarray:
+        """What each player can make sure of."""
+        return self._values
+
+    def tables(self) -> dict[str, np.ndarray]:
+        return {"weights": self._weights, "values": self._values}
+
+    def weights(self) -> np.ndarray:
+        return self._weights
+
+    def _run(self, n: int) -> int:
+        if n == 0 or self.finished:
+            return 0
+        sides = (self._form.one, self._form.two)
+        plans = []
+        for player in (0, 1):
+            self._values[player], plan = safest_plan(sides[player], sides[1 - player], self._method)
+            plans.append(plan[1:])
+        self._weights[:] = np.concatenate(plans)
+        return self.game.n_nodes
+
+
+SOLVER = LinearProgram

@@ -1,0 +1,404 @@
+"""Solvers that sample histories, and how their workers synchronise.
+
+A worker pool plays the iterations (`core/parallel/pool.py`): one thread, several, or remote workers
+(`core/parallel/remote_pool.py`). The base class here says what the workers merge.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, OutOfRoom
+from counterplay.core.forms.access import chance_buffer, chance_on
+from counterplay.core.forms.found import sets_in, slots_in
+from counterplay.core.forms.found_form import scratch_of
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.keyed import KeyedStrategy, first_slots
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
+from counterplay.core.kernels.policy import normalise
+from counterplay.core.kernels.rng import new_state
+from counterplay.core.parallel.changes import SLOTS, ChangedRows, Changes, changed_rows
+from counterplay.core.parallel.pool import (
+    EARLY,
+    POOL_OPTIONS,
+    SingleThread,
+    TablesFull,
+    ThreadPool,
+    Worker,
+    WorkerPool,
+    check_threads,
+    mean_of,
+    part_of,
+)
+from counterplay.core.solvers.base import Solver, probability
+from counterplay.core.solvers.hash_tables import (
+    HashTables,
+    check_rules,
+    infosets_of,
+    rules_in,
+    with_own_infosets,
+)
+from counterplay.core.solvers.problem import Problem
+
+
+class SynchronisedSolver(Solver):
+    """A solver whose workers merge `tables.regret`, on which play depends; all other tables each
+    worker has to itself. Algorithms with other tables override this."""
+
+    by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set, not slot
+    private: ClassVar[tuple[str, ...]] = ()  # tables that each thread of remote workers keeps
+
+    _pool: WorkerPool
+    _hash_tables: HashTables | None  # where information sets are discovered while playing
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # information sets and slots with one numbering in all copies, at the last synchronisation
+        self._common = np.zeros(2, dtype=np.int64)
+        self._mean: Any = None
+
+    def infosets(self) -> int:
+        if self._hash_tables is None:
+            return self.game.n_infosets
+        return max(sets_in(infosets_of(self._pool.workers[0])), 1)
+
+    def align(self) -> bool:
+        if self._hash_tables is None:
+            return True
+        if not self._hash_tables.align(self._pool.workers, int(self._common[0])):
+            return False
+        self._set_common()
+        return True
+
+    def _set_common(self) -> None:
+        infosets = infosets_of(self._pool.workers[0])
+        self._common[:] = sets_in(infosets), slots_in(infosets)
+
+    def new_mean(self) -> Any:
+        """float64[s]: for the mean of all copies' regrets."""
+        regret = self._pool.workers[0].tables.regret
+        if self._mean is None or self._mean.shape != regret.shape:
+            self._mean = np.empty_like(regret)
+        return self._mean
+
+    @property
+    def _used(self) -> tuple[int, int]:
+        """Information sets and slots that a synchronisation merges. (A worker that has gone on has
+        discovered more.)"""
+        if self._hash_tables is None:
+            return self.game.n_infosets, self.game.n_slots
+        return int(self._common[0]), int(self._common[1])
+
+    def merge(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
+        regrets = tuple(tables.regret for tables in copies)
+        mean_of(regrets, *part_of(self._used[1], part, len(copies)), mean)
+
+    def load_merged(self, mean: Any, tables: Any) -> None:
+        used = self._used[1]
+        tables.regret[:used] = mean[:used]
+
+    def changes_since(self, base: Worker, worker: Worker) -> Changes:
+        """The changes of a worker in a round that began at `base`, to be sent."""
+        hash_tables = self._hash_tables
+        before, new = (
+            (base.tables, None) if hash_tables is None else hash_tables.since(base, worker)
+        )
+        planes = self.changes(before, self.used_tables(worker))
+        return Changes({name: changed_rows(plane) for name, plane in planes.items()}, new)
+
+    def changes(self, before: Any, tables: Any) -> dict[str, np.ndarray]:
+        """Planes (`core/parallel/changes.py`) of the changes in tables that were as `before`."""
+        columns = (tables.regret - before.regret, tables.strategy_sum)
+        return {SLOTS: np.stack(columns, axis=1)}
+
+    def apply_changes(self, base: Worker, changes: Changes, threads: int) -> None:
+        """Add the changes of all `threads`, in which every sample counts so many times.
+        `OutOfRoom` where memory does not allow it, and then nothing is changed."""
+        hash_tables, new = self._hash_tables, changes.new
+        if hash_tables is not None and new is not None and not hash_tables.admit(base, new):
+            raise self.no_room()
+        for name, rows in changes.planes.items():
+            self._apply_rows(base, name, rows, threads)
+
+    def _apply_rows(self, base: Worker, plane: str, changed: ChangedRows, threads: int) -> None:
+        base.tables.regret[changed.rows] += changed.values[:, 0] / threads
+        base.tables.strategy_sum[changed.rows] += changed.values[:, 1]
+
+    def begin_round(self, base: Worker, worker: Worker, keep: bool = True) -> None:
+        """Set a worker's tables to those of a synchronisation. `keep`: its private tables stay."""
+        names = self.private if keep else ()
+        if self._hash_tables is not None and not self._hash_tables.follow(base, worker, names):
+            raise self.no_room()
+        for name in worker.tables._fields:
+            if name == "strategy_sum":
+                worker.tables.strategy_sum[:] = 0.0
+            elif name not in self.private:
+                getattr(worker.tables, name)[...] = getattr(base.tables, name)
+
+    def broadcast(self, workers: list[Worker]) -> None:
+        """Copy all tables of the first worker but strategy sums, which each has to itself."""
+        if self._hash_tables is not None:
+            self._hash_tables.broadcast(workers, "strategy_sum")
+            self._set_common()
+            return
+        first = workers[0].tables
+        for worker in workers[1:]:
+            for name in first._fields:
+                if name != "strategy_sum":
+                    getattr(worker.tables, name)[:] = getattr(first, name)
+
+    def no_room(self) -> OutOfRoom:
+        """The error of a run whose tables cannot grow."""
+        return OutOfRoom(
+            f"{self.game.name}: {self.infosets():,} information sets are discovered, and there is "
+            f"no memory for more; all that was learnt in {self.iterations:,} iterations is kept, "
+            f"and a run in a folder can be resumed where there is more"
+        )
+
+    def used_tables(self, worker: Worker) -> Any:
+        """The used part of a worker's tables."""
+        return worker.tables if self._hash_tables is None else self._hash_tables.used_tables(worker)
+
+    def copied(self, worker: Worker) -> Worker:
+        """A copy of a worker with tables of its own."""
+        tables = type(worker.tables)(*(array.copy() for array in worker.tables))
+        chance = worker.chance if self._hash_tables is None else with_own_infosets(worker.chance)
+        return replace(worker, tables=tables, chance=chance)
+
+    def set_tables(self, worker: Worker, saved: Mapping[str, np.ndarray]) -> None:
+        """Set a worker's tables to what `saved` gave."""
+        if self._hash_tables is not None:
+            self._hash_tables.restore(worker, saved, self.game.name)
+            return
+        for name, array in saved.items():
+            getattr(worker.tables, name)[...] = array
+
+    def saved(self, worker: Worker) -> dict[str, np.ndarray]:
+        """The arrays that a file has of a worker's tables."""
+        if self._hash_tables is not None:
+            return self._hash_tables.saved(worker)
+        return dict(worker.tables._asdict())
+
+
+class SamplingSolver(SynchronisedSolver):
+    """A solver that samples histories of a form, the game's own or a transformed one. `threads`:
+    how many play at once. `at_once`: histories that each thread interleaves."""
+
+    early: ClassVar[float] = EARLY  # see `core/parallel/pool.py`
+    discovers: ClassVar[bool] = False  # whether it plays games without a list of information sets
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        problem: Problem | None,
+        threads: int = 1,
+        at_once: int = 1,
+        **options: Any,
+    ) -> None:
+        super().__init__(game, seed, problem, **options)
+        if check_threads(threads, game) > 1:
+            self.options = {**options, "threads": threads}
+        self._form = self.problem.form
+        self._hash_tables = None
+        self._at_once = at_once
+        if threads > 1:
+            self._check_not_interleaved()
+        if game.abilities.keyed:
+            check_discovers(self)
+            shape = rules_in(self._form).shape
+            self._hash_tables = HashTables(shape, self._new_tables, self.by_set, at_once)
+        workers = [self.new_worker(k) for k in range(threads)]
+        self.rng = workers[0].rng
+        self._pool = self._new_pool(workers)
+
+    @classmethod
+    def plays(cls, game: Game) -> bool:
+        return cls.discovers or not game.abilities.keyed
+
+    def new_worker(self, k: int) -> Worker:
+        """The k-th worker, at iteration 0."""
+        buffer = cache_aligned(self._new_buffer())
+        worker = Worker(
+            cache_aligned_fields(
+                self._new_tables(self.game.n_infosets, self.game.n_slots)
+                if self._hash_tables is None
+                else self._hash_tables.first_tables()
+            ),
+            buffer,
+            self._new_chance(buffer),
+            self._workspace_on(buffer),
+            cache_aligned(new_state(self.seed, k)),
+        )
+        if self._hash_tables is not None:
+            self._hash_tables.begin(worker)
+        return worker
+
+    @property
+    def form(self) -> Any:
+        """The form that is played."""
+        return self._form
+
+    @property
+    def hash_tables(self) -> HashTables | None:
+        """What makes tables grow, where information sets are discovered while playing."""
+        return self._hash_tables
+
+    @property
+    def plain_options(self) -> dict[str, Any]:
+        """The options without those of the pool."""
+        return {name: self.options[name] for name in self.options if name not in POOL_OPTIONS}
+
+    def join(self, pool: WorkerPool, options: dict[str, Any]) -> None:
+        """Before the first iteration: have another pool play. `options`: of the pool."""
+        self._check_not_interleaved()
+        self.options = {**self.plain_options, **options}
+        self._pool = pool
+        self.rng = pool.workers[0].rng
+
+    def _check_not_interleaved(self) -> None:
+        """`BadParameter` where interleaved histories wait whose information sets would be
+        renumbered when tables are merged by key."""
+        if self._at_once > 1 and self.game.abilities.keyed:
+            raise BadParameter(
+                f"{self.game.name} is played without a tree, and there histories are interleaved "
+                f"by one thread only; leave out interleave"
+            )
+
+    def _new_buffer(self) -> np.ndarray:
+        """What a worker needs to go on besides its tables and random numbers, as files have it."""
+        buffer: np.ndarray = chance_buffer(self._form)
+        return buffer
+
+    def _workspace_on(self, buffer: np.ndarray) -> Any:
+        """The kernel's workspace, on cache lines of its own or on the buffer."""
+        return cache_aligned_fields(self._new_workspace())
+
+    def _new_chance(self, buffer: np.ndarray) -> Any:
+        """The workspace of one game, or of several interleaved ones."""
+        if self._at_once > 1 and self._hash_tables is not None:
+            shape = rules_in(self._form).shape
+            return scratch_of(shape, self._at_once * (shape.depth + 1))
+        return chance_on(self._form, buffer)
+
+    def _new_pool(self, workers: list[Worker]) -> WorkerPool:
+        return SingleThread(workers) if len(workers) == 1 else ThreadPool(workers, self.game)
+
+    @abstractmethod
+    def _new_tables(self, infosets: int, slots: int) -> Any:
+        """Tables in which nothing is learnt yet."""
+
+    @abstractmethod
+    def _new_workspace(self) -> Any:
+        """Arrays that a kernel needs besides the tables."""
+
+    def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
+        """Play n iterations numbered done + 1, done + 1 + stride, ..., every sample counting
+        `scale` times; the nodes touched. Tables grow on the way; `TablesFull` where they cannot."""
+        played, touched = self._play(worker, done, n, stride, scale)
+        while self._hash_tables is not None:
+            check_rules(worker, self.game.name)
+            if played == n:
+                break
+            if not self._hash_tables.make_room(worker):
+                raise TablesFull(played, touched)
+            more, nodes = self._play(worker, done + played * stride, n - played, stride, scale)
+            played, touched = played + more, touched + nodes
+        return touched
+
+    @abstractmethod
+    def _play(
+        self, worker: Worker, done: int, n: int, stride: int, scale: float
+    ) -> tuple[int, int]:
+        """The same while there is room in the tables: iterations played, and nodes touched."""
+
+    def _run(self, n: int) -> int:
+        played = self._pool.run(self, self.iterations, n)
+        if played.tables_full:
+            self.counters += played.iterations, played.nodes
+            raise self.no_room()
+        return played.nodes
+
+    @property
+    def copies(self) -> list[Any]:
+        """The tables of each thread that has played."""
+        self._pool.fetch()
+        return [worker.tables for worker in self._pool.playing]
+
+    def tables(self) -> dict[str, np.ndarray]:
+        common = {} if self._hash_tables is None else {"common": self._common}
+        return self._pool.tables(self) | common
+
+    def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
+        if self._hash_tables is not None:
+            self._restore_tables(self._hash_tables, saved, source)
+        super().restore(saved, source)
+        self._pool.changed()
+
+    def _restore_tables(
+        self, hash_tables: HashTables, saved: Mapping[str, np.ndarray], source: str
+    ) -> None:
+        """Give tables the size of the saved ones; then all arrays fit."""
+        for k, worker in enumerate(self._pool.workers):
+            suffix = "" if k == 0 else f".{k}"
+            mine = {
+                name.removesuffix(suffix): array
+                for name, array in saved.items()
+                if name.endswith(suffix)
+            }
+            hash_tables.restore(worker, mine, source)
+        self._pool.resize(saved)
+
+    def weights(self) -> np.ndarray:
+        return self.weights_of(self.copies)
+
+    def weights_of(self, copies: list[Any]) -> np.ndarray:
+        """The weights that normalise to the policy, from the tables of all threads."""
+        first, *others = (tables.strategy_sum for tables in copies)
+        summed: np.ndarray = sum(others, start=first) if others else first
+        return summed
+
+    def strategy(self) -> Strategy:
+        if self._hash_tables is None:
+            return super().strategy()
+        keys, counts, copies = self._hash_tables.merged(self._pool.playing)
+        weights = np.asarray(self.weights_of(copies))
+        shares = np.empty(len(weights))
+        normalise(weights, first_slots(counts), shares)
+        for array in (keys, counts, shares):
+            array.setflags(write=False)  # the strategy has them from now on
+        return self.problem.complete(KeyedStrategy(self.game, keys, counts, shares))
+
+    def change_problem(self, problem: Problem) -> None:
+        self._pool.change_form(problem.form)
+        self.problem, self._form = problem, problem.form
+
+    def change_form(self, form: Any) -> None:
+        """The same by a form alone, for a remote worker."""
+        self.change_problem(Problem(self.game, form))
+
+    def discount(self, factor: float) -> None:
+        share = probability(factor, "factor")
+        self._pool.settle()
+        for worker in self._pool.workers:
+            self._discount(worker, share)
+        self._pool.changed()
+
+    def _discount(self, worker: Worker, share: float) -> None:
+        worker.tables.regret[:] *= share
+        worker.tables.strategy_sum[:] *= share
+
+
+def check_discovers(solver: SamplingSolver) -> None:
+    """`BadParameter` where a solver needs a list of information sets and the game has none."""
+    if not solver.discovers:
+        raise BadParameter(
+            f"{solver.name} needs all information sets before it plays, and those of "
+            f"{solver.game.name} are discovered while playing; use another algorithm"
+        )

@@ -1,1 +1,0 @@
-"""One file per figure and table of the paper."""

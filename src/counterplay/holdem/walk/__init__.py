@@ -1,2 +1,0 @@
-"""Hold'em walked by the board: the betting tree once, with a number for every holding of each
-player."""

@@ -1,1 +1,0 @@
-"""Who one plays against: bots, hand histories and models learnt from them."""

@@ -1,8 +1,0 @@
-"""Bots by name. A new bot is a file that sets `BOT`, and its test."""
-
-from __future__ import annotations
-
-from counterplay.base.registry import Registry
-from counterplay.opponents.bots.spec import BotSpec
-
-BOTS: Registry[BotSpec] = Registry("bot", lambda spec: isinstance(spec, BotSpec))

@@ -1,0 +1,255 @@
+"""Sparbot's six buckets a street: five by strength and one for weak hands with good prospects.
+
+Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes
+smaller, and one class of low strength and high potential. Chosen here: the numbers below; the same
+six classes of strength before the flop and on the river, where potential means nothing; and
+potential as outs, the next cards that make the hand a strong one. Strength is the exact EHS of
+`poker/cards/strength.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.progress import Tell, TellShare, untold
+from counterplay.core.base.store import Cached, Piece
+from counterplay.core.kernels.jit import jit
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
+from counterplay.poker.abstraction.ehs import KINDS, river_deals
+from counterplay.poker.cards.canonical import Boards, boards, find_class
+from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.poker.cards.decks import FULL, Deck
+from counterplay.poker.cards.strength import RIVER_TOTAL
+from counterplay.poker.cards.tables import Strengths, strengths
+
+N_BUCKETS = 6
+POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
+
+#: Shares of all deals, weakest class first.
+SHARES_SIX = (0.20, 0.19, 0.17, 0.16, 0.15, 0.13)  # before the flop and on the river
+SHARES_FIVE = (
+    0.24,
+    0.22,
+    0.20,
+    0.18,
+    0.16,
+)  # on the flop and the turn, before the potential bucket takes its hands away
+WEAK_CLASSES = 2  # the potential bucket draws on the weakest two classes of strength
+STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
+LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
+
+
+SAVED = ("preflop", "flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class Borders:
+    """What was chosen of the buckets; `benchmarks/sparbot_search.py` tries others."""
+
+    shares_six: tuple[float, ...] = SHARES_SIX  # as many as there are buckets
+    shares_five: tuple[float, ...] = SHARES_FIVE  # one fewer
+    weak_classes: int = WEAK_CLASSES
+    strong_share: float = STRONG_SHARE
+    least_outs: int = LEAST_OUTS
+
+    @property
+    def n_buckets(self) -> int:
+        return len(self.shares_six)
+
+
+@dataclass(frozen=True)
+class SparbotView:
+    """Sparbot's abstraction of the cards."""
+
+    counts: tuple[int, ...] = (N_BUCKETS,) * 4
+    arguments: str = "view=sparbot"
+
+    @property
+    def deck(self) -> Deck:
+        return FULL
+
+    @property
+    def key(self) -> str:
+        return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
+
+    def buckets(self, tell: TellShare = untold) -> Buckets:
+        """From memory, from disk, or built now."""
+        return BUCKETS.get(lambda share, what: tell(share))
+
+
+def parameters() -> dict[str, Any]:
+    """Everything that was chosen."""
+    return {
+        "shares_six": list(SHARES_SIX),
+        "shares_five": list(SHARES_FIVE),
+        "weak_classes": WEAK_CLASSES,
+        "strong_share": STRONG_SHARE,
+        "least_outs": LEAST_OUTS,
+    }
+
+
+def _make(tell: Tell) -> Buckets:
+    return sparbot_buckets(strengths(), lambda share: tell(share, "Sparbot's buckets"))
+
+
+def _unpack(piece: Piece) -> Buckets | None:
+    if set(piece.arrays) != set(SAVED):
+        return None
+    arrays = {name: piece.arrays[name].astype(np.uint16) for name in SAVED}
+    return Buckets(**arrays, river_entry=strengths().river)
+
+
+BUCKETS = Cached(
+    "Sparbot's buckets stay",
+    "sparbot-buckets",
+    (__name__,),
+    make=_make,
+    pack=lambda made: Piece(None, {name: getattr(made, name).astype(np.uint8) for name in SAVED}),
+    unpack=_unpack,
+    recipe=parameters,
+)
+
+
+Outs = tuple[np.ndarray, np.ndarray]  # uint8[boards, 1326]: on the flop and on the turn
+
+
+def sparbot_buckets(
+    strengths: Strengths,
+    tell: TellShare = untold,
+    borders: Borders | None = None,
+    outs: Outs | None = None,
+) -> Buckets:
+    """The buckets of every holding on every board (about 10 s on two cores, most of them for
+    `outs`)."""
+    borders = borders or Borders()
+    six, five = borders.shares_six, borders.shares_five
+    turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
+    flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
+    tell(0.1)
+    on_flop, on_turn = outs or outs_to(
+        borders.strong_share, strengths, lambda share: tell(0.1 + 0.8 * share)
+    )
+    found = Buckets(
+        _by_strength(strengths.preflop, np.ones(N_HOLDINGS), six),
+        _with_potential(_by_strength(strengths.flop, flop_weight, five), on_flop, borders),
+        _with_potential(_by_strength(strengths.turn, turn_weight, five), on_turn, borders),
+        _by_strength(np.arange(RIVER_TOTAL + 1), river_deals(strengths.river), six),
+        strengths.river,
+    )
+    tell(1.0)
+    return found
+
+
+def outs_to(share: float, strengths: Strengths, tell: TellShare = untold) -> Outs:
+    """Next cards that bring each holding among the best `share` of hands."""
+    parts = (1.0 - share, share)
+    river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
+    strong_river = _borders(river_values, deals, parts)[0]
+    turn = count_outs(4, strengths.river, int(strong_river), lambda part: tell(0.9 * part))
+    weight = np.repeat(boards(4).weight, N_HOLDINGS)
+    strong_turn = _borders(strengths.turn, weight, parts)[0]
+    flop = count_outs(3, strengths.turn, int(strong_turn), lambda part: tell(0.9 + 0.1 * part))
+    return flop, turn
+
+
+def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
+    """The least count of every class but the first. Entries of no strength (a card on the board)
+    do not count."""
+    flat = np.asarray(counts).reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
+    wanted = np.cumsum(shares)[:-1] * share[-1]
+    return np.asarray(flat[order[np.searchsorted(share, wanted)]])
+
+
+def _by_strength(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
+    """uint16, shaped like `counts`: class of strength, 0 the weakest."""
+    return np.searchsorted(_borders(counts, weight, shares), counts, side="right").astype(np.uint16)
+
+
+def _with_potential(
+    by_strength: np.ndarray, outs: np.ndarray, borders: Borders | None = None
+) -> np.ndarray:
+    """Weak hands with enough outs go into the last bucket."""
+    borders = borders or Borders()
+    drawing = (by_strength < borders.weak_classes) & (outs >= borders.least_outs)
+    return np.where(drawing, np.uint16(borders.n_buckets - 1), by_strength)
+
+
+@jit
+def _count_outs(
+    shorter: np.ndarray,
+    longer: Boards,
+    pairs: np.ndarray,
+    counts: np.ndarray,
+    strong: int,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards'
+    masks; `scratch`: int64[2, 4]."""
+    masks, suit_to = scratch[0], scratch[1]
+    for k in range(len(shorter)):
+        out[k] = 0
+        for card in range(52):
+            suit, bit = card & 3, 1 << (card >> 2)
+            if shorter[k, suit] & bit:
+                continue
+            for s in range(4):
+                masks[s] = shorter[k, s]
+            masks[suit] |= bit
+            row = find_class(longer, masks, suit_to)
+            for holding in range(len(pairs)):
+                a, b = np.int64(pairs[holding, 0]), np.int64(pairs[holding, 1])
+                a, b = (a & ~3) | suit_to[a & 3], (b & ~3) | suit_to[b & 3]
+                if a > b:
+                    a, b = b, a
+                if (
+                    counts[row, b * (b - 1) // 2 + a] >= strong
+                ):  # 0 where the holding shares a card with the board
+                    out[k, holding] += 1
+
+
+def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = untold) -> np.ndarray:
+    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card
+    more."""
+    shorter, longer = boards(size).masks, boards(size + 1)
+    out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
+    piece = max(1, len(out) // 64)
+    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
+        jobs = [
+            pool.submit(
+                _count_outs,
+                shorter[low : low + piece],
+                longer,
+                HOLDING_CARDS,
+                later,
+                strong,
+                np.zeros((2, 4), dtype=np.int64),
+                out[low : low + piece],
+            )
+            for low in range(0, len(out), piece)
+        ]
+        for done, job in enumerate(jobs, 1):
+            job.result()
+            tell(done / len(jobs))
+    return out
+
+
+def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotView:
+    if kind != KINDS[0] or any(number is not None for number in numbers.values()):
+        raise BadParameter(
+            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
+            "leave out numbers and kind"
+        )
+    return SparbotView()
+
+
+ABSTRACTION = AbstractionSpec("sparbot", _without_numbers)

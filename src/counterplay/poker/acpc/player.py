@@ -1,0 +1,156 @@
+"""A bot in a match that somebody else deals: lines of the dealer in, answers out. No sockets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadStrategy
+from counterplay.core.base.progress import Tell, untold
+from counterplay.poker.acpc.protocol import STATE, MatchState, parse_state
+from counterplay.poker.adaptive.player import Adaptive
+from counterplay.poker.betting.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
+from counterplay.poker.bots.bot import Ending, View
+from counterplay.poker.bots.text import nodes_by_history
+from counterplay.poker.cards.deal import new_deal
+from counterplay.poker.histories.records import parse_cards
+from counterplay.poker.match.deals import deal_seeds, session_deals
+from counterplay.poker.match.players import check_betting, only_seat
+from counterplay.poker.match.referee import ask_bot, play_session, settle_deal, tell_bot
+from counterplay.poker.players import bot
+
+SEEDS_AT_ONCE = 1_000
+NOTHING = "no cards"
+_LETTERS = {action: letter for letter, action in LETTER.items()}
+
+
+class _Caller:
+    def act(self, view: View) -> str:
+        return CALL
+
+
+class AcpcPlayer:
+    """Plays by the states that the dealer sends; `player` is whatever `cp.bot` takes.
+
+    The bot draws its random numbers as in `play_match` with the same `seed`: hand by hand, and
+    apart for each seat. So two bots over the protocol play as they do there on the same cards.
+    """
+
+    def __init__(self, player: Any, seed: int = 0, tell: Tell = untold) -> None:
+        self.bot = bot(player, tell)
+        self.seed = seed
+        check_betting(LIMIT, (self.bot,))
+        if only_seat(self.bot, None) is not None:
+            raise BadStrategy(
+                "the dealer gives both seats by turns, and this is a response for one; respond in "
+                "both seats (--player both, in Python player=None)"
+            )
+        self.hands = 0  # finished
+        self.won = 0.0  # in small bets
+        self.hand: int | None = None  # that is being played
+        self._begun = ""  # how lines about the last hand begin
+        self._seat = 0
+        self._seen = NOTHING  # the cards of the last state as text, and what they are:
+        self._own: tuple[int, int] = (0, 0)
+        self._board: tuple[int, ...] = ()
+        self._started = False
+        self._answered: tuple[str, str] | None = None  # the last question, and what was said
+        # from which hand on; a seed that is none is refused here
+        self._seeds: tuple[int, list[list[int]]] = (0, deal_seeds(seed, 0, SEEDS_AT_ONCE).tolist())
+        self._chance = new_deal()
+        self._tree, self._nodes = betting_tree(LIMIT), nodes_by_history()
+        self._actors: list[int] = self._tree.nodes.player.tolist()
+
+    def warm_up(self) -> None:
+        """Play a few hands against nobody, so that all is compiled before a dealer's clock runs;
+        only with bots of this package, which forget when they are started."""
+        if self._started or not type(self.bot).__module__.startswith("counterplay."):
+            return
+        play_session((self.bot, _Caller()), session_deals(self.seed, 0, 4), False)
+        if isinstance(self.bot, Adaptive):
+            self.bot.warm_up()
+
+    def hear(self, line: str) -> str | None:
+        """The answer to a line of the dealer, without its end; None where there is nothing to say:
+        a comment, somebody else's turn, the end of a hand."""
+        line = line.rstrip("\r\n")
+        if not line.startswith(STATE):
+            return None
+        if self._answered is not None and line == self._answered[0]:
+            return self._answered[1]
+        if self._begun and line.startswith(self._begun):  # nearly always
+            betting, _, cards = line[len(self._begun) :].partition(":")
+            node = self._nodes.get(betting)
+            actor = -1 if node is None else self._actors[node]
+            if actor == 1 - self._seat:
+                return None
+            if node is not None and actor == self._seat and self._sees(node, cards):
+                return self._answer(line, node)
+        state = parse_state(line)
+        begun = f"{STATE}:{state.position}:{state.hand}:"
+        if begun != self._begun:
+            self._begin(state, begun)
+        if state.betting.over:
+            if self.hand is not None:
+                self._end(state)
+            return None
+        own = state.cards[state.position]
+        assert own is not None
+        self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
+        if state.betting.player() != state.seat:
+            return None
+        return self._answer(line, state.node)
+
+    def _sees(self, node: int, cards: str) -> bool:
+        """Whether these are the cards seen last, or those and new ones on the board;
+        then they are what is seen now."""
+        if cards == self._seen:
+            return True
+        new = cards.removeprefix(self._seen)
+        if new is cards or new[0] != "/":
+            return False
+        board = (*self._board, *parse_cards(new.replace("/", "")))
+        if len(board) != self._tree.states[node].on_board:
+            return False
+        self._board, self._seen = board, cards
+        return True
+
+    def _answer(self, line: str, node: int) -> str:
+        """To a line with the cards that were seen last."""
+        state = self._tree.states[node]
+        view = View(self._seat, self._own, self._board, state, node)
+        action = ask_bot(self.bot, view, self._tree.moves[node])
+        self._answered = line, f"{line}:{_LETTERS[action]}"
+        return self._answered[1]
+
+    def _begin(self, state: MatchState, begun: str) -> None:
+        seeds = self._seeds_of(state.hand)
+        if not self._started:
+            tell_bot(self.bot, "start", seeds[state.seat])
+            self._started = True
+        tell_bot(self.bot, "seed", seeds[2 + state.seat])
+        tell_bot(self.bot, "new_hand", state.seat)
+        self._begun, self._seat, self.hand = begun, state.seat, state.hand
+        self._seen = NOTHING
+
+    def _end(self, state: MatchState) -> None:
+        blind, dealer = state.cards
+        betting = state.betting
+        own = state.cards[state.position]
+        assert own is not None
+        shown = state.cards[1 - state.position] if betting.folded == NO_FOLD else None
+        cards = [*(dealer or ()), *(blind or ()), *state.board]
+        won = settle_deal(betting, cards, self._chance)
+        won = won if state.seat == 0 else -won
+        self.hands, self.won, self.hand = self.hands + 1, self.won + won, None
+        tell_bot(self.bot, "end_hand", Ending(state.seat, own, state.board, betting, won, shown))
+
+    def _seeds_of(self, hand: int) -> list[int]:
+        """Four seeds: to start with in each seat, and for this hand in each seat."""
+        first, seeds = self._seeds
+        if not first <= hand < first + len(seeds):
+            first = hand - hand % SEEDS_AT_ONCE
+            numbers: np.ndarray = deal_seeds(self.seed, first, SEEDS_AT_ONCE)
+            first, seeds = self._seeds = first, numbers.tolist()
+        return seeds[hand - first]

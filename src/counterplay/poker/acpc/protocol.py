@@ -1,0 +1,235 @@
+"""The protocol: states of a match, the answers of players, and the cards of a seed.
+
+A state is `MATCHSTATE:<position>:<hand>:<betting>:<cards>`; `<cards>` are
+`<big blind's>|<dealer's>/flop/turn/river`, as far as the reader may see them. A finished round ends
+in / with the next cards already there, a finished hand does not. Answers are judged as the
+competition's dealer does: a state that is not the one asked about is not an answer, an answer that
+is not legal is a call.
+
+Cards are those of that dealer with the same seed. Its generator is MT19937 with
+`init_genrand(seed)`, whose 32-bit words are those of NumPy's `RandomState`. Every hand takes nine
+words and a fresh deck ordered by suits: word k modulo the cards left says which one is taken, and
+the last one left moves into its place. The big blind gets the first two, the dealer the next two,
+then come flop, turn and river.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.poker.betting.betting import LETTER, LIMIT, NO_FOLD, Betting, betting_tree
+from counterplay.poker.bots.text import nodes_by_history
+from counterplay.poker.cards.cards import N_CARDS
+from counterplay.poker.cards.deal import N_DEALT
+from counterplay.poker.histories.records import Holding, cards_text, parse_cards, parse_holding
+
+VERSION = "VERSION:2.0.0"
+STATE = "MATCHSTATE"
+_HEAD = re.compile(rf"{STATE}:(\d{{1,9}}):(\d{{1,18}}):([^:]*):([^:]*)", re.ASCII)
+UNREADABLE = "WARNING: bad state format in response"
+NOT_ASKED = "WARNING: ignoring un-requested response"
+NO_ACTION = "WARNING: bad action format in response, changed to call"
+ILLEGAL = "WARNING: invalid action, changed to call"
+ACTION_LETTERS = {"f": "f", "c": "c", "k": "c", "r": "r", "b": "r"}
+_CARDS = r"(?:[2-9TJQKAtjqka][CDHScdhs])*"
+_ANSWER = re.compile(
+    rf"MATCHSTATE:\s*\+?(\d{{1,18}}):\s*\+?(\d{{1,18}}):([^:]*):"
+    rf"({_CARDS})\|({_CARDS})((?:/{_CARDS})*)(.*)",
+    re.DOTALL,
+)
+MOST_SEED = 2**32
+CHUNK = 2_000  # hands dealt at once
+_ORDERED = np.array([4 * (k % 13) + k // 13 for k in range(N_CARDS)], dtype=np.uint8)
+_OUR_ORDER = [2, 3, 0, 1, 4, 5, 6, 7, 8]  # the dealer's cards before the big blind's
+
+
+class MatchState(NamedTuple):
+    """What a player is shown."""
+
+    position: int  # 0: big blind, 1: dealer
+    hand: int
+    node: int  # of the betting tree
+    cards: tuple[Holding | None, Holding | None]  # by position
+    board: tuple[int, ...]
+
+    @property
+    def seat(self) -> int:
+        """Ours: 0 the dealer, 1 the big blind."""
+        return 1 - self.position
+
+    @property
+    def betting(self) -> Betting:
+        return _states()[self.node]
+
+
+@cache
+def _states() -> list[Betting]:
+    return betting_tree(LIMIT).states
+
+
+def parse_state(line: str) -> MatchState:
+    """A line of the dealer, or `BadParameter` that says what it is instead."""
+    parts = _HEAD.fullmatch(line)
+    if parts is None:
+        raise BadParameter(f"not a state of a match: {line[:60]!r}")
+    position, hand, betting, cards = parts.groups()
+    node = nodes_by_history().get(betting)
+    if node is None or position not in ("0", "1") or cards.count("|") != 1:
+        raise BadParameter(
+            f"not a state of two-player limit hold'em, which is all that is played here: "
+            f"{line[:60]!r}"
+        )
+    private, _, board = cards.partition("/")
+    blind, _, dealer = private.partition("|")
+    holes = (parse_holding(blind) if blind else None, parse_holding(dealer) if dealer else None)
+    shown, end = parse_cards(board.replace("/", "")), _states()[node]
+    unseen = None in holes if end.over and end.folded == NO_FOLD else not holes[int(position)]
+    if unseen or len(shown) != end.on_board:
+        raise BadParameter(f"cards are missing in the state {line[:60]!r}")
+    return MatchState(int(position), int(hand), node, holes, shown)
+
+
+class PublicState(NamedTuple):
+    """A node of the betting tree as a dealer needs it."""
+
+    history: str
+    street: int
+    position: int  # who acts, or -1 where the hand is over
+    showdown: bool
+    after: dict[str, int]  # by the letter of an action
+
+
+@cache
+def public_states() -> list[PublicState]:
+    tree = betting_tree(LIMIT)
+    letters = {action: letter for letter, action in LETTER.items()}
+    return [
+        PublicState(
+            state.history,
+            state.round,
+            -1 if state.over else 1 - state.player(),
+            state.over and state.folded == NO_FOLD,
+            {letters[action]: after for action, after in moves.items()},
+        )
+        for state, moves in zip(tree.states, tree.moves, strict=True)
+    ]
+
+
+class HandTexts(NamedTuple):
+    """The cards of a deal as text: by street, for the big blind, the dealer, and all of them."""
+
+    by_position: tuple[list[str], list[str]]
+    all: list[str]
+
+
+def hand_texts(cards: list[int]) -> HandTexts:
+    """`cards`: the dealer's two, the big blind's two, the board."""
+    text = cards_text(cards)
+    dealer, blind = text[:4], text[4:8]
+    boards = ["", f"/{text[8:14]}"]
+    boards += [f"{boards[1]}/{text[14:16]}", f"{boards[1]}/{text[14:16]}/{text[16:18]}"]
+    return HandTexts(
+        ([f"{blind}|{board}" for board in boards], [f"|{dealer}{board}" for board in boards]),
+        [f"{blind}|{dealer}{board}" for board in boards],
+    )
+
+
+class Request(NamedTuple):
+    """The state a player is asked about."""
+
+    line: str  # as he was sent it
+    position: int
+    hand: int
+    node: int
+    cards: str  # his view of them
+
+
+class JudgedAnswer(NamedTuple):
+    """The letter of the action, if the line is an answer, and what there is to say about it."""
+
+    letter: str | None
+    warning: str | None = None
+
+
+def judge(line: str, asked: Request) -> JudgedAnswer:
+    public = public_states()[asked.node]
+    if line.startswith(asked.line):  # nearly always
+        rest = line[len(asked.line) :]
+        if rest[:1] == ":":
+            return _action(rest, public)
+    parts = _ANSWER.match(line)
+    node = None if parts is None else _follow(parts[3])
+    if parts is None or node is None:
+        return JudgedAnswer(None, UNREADABLE)
+    own = parts[4 + asked.position] or ""
+    mine = asked.cards.replace("|", "").replace("/", "").lower()
+    said = (own + parts[6].replace("/", "")).lower()
+    if (int(parts[1]), int(parts[2]), node, said) != (asked.position, asked.hand, asked.node, mine):
+        return JudgedAnswer(None, NOT_ASKED)
+    return _action(parts[7], public)
+
+
+def _action(rest: str, public: PublicState) -> JudgedAnswer:
+    """What stands behind the state: `:` and a letter; the rest does not matter."""
+    if rest[:1] != ":":
+        return JudgedAnswer("c", NO_ACTION)
+    letter = ACTION_LETTERS.get(rest[1:2].lower())
+    return JudgedAnswer(letter) if letter in public.after else JudgedAnswer("c", ILLEGAL)
+
+
+def _follow(betting: str) -> int | None:
+    """The node that letters lead to, whatever stands between rounds."""
+    node, states = 0, public_states()
+    for letter in betting.replace("/", "").lower():
+        after = states[node].after.get(ACTION_LETTERS.get(letter, ""))
+        if after is None:
+            return None
+        node = after
+    return node
+
+
+def acpc_cards(seed: int, hands: int) -> np.ndarray:
+    """uint8[hands, 9]: the dealer's two cards, the big blind's two, the board, as the competition's
+    dealer gives them with that seed; for `cards` of `play_match`."""
+    if isinstance(hands, bool) or not isinstance(hands, int) or hands < 1:
+        raise BadParameter(f"hands must be a whole number above 0, not {hands!r}")
+    return np.concatenate(list(_chunks(seed, hands)))
+
+
+def deals_of(seed: int, hands: int) -> Iterator[list[int]]:
+    """The same, deal by deal."""
+    for chunk in _chunks(seed, hands):
+        yield from chunk.tolist()
+
+
+def _chunks(seed: int, hands: int) -> Iterator[np.ndarray]:
+    words = np.random.RandomState(check_acpc_seed(seed))
+    for done in range(0, hands, CHUNK):
+        n = min(CHUNK, hands - done)
+        yield _deal(words.randint(0, 2**32, (n, N_DEALT), dtype=np.uint32))
+
+
+def _deal(words: np.ndarray) -> np.ndarray:
+    """uint8[n, 9] from uint32[n, 9]."""
+    n = len(words)
+    row, decks = np.arange(n), np.tile(_ORDERED, (n, 1))
+    dealt = np.empty((n, N_DEALT), dtype=np.uint8)
+    for k in range(N_DEALT):
+        left = N_CARDS - k
+        place = words[:, k] % np.uint32(left)
+        dealt[:, k] = decks[row, place]
+        decks[row, place] = decks[:, left - 1]
+    return dealt[:, _OUR_ORDER]
+
+
+def check_acpc_seed(seed: int) -> int:
+    """The seed as that dealer takes it, or `BadParameter`."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise BadParameter(f"seed must be a whole number from 0, not {seed!r}")
+    return int(seed) % MOST_SEED

@@ -1,0 +1,233 @@
+"""Who plays the next hands: a bandit over the equilibrium, the members of a portfolio and the
+learnt response.
+
+What is estimated of each arm is its gain over the equilibrium, per hand. Two estimates are put
+together by their precision. The model's, gain ~ N(g, τ² + s²/n): what the arm wins from the
+model of the opponent learnt from n hands so far; it has hardly any noise, and is wrong where the
+model is. Importance sampling over all hands since the arm is there (`HandWeigher`): right on
+average, and noisy. An arm is played when its gain is above 0 by more than one standard deviation,
+and the best of these plays. The equilibrium's gain is 0, for certain: it plays unless another arm
+has earned it. Since every hand speaks for every arm, whoever played it, nothing is explored.
+
+`HandWeigher`: what each of k strategies would have won in a hand that one of them played (Bowling,
+Johanson, Burch & Szafron 2008; Bard et al. 2013). Importance sampling over our own actions only:
+chance and the opponent cancel. Imaginary observations take most of the noise out: a hand speaks for
+all our holdings x, not only for the one that was dealt, and at every decision where we could have
+folded that end is known as well,
+
+    Σ_x π_m(x, h·fold) v / Σ_x π(x, h)  +  Σ_x π_m(x, z) v(x, z) / Σ_x π(x, z),
+
+π_m the probability of strategy m's own actions, π that of what was played: `mix`, the chances with
+which one of the k was drawn for this hand.
+
+Deviations: where the opponent's cards were not shown they are not taken out of x, so the estimate
+is not exactly unbiased there (tests/poker/adaptive/test_offpolicy.py measures it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.poker.betting.betting import NO_FOLD
+from counterplay.poker.betting.rows import row_of
+from counterplay.poker.bots.bot import Ending
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.deal import FIRST_OF_BOARD, N_DEALT
+from counterplay.poker.cards.evaluator import strength_of_masks
+from counterplay.poker.models.holdings import (
+    NOT_SHOWN,
+    Line,
+    Panel,
+    Weighing,
+    begin,
+    board_of,
+    line_of,
+    new_weighing,
+    panel,
+    reach_street,
+    take_out,
+)
+
+MODEL_ERROR = 0.08  # τ, sb/h: of a model learnt from very many hands
+HAND_ERROR = 4.5  # s, sb: of one learnt from a single hand
+PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # what is known of importance sampling before the first hand
+CAUTION = 1.0  # standard deviations
+STAY = 0.03  # sb/h by which another arm must be better before the one that plays is changed
+
+
+@dataclass
+class BanditArm:
+    """What is known of the gain of one."""
+
+    name: str
+    gain: float = 0.0  # over the equilibrium, by the model
+    n: float = 0.0  # hands it was estimated in by importance sampling
+    mean: float = 0.0  # of the gain in these
+    squares: float = 0.0  # about the mean
+
+    def add(self, gain: float) -> None:
+        """The estimate of one hand (Welford)."""
+        self.n += 1.0
+        apart = gain - self.mean
+        self.mean += apart / self.n
+        self.squares += apart * (gain - self.mean)
+
+    @property
+    def variance(self) -> float:
+        """Of the mean by importance sampling; a spread of `PRIOR_SPREAD` is believed at first."""
+        if self.n == 0:
+            return float("inf")
+        spread = PRIOR_HANDS * PRIOR_SPREAD**2 + self.squares
+        return float(spread / (PRIOR_HANDS + self.n) / self.n)
+
+
+@dataclass(frozen=True)
+class GainEstimate:
+    """The gain of an arm over the equilibrium, per hand."""
+
+    name: str
+    gain: float
+    error: float  # standard deviation
+
+    @property
+    def sure(self) -> float:
+        """The gain less `CAUTION` standard deviations."""
+        return self.gain - CAUTION * self.error
+
+
+def gain_of(arm: BanditArm, hands: int) -> GainEstimate:
+    """Both estimates together; the model was learnt from so many hands."""
+    if hands == 0:
+        return GainEstimate(arm.name, 0.0, float("inf"))
+    prior = MODEL_ERROR**2 + HAND_ERROR**2 / hands
+    weight = 1.0 / prior
+    gain, total = arm.gain * weight, weight
+    if arm.n > 0:
+        gain += arm.mean / arm.variance
+        total += 1.0 / arm.variance
+    return GainEstimate(arm.name, gain / total, float(np.sqrt(1.0 / total)))
+
+
+def choose(arms: list[BanditArm], hands: int, playing: int) -> tuple[int, list[GainEstimate]]:
+    """Which arm plays: 0, the equilibrium, or the best of those that are surely better.
+    `playing`: the one that does now."""
+    estimates = [GainEstimate(arms[0].name, 0.0, 0.0)]
+    estimates += [gain_of(arm, hands) for arm in arms[1:]]
+    better = [k for k in range(1, len(arms)) if estimates[k].sure > 0.0]
+    best = max(better, key=lambda k: estimates[k].gain, default=0)
+    if playing in better and estimates[best].gain < estimates[playing].gain + STAY:
+        best = playing
+    return best, estimates
+
+
+@jit(inner=True)
+def _total(weighing: Weighing, mix: np.ndarray) -> float:
+    """Σ_x π(x)."""
+    total = 0.0
+    for h in range(index(N_HOLDINGS)):
+        for k in range(index(len(mix))):
+            total += mix[k] * weighing.weight[h, k]
+    return total
+
+
+@jit(inner=True)
+def _strength(weighing: Weighing, a: int, b: int) -> int:
+    masks, deck = weighing.chance.masks, weighing.chance.deck
+    for suit in range(index(4)):
+        masks[suit] = 0
+    for j in range(index(FIRST_OF_BOARD), index(N_DEALT)):
+        masks[index(deck[j] & 3)] |= 1 << (deck[j] >> 2)
+    masks[index(a & 3)] |= 1 << (a >> 2)
+    masks[index(b & 3)] |= 1 << (b >> 2)
+    return int(strength_of_masks(masks[0], masks[1], masks[2], masks[3]))
+
+
+@jit
+def weigh_hand(
+    panel: Panel,
+    line: Line,
+    board: np.ndarray,
+    shown: np.ndarray,
+    stake: float,
+    mix: np.ndarray,
+    weighing: Weighing,
+    out: np.ndarray,
+) -> None:
+    """Fill `out` (float64[k]) with what each strategy would have won in this hand.
+
+    `board`: int64[5], NOT_SHOWN beyond what lies there; `shown`: the other's cards or NOT_SHOWN;
+    `stake`: what we win where the other folded, or what a showdown is about.
+    """
+    n, holdings = index(len(mix)), index(N_HOLDINGS)
+    begin(weighing, board)
+    for k in range(n):
+        out[k] = 0.0
+    known = shown[ZERO] != NOT_SHOWN
+    if known:
+        take_out(weighing, shown[ZERO])
+        take_out(weighing, shown[ONE])
+    street = -1
+    for d in range(index(len(line.node))):
+        while street < line.street[d]:
+            street += 1
+            reach_street(panel, weighing, street)
+        node, action = index(line.node[d]), index(line.action[d])
+        if line.cost[d] == line.cost[d]:  # not NaN: folding is legal
+            scale = -line.cost[d] / _total(weighing, mix)
+            for h in range(holdings):
+                row = index(row_of(panel.first_row, node, weighing.bucket[h]))
+                for k in range(n):
+                    out[k] += scale * weighing.weight[h, k] * panel.policy[row, ZERO, k]
+            if action == ZERO:
+                return
+        for h in range(holdings):
+            row = index(row_of(panel.first_row, node, weighing.bucket[h]))
+            for k in range(n):
+                weighing.weight[h, k] *= panel.policy[row, action, k]
+    dealt = 0
+    for s in range(1, 4):
+        dealt = s if board[index(1 + s)] != NOT_SHOWN else dealt
+    while street < dealt:
+        street += 1
+        reach_street(panel, weighing, street)
+    total = _total(weighing, mix)
+    if not known:
+        for h in range(holdings):
+            for k in range(n):
+                out[k] += stake * weighing.weight[h, k] / total
+        return
+    his = _strength(weighing, shown[ZERO], shown[ONE])
+    for h in range(holdings):
+        busy = False
+        for k in range(n):
+            busy = busy or weighing.weight[h, k] > 0.0
+        if busy:
+            mine = _strength(weighing, weighing.holdings[h, ZERO], weighing.holdings[h, ONE])
+            won = stake * ((1 if mine > his else 0) - (1 if mine < his else 0)) / total
+            for k in range(n):
+                out[k] += won * weighing.weight[h, k]
+
+
+class HandWeigher:
+    """Estimates for k strategies, hand by hand."""
+
+    def __init__(self, game: Game, strategies: list[Strategy]) -> None:
+        self._panel, self._k = panel(game, strategies), len(strategies)
+        self._betting = game.rules.betting
+        self._weighing = new_weighing(self._k)
+
+    def weigh(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
+        """float64[k]: what each would have won; `mix`: how likely each was to play the hand."""
+        line = line_of(self._betting, ending.betting.history, ending.seat)
+        if not len(line.node) and ending.betting.folded != NO_FOLD:
+            return np.full(self._k, float(ending.won))  # nobody asked us
+        shown = np.array(ending.shown or (NOT_SHOWN, NOT_SHOWN), dtype=np.int64)
+        stake, out = min(ending.betting.paid), np.empty(self._k)
+        board = board_of(ending.board)
+        weigh_hand(self._panel, line, board, shown, stake, mix, self._weighing, out)
+        return out

@@ -1,0 +1,28 @@
+"""The adaptive player by name; what it is made of is imported when it is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.core.base.progress import Tell
+from counterplay.poker.bots.spec import BotSpec
+
+
+def _prepare(tell: Tell) -> None:
+    from counterplay.poker.adaptive.portfolio import portfolio
+
+    portfolio(tell=tell)
+
+
+def _make() -> Any:
+    from counterplay.poker.adaptive.player import Adaptive
+
+    return Adaptive()
+
+
+BOT = BotSpec(
+    "adaptive",
+    _make,
+    "starts from an equilibrium, learns the opponent and exploits what is confirmed",
+    _prepare,
+)

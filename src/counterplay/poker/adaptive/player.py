@@ -1,0 +1,346 @@
+"""`Adaptive`: a player who learns its opponent while playing.
+
+A bot like any other: whoever deals drives it. What it knows and how it decides is in `tracker.py`.
+It starts from an equilibrium and moves away from it as evidence comes in; with a `learner` it
+starts from nothing, as in Figure 8. Its `budget` is what may be lost by leaving the equilibrium, in
+small bets: what was won while other arms played, averaged over our possible holdings, is added to
+it, and when nothing is left the equilibrium plays on alone until the opponent has changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.progress import Tell, untold
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.rng import check_seed, new_state, uniform
+from counterplay.core.solvers.base import probability, real
+from counterplay.poker.adaptive.bandit import GainEstimate
+from counterplay.poker.adaptive.portfolio import GAME, KNOWN, Portfolio
+from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
+from counterplay.poker.adaptive.response import ResponseLearner
+from counterplay.poker.adaptive.tracker import (
+    FOE,
+    PROBING,
+    LearnerTracker,
+    OpponentTracker,
+    Stop,
+    TrackerOptions,
+    never,
+)
+from counterplay.poker.betting.betting import STREETS
+from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.histories.parquet import read_hands, write_hands
+from counterplay.poker.histories.records import DEALER, HandRecord
+from counterplay.poker.models.evidence import Finding
+
+ME = "adaptive"
+BUDGET = 500.0  # small bets
+P_MAX = 0.9
+EVERY = 1_000  # hands
+LOOK = 25  # hands between two choices of who plays
+ITERATIONS = 150_000  # of the learnt response for each seat, at every learning
+LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
+STREAM = 0x41646170  # of random numbers, apart from those of whoever plays the hand
+_DOES = {
+    True: ("folds", "calls", "raises"),  # facing a bet
+    False: ("folds", "checks", "bets"),
+}
+
+
+@dataclass(frozen=True)
+class AdaptiveStanding:
+    """What an adaptive player thinks."""
+
+    hands: int  # of this opponent
+    playing: str
+    why: str
+    confirmed: tuple[str, ...]  # about the opponent, in words, the largest deviation first
+    estimates: tuple[GainEstimate, ...]  # of all arms
+    budget: float  # small bets left
+    changes: tuple[int, ...]  # hands at which the opponent became another
+    thinking: float  # milliseconds per hand, on average
+
+
+class Adaptive(Bot):
+    """Plays an equilibrium until the evidence says otherwise.
+
+    `portfolio`: a `Portfolio`, or names of known players for `cp.portfolio`; made on first use and
+    kept. `budget`: small bets that leaving the equilibrium may cost. `p_max`: the most a model is
+    trusted. `every`: hands between two learnings, `iterations` of the response at each, for each
+    seat, for at most `seconds`. `probing`: share of hands played without ever folding, to see more
+    cards. `memory`: hands of an earlier match (`save`), which it knows from the start.
+
+    `learner`: start from nothing instead, as in Figure 8, without a portfolio. After each `every`
+    hands (with 0 only when `learn` is called) a model is learnt from all of them, and the response
+    to it goes on for `iterations` per 1,000 hands (6 million unless said otherwise). Options of a
+    `ResponseLearner` (`{"kind": "frequency"}`, `{}`), made anew by `start`; or a `ResponseLearner`,
+    which is kept. `relearn=False` keeps its model and only improves the response.
+    """
+
+    name = ME
+
+    def __init__(
+        self,
+        game: Game | str = GAME,
+        *,
+        portfolio: Portfolio | tuple[str, ...] = KNOWN,
+        equilibrium: Strategy | None = None,
+        learner: ResponseLearner | Mapping[str, Any] | None = None,
+        budget: float = BUDGET,
+        p_max: float = P_MAX,
+        every: int = EVERY,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        probing: float = 0.0,
+        relearn: bool = True,
+        memory: str | Path | None = None,
+        seed: int = 0,
+        tell: Tell = untold,
+    ) -> None:
+        if real(budget, "budget") < 0:
+            raise BadParameter(f"a budget is 0 or more, not {budget!r}")
+        probability(p_max, "p_max")
+        if not 0.0 <= real(probing, "probing") < 1.0:
+            raise BadParameter(f"probing is a share of hands below 1, not {probing!r}")
+        if iterations is None:
+            iterations = ITERATIONS if learner is None else LEARNER_ITERATIONS
+        check_iterations(iterations)
+        if seconds is not None and not real(seconds, "seconds") > 0:
+            raise BadParameter(f"seconds of thinking are above 0, not {seconds!r}")
+        _check_every(every, learner is not None)
+        if learner is None and not relearn:
+            raise BadParameter("relearn is about a learner; give one, or leave it out")
+        if learner is not None and (
+            portfolio is not KNOWN
+            or equilibrium
+            or (budget, p_max, probing) != (BUDGET, P_MAX, 0.0)
+        ):
+            raise BadParameter(
+                "a learner starts from nothing: portfolio, equilibrium, budget, p_max and probing "
+                "are for a player without one"
+            )
+        self._options = TrackerOptions(
+            float(budget),
+            float(p_max),
+            every,
+            iterations,
+            seconds,
+            float(probing),
+            int(check_seed(seed)),
+            relearn,
+        )
+        self.portfolio: Portfolio | None = None
+        self._learner = learner
+        if isinstance(learner, ResponseLearner):
+            self.game = learner.game
+        elif learner is not None:
+            self.game = game if isinstance(game, Game) else load(game)
+        else:
+            if not isinstance(portfolio, Portfolio):
+                portfolio = new_portfolio(game, portfolio, equilibrium=equilibrium, tell=tell)
+            self.portfolio, self.game = portfolio, portfolio.game
+        self.tracker = self._new_tracker()
+        self.betting = self.game.rules.betting
+        self._known = _records(memory) if memory is not None else []
+        self.memory: list[HandRecord] = []  # as it saw them
+        self._bots: list[Any] = []
+        self.start(0)
+
+    def _new_tracker(self) -> OpponentTracker | LearnerTracker:
+        if self.portfolio is not None:
+            return OpponentTracker(self.portfolio, self._options)
+        learner = self._learner
+        if not isinstance(learner, ResponseLearner):
+            learner = ResponseLearner(self.game, **{"seed": self._options.seed, **(learner or {})})
+        return LearnerTracker(learner, self._options)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether `start` makes it forget: not a learner that was given."""
+        return not isinstance(self._learner, ResponseLearner)
+
+    def start(self, seed: int) -> None:
+        """A new opponent: forget all but the memory that was given."""
+        if self.memory or not self.forgets:
+            self.tracker = self._new_tracker()
+        self.memory, self._arm = [], 0
+        self.seconds = 0.0  # of thinking
+        self._learn_at = self.tracker.next_learning()
+        for record in self._known:
+            self._take_in(record, ending_of(record), None)
+        if self._known:
+            self.learn()
+        self._new_bots()
+        self.hand_strategy = self.strategy  # what plays the hand that is on, or played the last one
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        self._rng = new_state(seed, STREAM)
+        for bot in self._bots:
+            bot.seed(seed)
+
+    def new_hand(self, seat: int) -> None:
+        self.catch_up()
+        self._mix = self.tracker.mix
+        self._arm = self.tracker.playing
+        if self._options.probing > 0 and uniform(self._rng) < self._options.probing:
+            self._arm = self.tracker.names.index(PROBING)
+        self.hand_strategy = self.tracker.strategies[self._arm]
+
+    def act(self, view: View) -> str:
+        action: str = self._bots[self._arm].act(view)
+        return action
+
+    def end_hand(self, ending: Ending) -> None:
+        before = time.perf_counter()
+        self._take_in(_record_of(len(self.memory), ending), ending, self._mix)
+        if not self.tracker.deferred and self.tracker.hands >= self._learn_at:
+            self.learn()
+        elif self.tracker.hands % LOOK == 0:
+            self.tracker.choose()
+        self.seconds += time.perf_counter() - before
+
+    def _take_in(self, record: HandRecord, ending: Ending, mix: np.ndarray | None) -> None:
+        self.memory.append(record)
+        hands = self.tracker.update(ending, mix)
+        if hands is not None:
+            self._another(hands)
+
+    def _another(self, hands: int) -> None:
+        """The opponent is another since so many of his hands: keep what is about the new one."""
+        assert isinstance(self.tracker, OpponentTracker)
+        self.tracker.start_anew(hands)
+        for record in self.memory[self.tracker.since :]:
+            self.tracker.update(ending_of(record), None)
+        self.learn()
+
+    def catch_up(self, stop: Stop = never) -> None:
+        """Learn where that was put off until the next hand, or until somebody says stop."""
+        if self.tracker.deferred and self.tracker.hands >= self._learn_at:
+            before = time.perf_counter()
+            self.learn(stop)
+            self.seconds += time.perf_counter() - before
+
+    def learn(self, stop: Stop = never) -> None:
+        """From all hands of this opponent so far; a learner, until somebody says stop."""
+        self.tracker.learn(self.memory[self.tracker.since :], stop)
+        self._learn_at = self.tracker.next_learning()
+        self._new_bots()
+
+    def _new_bots(self) -> None:
+        """Bots of all arms."""
+        bots = [strategy_bot(strategy, ME) for strategy in self.tracker.strategies]
+        for old, new in zip(self._bots, bots, strict=False):
+            new._rng[:] = old._rng
+        self._bots = bots
+
+    def warm_up(self) -> None:
+        """Learn a little from the hands so far, so that all is compiled, and forget them."""
+        if self.memory and self.forgets:
+            self.tracker.warm_up(self.memory)
+        self.start(0)
+
+    @property
+    def strategy(self) -> Strategy:
+        """What it plays now, but for probing."""
+        return self.tracker.strategies[self.tracker.playing]
+
+    def standing(self) -> AdaptiveStanding:
+        """What it thinks, in words."""
+        tracker = self.tracker
+        return AdaptiveStanding(
+            tracker.hands,
+            tracker.names[tracker.playing],
+            tracker.why(),
+            tuple(finding_words(finding) for finding in tracker.findings()),
+            tuple(tracker.estimates),
+            tracker.budget_left,
+            tuple(tracker.changes),
+            1e3 * self.seconds / max(len(self.memory), 1),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write what it remembers of the opponent it knows now (.parquet), for the next match."""
+        hands = self.memory[self.tracker.since :]
+        if not hands:
+            raise BadParameter("there is nothing to remember yet")
+        write_hands(Path(path), hands)
+
+
+def check_iterations(iterations: int) -> None:
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
+        raise BadParameter(f"iterations must be a whole number from 0, not {iterations!r}")
+
+
+def _check_every(every: int, learner: bool) -> None:
+    whole = isinstance(every, int) and not isinstance(every, bool)
+    if learner and not (whole and every >= 0 and every != 1):
+        raise BadParameter(f"a block needs at least 2 hands, not {every!r}")
+    if not learner and not (whole and every >= 1):
+        raise BadParameter(f"every must be a whole number above 0, not {every!r}")
+
+
+def _record_of(number: int, ending: Ending) -> HandRecord:
+    """A hand as the player saw it."""
+    me, other = (ME, ending.cards), (FOE, ending.shown)
+    dealer, blind = (me, other) if ending.seat == DEALER else (other, me)
+    won = ending.won if ending.seat == DEALER else -ending.won
+    return HandRecord(
+        number,
+        dealer[0],
+        blind[0],
+        ending.betting.history,
+        ending.board,
+        dealer[1],
+        blind[1],
+        won,
+        ME,
+    )
+
+
+def ending_of(record: HandRecord) -> Ending:
+    """What we saw of a hand that we played."""
+    cards = record.cards(ME)
+    assert cards is not None
+    seat = record.seat(ME)
+    shown = record.cards(FOE) if record.showdown else None
+    return Ending(seat, cards, record.board, record.end, record.won(ME), shown)
+
+
+def _records(path: str | Path) -> list[HandRecord]:
+    """Hands of an earlier match, as the player saw them."""
+    hands = read_hands(path).hands
+    if not hands or any({hand.dealer, hand.big_blind} != {ME, FOE} for hand in hands):
+        raise BadParameter(f"{path}: no memory of an adaptive player; `save` writes one")
+    return hands
+
+
+def finding_words(finding: Finding, reference: str = "an equilibrium") -> str:
+    """`folds the river to a bet 61% ± 5%, an equilibrium 34%`."""
+    street, legal = divmod(finding.group, 4)
+    facing = legal >= 2
+    does = _DOES[facing][finding.action]
+    name = STREETS[street]
+    where = name if street == 0 else f"the {name}"
+    if facing:
+        capped = "" if legal % 2 else ", where no raise is left"
+        what = f"{does} {where} to a bet{capped}"
+    else:
+        what = f"{does} {where} when nobody has bet"
+    if street == 0:
+        what = what.replace(f" {where}", " before the flop", 1)
+    share, half, expected = (
+        round(100 * x) for x in (finding.share, finding.half, finding.expected)
+    )
+    return f"{what} {share}% ± {half}%, {reference} {expected}%"

@@ -1,0 +1,243 @@
+"""`portfolio`: robust responses to a set of known players, and an equilibrium: made once and kept.
+
+A model is the strategy of a simple bot, what was learnt of a bot from hands that `probe` played
+with it (Poki as it is seen at showdowns, Sparbot with all cards), a saved model, or a strategy.
+Each gets a data-biased response in both seats. What is made is stored (`core/base/store.py`) in the
+cache folder, or in `folder`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from counterplay.core.base.errors import BadParameter, unknown
+from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.store import Piece, Store, cache_root, digest
+from counterplay.core.base.version import code_version
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy, check_same_game
+from counterplay.core.games.players import as_strategy
+from counterplay.core.match.play import play_match
+from counterplay.core.responses.respond import respond
+from counterplay.core.solvers.limits import Progress
+from counterplay.core.solvers.run import solve
+from counterplay.poker.bots.registry import BOTS
+from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.observe import check_limit, observe
+from counterplay.poker.players import kind_of
+from counterplay.poker.vector.pairs import can_pair, worth_against
+
+#: Whom a portfolio is about unless somebody says otherwise.
+KNOWN = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
+GAME = "holdem(buckets=10)"
+EQUILIBRIUM, RESPONSE = 4_000_000, 400_000  # iterations of external sampling, of each seat
+ENGINE = "mccfr-external"
+TRUST = 0.75  # Pconf
+SEED = 1
+OBSERVED = 40_000  # hands with `probe`
+PARTNER, OBSERVING_SEED = "probe", 5
+ALL_CARDS = ("sparbot",)  # whose strategy is a table, so that nothing is hidden of it
+#: Code that registries find and no import names.
+FOUND = ("counterplay.core.solvers", "counterplay.core.responses", "counterplay.poker")
+
+
+@dataclass(frozen=True)
+class PortfolioMember:
+    """A known player, and the response to him."""
+
+    name: str
+    model: Strategy = field(repr=False)
+    strategy: Strategy = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """An equilibrium and responses to known players, all strategies of one game."""
+
+    game: Game = field(repr=False)
+    equilibrium: Strategy = field(repr=False)
+    members: tuple[PortfolioMember, ...]
+
+    def __getitem__(self, name: str) -> PortfolioMember:
+        for member in self.members:
+            if member.name == name:
+                return member
+        raise unknown("member", name, [member.name for member in self.members])
+
+    def without(self, *names: str) -> Portfolio:
+        """The same but for these members."""
+        for name in names:
+            self[name]
+        kept = tuple(member for member in self.members if member.name not in names)
+        return replace(self, members=kept)
+
+    def worth(self, model: Strategy) -> dict[str, float]:
+        """What the equilibrium and each member win from a strategy, nearly
+        (`poker/vector/pairs.py`)."""
+        strategies = {"equilibrium": self.equilibrium}
+        strategies |= {member.name: member.strategy for member in self.members}
+        return {
+            name: worth_against(self.game, one.probabilities, model.probabilities)
+            for name, one in strategies.items()
+        }
+
+
+def portfolio(
+    game: Game | str = GAME,
+    models: Iterable[str] | Mapping[str, Strategy] | str | Path = KNOWN,
+    *,
+    equilibrium: Strategy | None = None,
+    p: float = TRUST,
+    iterations: int = RESPONSE,
+    folder: str | Path | None = None,
+    tell: Tell = untold,
+) -> Portfolio:
+    """Responses to `models`: names of bots and paths of saved models, a folder of them, or
+    strategies by name. `equilibrium`: trained, unless given. `p`: Pconf; `iterations`: of each
+    seat. All is made once and kept in `folder`; `tell(share, what)` hears how far that is."""
+    game = game if isinstance(game, Game) else load(game)
+    check_limit(game)
+    if not can_pair(game):
+        raise BadParameter(
+            f"a portfolio is for hold'em with few buckets, such as {GAME}, not for {game.name}"
+        )
+    if equilibrium is not None:
+        check_same_game(game, equilibrium)
+    root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
+    maker = _Maker(game, Store(root, code_version(__name__, *FOUND)), tell)
+    wanted = _models(models)
+    safe = equilibrium or maker.equilibrium(len(wanted))
+    members = []
+    for k, (name, given) in enumerate(wanted.items()):
+        maker.part = (k + 1) / (len(wanted) + 1), 1 / (len(wanted) + 1)
+        model = maker.model(name, given)
+        response = maker.response(name, model, p, iterations)
+        members.append(PortfolioMember(_short(name), model, response))
+    return Portfolio(game, safe, tuple(members))
+
+
+def _short(name: str) -> str:
+    return Path(name).stem if name.endswith(".json") else name
+
+
+def _models(models: Any) -> dict[str, Strategy | None]:
+    """Who is asked for; None where he is found by his name."""
+    if isinstance(models, Mapping):
+        return dict(models)
+    if isinstance(models, str | Path) and Path(models).is_dir():
+        found = sorted(str(path) for path in Path(models).glob("*.json"))
+        if not found:
+            raise BadParameter(f"no model (.json) in the folder {models}")
+        return dict.fromkeys(found)
+    if isinstance(models, str | Path):
+        models = [str(models)]
+    names = [str(name) for name in models]
+    for name in names:
+        if name == "adaptive" or kind_of(name) is None:
+            raise unknown("model", name, [*KNOWN, "the path of a saved model or strategy"])
+    return dict.fromkeys(names)
+
+
+class _Maker:
+    """Makes strategies that are not in the store yet."""
+
+    def __init__(self, game: Game, store: Store, tell: Tell) -> None:
+        self._game, self._store, self._tell = game, store, tell
+        self.part = (0.0, 1.0)  # where this piece of work begins, and its share of the whole
+
+    def equilibrium(self, others: int) -> Strategy:
+        self.part = (0.0, 1 / (others + 1))
+        recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM, "seed": SEED}
+
+        def make() -> Strategy:
+            return solve(
+                self._game,
+                ENGINE,
+                iterations=EQUILIBRIUM,
+                seed=SEED,
+                on_chunk=self._hear("equilibrium", EQUILIBRIUM),
+            ).strategy
+
+        return self._stored("equilibrium", recipe, make)
+
+    def model(self, name: str, given: Strategy | None) -> Strategy:
+        """How somebody plays."""
+        if given is not None:
+            check_same_game(self._game, given)
+            return given
+        if kind_of(name) != "name":
+            return as_strategy(self._game, name)
+        spec = BOTS.find(name)
+        if spec.strategy is not None:
+            return spec.strategy(self._game)
+        recipe = {
+            "of": name,
+            "by": PARTNER,
+            "hands": OBSERVED,
+            "seed": OBSERVING_SEED,
+            "all cards": name in ALL_CARDS,
+        }
+        return self._stored("model", recipe, lambda: self._observed(name))
+
+    def _observed(self, name: str) -> Strategy:
+        self._say(0.1, f"watching {name}: {OBSERVED:,} hands")
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "hands.parquet"
+            play_match(
+                self._game,
+                PARTNER,
+                name,
+                OBSERVED,
+                OBSERVING_SEED,
+                duplicate=False,
+                log=path,
+                observer=None if name in ALL_CARDS else "a",
+                luck_adjusted=False,
+            )
+            seen = observe(read_hands(path), name)
+        self._say(0.4, f"learning how {name} plays")
+        return learn_model(seen, self._game, name, "frequency").strategy
+
+    def response(self, name: str, model: Strategy, p: float, iterations: int) -> Strategy:
+        recipe = {
+            "to": digest(model.probabilities),
+            "engine": ENGINE,
+            "p": p,
+            "iterations": iterations,
+            "seed": SEED,
+        }
+
+        def make() -> Strategy:
+            self._say(0.5, f"response to {_short(name)}")
+            return respond(
+                self._game,
+                model,
+                p=p,
+                algorithm="mcdbr",
+                engine=ENGINE,
+                iterations=iterations,
+                seed=SEED,
+            ).strategy
+
+        return self._stored("response", recipe, make)
+
+    def _stored(self, kind: str, recipe: dict[str, Any], make: Callable[[], Strategy]) -> Strategy:
+        def piece() -> Piece:
+            return Piece(None, {"probabilities": make().probabilities})
+
+        recipe = {**recipe, "game": self._game.fingerprint}
+        stored = self._store.piece(kind, recipe, piece, "the portfolio stays")
+        return Strategy(self._game, stored.arrays["probabilities"])
+
+    def _say(self, share: float, what: str) -> None:
+        begin, size = self.part
+        self._tell(begin + share * size, what)
+
+    def _hear(self, what: str, iterations: int) -> Callable[[Progress], None]:
+        return lambda progress: self._say(progress.iterations / iterations, what)

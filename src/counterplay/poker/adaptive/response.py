@@ -1,0 +1,175 @@
+"""Responses in both seats to a model of the opponent that changes while they are learnt.
+
+Whenever the model changes, what was learnt against the older ones fades: it counts for half.
+`TiltedResponse` goes on from a prior by what is confirmed (`poker/models/tilted.py`).
+`ResponseLearner`, that of Figure 8, learns the model again from all hands, believed by the number
+of observations, so that what was never seen is not believed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.rng import check_seed
+from counterplay.core.match.play import play_match
+from counterplay.core.match.result import MatchResult
+from counterplay.core.responses.algorithms import RESPONSES
+from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.respond import respond
+from counterplay.core.responses.solver import ResponseSolver, engines_of
+from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.models.evidence import Evidence
+from counterplay.poker.models.model import OpponentModel, learn_model
+from counterplay.poker.models.observe import Observations, check_limit, observe
+from counterplay.poker.models.tilted import ROUNDS, Tilted, tilted_model
+
+DISCOUNT = 0.5
+ALGORITHM = RESPONSES["mcdbr"]
+TILTED_ENGINE = "mccfr-external"
+CHUNKS = 20  # between looks at the clock
+CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
+AGAIN = 3  # rounds of EM that go on from an earlier model
+QUICK_ITERATIONS = 20_000  # for each seat: enough to see what there is to win
+QUICK_HANDS = 200_000
+QUICK_TRUST = 0.75  # as `respond` does
+
+
+def engines() -> tuple[str, ...]:
+    """Solvers that can go on when the model has changed."""
+    return engines_of(ALGORITHM)
+
+
+class TwoSeatResponse:
+    """A data-biased response in both seats, to `model` at first."""
+
+    def __init__(
+        self, model: Strategy, engine: str, seed: int, options: dict[str, Any] | None = None
+    ) -> None:
+        self.game = model.game
+        self._solvers = [
+            ResponseSolver(
+                self.game, model, seat, 0.0, ALGORITHM.name, engine, (seed + seat) % 2**64, options
+            )
+            for seat in (0, 1)
+        ]
+
+    @property
+    def iterations(self) -> int:
+        return sum(solver.engine.iterations for solver in self._solvers)
+
+    def believe(self, model: Strategy, trust: np.ndarray) -> None:
+        """Respond to this model from now on, believed so much at each information set."""
+        for solver in self._solvers:
+            solver.replace_model(model, trust)
+            solver.discount(DISCOUNT)
+
+    def step(self, iterations: int) -> None:
+        """So many more in each seat."""
+        for solver in self._solvers:
+            solver.engine.step(iterations)
+
+    def strategy(self) -> Strategy:
+        one, two = (solver.strategy() for solver in self._solvers)
+        return one.replace(two, 1)
+
+
+class TiltedResponse(TwoSeatResponse):
+    """To a `prior`, what the opponent is taken to be where nothing is confirmed, tilted by what
+    is."""
+
+    def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
+        super().__init__(prior, TILTED_ENGINE, seed)
+        self.prior, self.p_max = prior, p_max
+        self.believed = Tilted(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        self._begun = False
+
+    def learn(self, seen: Observations, evidence: Evidence) -> None:
+        """A new model from all that was seen."""
+        start = self.believed.strategy if self._begun else None
+        rounds = AGAIN if self._begun else ROUNDS
+        self.believed = tilted_model(seen, self.prior, evidence, self.p_max, start, rounds)
+        self.believe(self.believed.strategy, self.believed.trust)
+        self._begun = True
+
+    def think(self, iterations: int, seconds: float | None = None) -> Strategy:
+        """The response after so many more iterations of each seat, or so many seconds."""
+        end = None if seconds is None else time.monotonic() + seconds
+        chunk = iterations if end is None else max(iterations // CHUNKS, 1)
+        left = iterations
+        while left > 0 and (end is None or left == iterations or time.monotonic() < end):
+            self.step(min(chunk, left))
+            left -= chunk
+        return self.strategy()
+
+
+class ResponseLearner(TwoSeatResponse):
+    """To a model that is learnt again from all hands. `p_max`: the most it is believed; `trust`:
+    how that grows with the observations; `kind`: of the model."""
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        p_max: float = 0.75,
+        trust: str = "0-10-linear",
+        kind: str = "tree",
+        engine: str = "mccfr",
+        threads: int = 1,
+        seed: int = 0,
+    ) -> None:
+        if not (game.can("bots") and game.can("hands")):
+            raise BadParameter(f"learning while playing is for hold'em, not for {game.name}")
+        check_limit(game)
+        if engine not in engines():
+            raise BadParameter(
+                "learning while playing needs an engine that samples "
+                f"({', '.join(engines())}), not {engine!r}"
+            )
+        options = {"threads": threads} if threads > 1 else {}
+        super().__init__(Strategy.uniform(game), engine, int(check_seed(seed)), options)
+        self.p_max, self.trust, self.kind = p_max, trust, kind
+
+    def learn(self, hands: list[HandRecord], opponent: str) -> None:
+        """A new model from all `hands`."""
+        model = learn_model(observe(hands, opponent), self.game, opponent, self.kind)
+        self.believe(model.strategy, confidence(model.observed, self.trust, self.p_max))
+
+    def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
+        """So many iterations, half in each seat, or until somebody says stop."""
+        left, chunk = iterations // 2, 1_000
+        while left > 0 and not stop():
+            before = time.perf_counter()
+            self.step(min(chunk, left))
+            left -= chunk
+            chunk *= 2 if time.perf_counter() - before < CHUNK_SECONDS / 2 else 1
+
+
+def quick_response_value(
+    model: OpponentModel,
+    against: OpponentModel | None = None,
+    *,
+    iterations: int = QUICK_ITERATIONS,
+    hands: int = QUICK_HANDS,
+    seed: int = 0,
+) -> MatchResult:
+    """What a quick response to `model` wins per hand from `against`, a model of the same player
+    learnt from other hands; without it from the model itself, which flatters. More iterations
+    win more."""
+    response = respond(
+        model.game,
+        model.strategy,
+        p=QUICK_TRUST,
+        algorithm="mcdbr",
+        engine="mccfr-external",
+        iterations=iterations,
+        seed=seed,
+    )
+    other = (against or model).strategy
+    return play_match(model.game, response.strategy, other, hands, seed, luck_adjusted=False)

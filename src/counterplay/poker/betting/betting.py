@@ -1,0 +1,213 @@
+"""Two-player limit betting: `BettingRules` say how it goes, `BettingTree` is the public tree of it.
+
+`LIMIT` are the ACPC rules of limit hold'em: 6,378 decisions, 10,206 ends. Amounts are in small bets
+(a small bet is the big blind). Player 1 is the dealer: he has the small blind, acts first on the
+first street and last on those after it. Nobody folds without facing a bet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.tree import TERMINAL
+
+STREETS = ("preflop", "flop", "turn", "river")
+FOLD, CALL, RAISE = "fold", "call", "raise"
+ACTIONS = (FOLD, CALL, RAISE)
+LETTER = {action[0]: action for action in ACTIONS}
+NO_FOLD = -1  # `folded` where nobody did
+
+
+@dataclass(frozen=True)
+class BettingRules:
+    """Blinds, and for each street what a bet adds, how many there may be and how many cards lie
+    on the board."""
+
+    blinds: tuple[float, float] = (0.5, 1.0)  # the dealer's and the other's; a larger one is a bet
+    bets: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
+    most_bets: tuple[int, ...] = (4, 4, 4, 4)  # on the first street the big blind counts as one
+    board: tuple[int, ...] = (0, 3, 4, 5)
+
+    def __post_init__(self) -> None:
+        streets = len(self.bets)
+        if not 1 <= streets <= len(STREETS) or {len(self.most_bets), len(self.board)} != {streets}:
+            raise BadParameter(
+                f"betting has one to {len(STREETS)} streets, each with a bet, a number of bets and "
+                f"a board; got {streets}, {len(self.most_bets)} and {len(self.board)} of them"
+            )
+        if min(self.bets) <= 0 or not 0 < self.blinds[0] <= self.blinds[1]:
+            raise BadParameter(
+                f"bets are above 0 and the small blind is above 0 and at most the big one; "
+                f"got bets {self.bets} and blinds {self.blinds}"
+            )
+        if self.most_bets[0] < self.blind_bets or min(self.most_bets) < 0:
+            raise BadParameter(
+                f"a street has 0 bets or more, and the big blind is one; got {self.most_bets}"
+            )
+
+    @property
+    def n_streets(self) -> int:
+        return len(self.bets)
+
+    @property
+    def blind_bets(self) -> int:
+        """Bets that lie there before anyone acts."""
+        return int(self.blinds[0] < self.blinds[1])
+
+    def start(self) -> Betting:
+        """Before the first action."""
+        return Betting(bets=self.blind_bets, paid=self.blinds, rules=self)
+
+
+LIMIT = BettingRules()
+
+
+@dataclass(frozen=True)
+class Betting:
+    """The public state: a history of letters f, c, r, with / between rounds."""
+
+    history: str = ""
+    round: int = 0
+    bets: int = 1  # this round; the big blind is one
+    acted: int = 0  # actions this round
+    paid: tuple[float, float] = (0.5, 1.0)
+    folded: int = NO_FOLD
+    over: bool = False
+    rules: BettingRules = field(default=LIMIT, repr=False)
+
+    def player(self) -> int:
+        if self.over:
+            return TERMINAL
+        return self.acted % 2 if self.round == 0 else (self.acted + 1) % 2
+
+    def actions(self) -> list[str]:
+        mine = self.player()
+        facing = [FOLD] if self.paid[mine] < self.paid[1 - mine] else []
+        return [*facing, CALL, *([] if self.capped else [RAISE])]
+
+    @property
+    def capped(self) -> bool:
+        """Whether nobody may bet any more on this street."""
+        return self.bets >= self.rules.most_bets[self.round]
+
+    @property
+    def on_board(self) -> int:
+        """Cards on the board."""
+        return self.rules.board[self.round]
+
+    def child(self, action: str) -> Betting:
+        mine = self.player()
+        history, acted = self.history + action[0], self.acted + 1
+        if action == FOLD:
+            return self._next(history, self.round, self.bets, acted, self.paid, mine, True)
+        owed = max(self.paid) + (self.rules.bets[self.round] if action == RAISE else 0.0)
+        paid = (owed, self.paid[1]) if mine == 0 else (self.paid[0], owed)
+        if action == RAISE:
+            return self._next(history, self.round, self.bets + 1, acted, paid)
+        if self.acted == 0:  # a check or a limp opens the street
+            return self._next(history, self.round, self.bets, 1, paid)
+        if self.round == self.rules.n_streets - 1:
+            return self._next(history, self.round, self.bets, acted, paid, NO_FOLD, True)
+        return self._next(history + "/", self.round + 1, 0, 0, paid)
+
+    def _next(
+        self,
+        history: str,
+        street: int,
+        bets: int,
+        acted: int,
+        paid: tuple[float, float],
+        folded: int = NO_FOLD,
+        over: bool = False,
+    ) -> Betting:
+        return Betting(history, street, bets, acted, paid, folded, over, self.rules)
+
+
+class PublicNodes(NamedTuple):
+    """The tree as kernels read it: n nodes, numbered level by level; d decisions."""
+
+    player: np.ndarray  # int8[n]: 0, 1 or TERMINAL
+    first_child: np.ndarray  # int32[n + 1]
+    street: np.ndarray  # int8[n]
+    decision: np.ndarray  # int32[n]: its number, player by player, parents first; -1 at ends
+    folded: np.ndarray  # int8[n]: who folded at an end, or NO_FOLD for a showdown
+    stake: np.ndarray  # float64[n]: what the loser of an end has put in
+    passive: np.ndarray  # int16[d]: the action that checks or calls
+    action_count: np.ndarray  # int32[d]
+    node: np.ndarray  # int32[d]: where it stands
+
+
+@dataclass(frozen=True, eq=False)
+class BettingTree:
+    """The public tree of some rules: arrays for kernels, and what each node means."""
+
+    rules: BettingRules
+    nodes: PublicNodes
+    states: list[Betting]  # per node
+    actions: list[list[str]]  # per node: names of the actions
+
+    @cached_property
+    def histories(self) -> list[str]:
+        """Letters of every node, such as `rc/cr`."""
+        return [state.history for state in self.states]
+
+    @cached_property
+    def moves(self) -> list[dict[str, int]]:
+        """Per node: where each action leads."""
+        first = self.nodes.first_child.tolist()
+        return [
+            {action: first[node] + k for k, action in enumerate(names)}
+            for node, names in enumerate(self.actions)
+        ]
+
+    @cached_property
+    def legal(self) -> np.ndarray:
+        """bool[nodes, 3]: which of `ACTIONS` are legal."""
+        return np.array([[action in names for action in ACTIONS] for names in self.actions])
+
+    @cached_property
+    def depth(self) -> int:
+        """Decisions in the longest hand."""
+        return max(len(history.replace("/", "")) for history in self.histories)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Another process builds its own from the rules."""
+        return betting_tree, (self.rules,)
+
+
+@cache
+def betting_tree(rules: BettingRules) -> BettingTree:
+    """The tree of some rules, built once (0.1 s for `LIMIT`)."""
+    level, states, children = [rules.start()], [], []
+    while level:
+        states += level
+        below = [
+            [state.child(action) for action in state.actions()] if not state.over else []
+            for state in level
+        ]
+        children += [len(group) for group in below]
+        level = [state for group in below for state in group]
+    player = np.array([state.player() for state in states], dtype=np.int8)
+    order = [k for who in (0, 1) for k in range(len(states)) if player[k] == who]
+    decision = np.full(len(states), -1, dtype=np.int32)
+    decision[order] = np.arange(len(order), dtype=np.int32)
+    actions = [state.actions() if not state.over else [] for state in states]
+    first_child = np.ones(len(states) + 1, dtype=np.int32)
+    first_child[1:] += np.cumsum(children, dtype=np.int32)
+    nodes = PublicNodes(
+        player=player,
+        first_child=first_child,
+        street=np.array([state.round for state in states], dtype=np.int8),
+        decision=decision,
+        folded=np.array([state.folded for state in states], dtype=np.int8),
+        stake=np.array([min(state.paid) for state in states]),
+        passive=np.array([actions[k].index(CALL) for k in order], dtype=np.int16),
+        action_count=np.array([len(actions[k]) for k in order], dtype=np.int32),
+        node=np.array(order, dtype=np.int32),
+    )
+    return BettingTree(rules, nodes, states, actions)

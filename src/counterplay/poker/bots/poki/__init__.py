@@ -1,0 +1,29 @@
+"""Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published
+descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterplay.core.base.progress import Tell
+from counterplay.poker.bots.spec import BotSpec
+
+
+def _prepare(tell: Tell) -> None:
+    from counterplay.poker.bots.poki.store import potentials
+
+    potentials(tell)
+
+
+def _make() -> Any:
+    from counterplay.poker.bots.poki.bot import Poki
+
+    return Poki()
+
+
+BOT = BotSpec(
+    "poki",
+    _make,
+    "re-creation of the formula-based Poki from its published descriptions",
+    _prepare,
+)

@@ -1,0 +1,82 @@
+"""Opponents without cards in their head: what they do depends on what is legal alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.registry import load
+from counterplay.core.forms.strategy import Strategy
+from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, BettingTree
+from counterplay.poker.betting.rows import nodes_and_buckets
+from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.table import TableBot, strategy_bot
+
+Shares = Callable[[list[str]], dict[str, float]]
+
+
+def _prefer(action: str) -> Shares:
+    """That action where it is legal, else a call (a check)."""
+    return lambda legal: {action if action in legal else CALL: 1.0}
+
+
+def _evenly(legal: list[str]) -> dict[str, float]:
+    return {action: 1 / len(legal) for action in legal}
+
+
+def _without_folding(legal: list[str]) -> dict[str, float]:
+    return {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0}
+
+
+#: Probabilities of the legal actions.
+SIMPLE: dict[str, Shares] = {
+    "always-call": _prefer(CALL),
+    "always-raise": _prefer(RAISE),
+    "always-fold": _prefer(FOLD),
+    "uniform": _evenly,
+    "probe": _without_folding,
+}
+
+
+@cache
+def _blind_game() -> Game:
+    return load("holdem(buckets=1)")
+
+
+def simple_strategy(name: str, game: Game) -> Strategy:
+    """One of `SIMPLE` as a strategy on a hold'em game."""
+    tree, slots = game.rules.tree, game.rules.slots()
+    node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    return Strategy(game, _by_node(name, tree)[node_of][slots >= 0])
+
+
+@cache
+def _by_node(name: str, tree: BettingTree) -> np.ndarray:
+    """float64[nodes, 3]: what one of `SIMPLE` does at every node; it looks at no card."""
+    shares = np.zeros((len(tree.actions), len(ACTIONS)))
+    for node in tree.nodes.node.tolist():
+        wanted = SIMPLE[name](tree.actions[node])
+        shares[node] = [wanted.get(action, 0.0) for action in ACTIONS]
+    return shares
+
+
+def simple_bot(name: str) -> TableBot:
+    """One of `SIMPLE` as a bot."""
+    return strategy_bot(simple_strategy(name, _blind_game()), name)
+
+
+def _spec(name: str, summary: str) -> BotSpec:
+    make, strategy = partial(simple_bot, name), partial(simple_strategy, name)
+    return BotSpec(name, make, summary, strategy=strategy)
+
+
+BOT = (
+    _spec("always-call", "checks and calls"),
+    _spec("always-raise", "bets and raises while it may"),
+    _spec("always-fold", "folds to any bet, the blind included"),
+    _spec("uniform", "every legal action with the same probability"),
+    _spec("probe", "calls or raises, evenly; never folds"),
+)

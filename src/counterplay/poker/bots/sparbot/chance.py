@@ -1,0 +1,129 @@
+"""How buckets follow each other, counted on real deals.
+
+Published: for each change of street one matrix from pairs of buckets to pairs of buckets, averaged
+over all cards; a pair, because the two hands share the board. The original enumerated some
+characteristic flops; here whole deals are sampled, always the same ones. A deal counts twice, once
+for each way to seat the two hands, so that every matrix is symmetric between players.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.kernels.jit import ZERO, index, jit
+from counterplay.core.kernels.rng import new_state
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.abstraction.abstraction import Buckets, Cards, cards_of
+from counterplay.poker.abstraction.sparbot import N_BUCKETS
+from counterplay.poker.cards.deal import Deal, bucket_of, compare, draw, find_board, new_deal
+
+N_DEALS = 8_000_000
+PIECES = (
+    32  # each with random numbers of its own, so the counts do not depend on the number of threads
+)
+SEED = 2003
+
+
+class Chance(NamedTuple):
+    """n buckets; pairs are (first seat's, second seat's)."""
+
+    first: np.ndarray  # float64[n, n]: probability of each pair before the flop
+    step: tuple[
+        np.ndarray, ...
+    ]  # float64[n, n, n, n] each, to flop, turn and river: probability of a pair after a pair
+    value: tuple[
+        np.ndarray, ...
+    ]  # float64[n, n] for each round: wins minus losses of the first seat at a showdown
+
+
+class Counts(NamedTuple):
+    """s = n² pairs of buckets."""
+
+    first: np.ndarray  # int64[s]
+    step: np.ndarray  # int64[3, s, s]
+    won: np.ndarray  # int64[4, s]: wins minus losses of the first seat
+
+
+@jit
+def _count_deals(
+    cards: Cards,
+    n: int,
+    n_buckets: int,
+    rng: np.ndarray,
+    chance: Deal,
+    counts: Counts,
+) -> None:
+    """Add n deals to `counts`; `chance` is scratch."""
+    for _ in range(n):
+        draw(chance, rng)
+        compare(chance)
+        won = chance.winner[ZERO]
+        pair, swapped = ZERO, ZERO
+        for street in range(4):
+            board = find_board(cards, chance, street)
+            one = index(bucket_of(cards, chance, board, 0, street))
+            two = index(bucket_of(cards, chance, board, 1, street))
+            pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
+            if street == 0:
+                counts.first[pair_now] += 1
+                counts.first[swapped_now] += 1
+            else:
+                counts.step[street - 1, pair, pair_now] += 1
+                counts.step[street - 1, swapped, swapped_now] += 1
+            counts.won[street, pair_now] += won
+            counts.won[street, swapped_now] -= won
+            pair, swapped = pair_now, swapped_now
+
+
+def count_deals(buckets: Buckets, n: int, n_buckets: int, tell: TellShare = untold) -> Counts:
+    """Counts over n sampled deals, the same for the same n."""
+    cards = cards_of(buckets)
+    pairs = n_buckets**2
+    total = _no_counts(pairs)
+
+    def work(piece: int) -> Counts:
+        counts = _no_counts(pairs)
+        share = n * (piece + 1) // PIECES - n * piece // PIECES
+        _count_deals(cards, share, n_buckets, new_state(SEED, piece), new_deal(), counts)
+        return counts
+
+    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
+        for done, part in enumerate(pool.map(work, range(PIECES)), 1):
+            for sums, more in zip(total, part, strict=True):
+                sums += more
+            tell(done / PIECES)
+    return total
+
+
+def _no_counts(pairs: int) -> Counts:
+    return Counts(
+        *(np.zeros(shape, dtype=np.int64) for shape in ((pairs,), (3, pairs, pairs), (4, pairs)))
+    )
+
+
+def chance_from_counts(counts: Counts) -> Chance:
+    """Shares of the counts. A pair of buckets that never came up (none with millions of deals)
+    goes nowhere and is worth 0."""
+    n = round(len(counts.first) ** 0.5)
+    seen = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
+    return Chance(
+        (counts.first / counts.first.sum()).reshape(n, n),
+        tuple(
+            (counts.step[k] / np.maximum(seen[k], 1)[:, None]).reshape(n, n, n, n) for k in range(3)
+        ),
+        tuple((counts.won[k] / np.maximum(seen[k], 1)).reshape(n, n) for k in range(4)),
+    )
+
+
+def sparbot_chance(
+    buckets: Buckets,
+    tell: TellShare = untold,
+    n_buckets: int = N_BUCKETS,
+    deals: int = N_DEALS,
+) -> Chance:
+    """The chance moves of all eight models."""
+    return chance_from_counts(count_deals(buckets, deals, n_buckets, tell))

@@ -1,0 +1,93 @@
+"""Bots that are tables: a row of probabilities for each public node and what the player remembers
+of his buckets.
+
+A saved strategy, the simple bots and Sparbot are of this kind. Two of them play each other inside
+one kernel.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.forms.strategy import Strategy
+from counterplay.core.kernels.jit import ZERO, index, jit
+from counterplay.core.kernels.rng import check_seed, new_state, seed_state, uniform
+from counterplay.poker.betting.betting import ACTIONS, LIMIT, BettingRules
+from counterplay.poker.betting.rows import row_of
+from counterplay.poker.bots.bot import Bot, View
+from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
+from counterplay.poker.holdem.table import Table, rules_of, strategy_table
+
+
+@jit
+def _find_row(table: Table, chance: Deal, street: int, node: int) -> int:
+    """The row of the player whose cards lie first."""
+    code = 0
+    for k in range(street + 1):
+        board = find_board(table.cards, chance, k)
+        code = code * table.carry[k] + bucket_of(table.cards, chance, board, 0, k)
+    return int(row_of(table.first_row, index(node), code))
+
+
+@jit
+def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
+    """An action of a row: 0 fold, 1 call, 2 raise."""
+    u = uniform(rng)
+    if u < policy[row, 0]:
+        return 0
+    u -= policy[row, 0]
+    return 1 if u < policy[row, 1] or policy[row, 2] == 0.0 else 2
+
+
+class TableBot(Bot):
+    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None
+    for both."""
+
+    player: int | None = None
+    betting: BettingRules = LIMIT  # whose nodes the rows are for
+    strategy: Strategy | None = None  # that it plays, where it was made from one
+    made_from: str  # name or path, where it was made from one; set by whoever did
+
+    def __init__(self, name: str, table: Table) -> None:
+        self.name = name
+        self.table = table
+        self._chance = new_deal()
+        self._rng = new_state(0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes its own from the strategy, without the tables."""
+        if self.strategy is not None:
+            return strategy_bot, (self.strategy, self.name)
+        return copyreg.__newobj__, (type(self),), vars(self)  # type: ignore[attr-defined]
+
+    def start(self, seed: int) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        seed_state(check_seed(seed), ZERO, self._rng)
+
+    def act(self, view: View) -> str:
+        return ACTIONS[_draw(self.table.policy, self._row(view), self._rng)]
+
+    def shares(self, view: View) -> dict[str, float]:
+        """The probability of each legal action."""
+        row = self.table.policy[self._row(view)].tolist()
+        shares = dict(zip(ACTIONS, row, strict=True))
+        return {action: shares[action] for action in view.betting.actions()}
+
+    def _row(self, view: View) -> int:
+        deck = self._chance.deck
+        deck[:2] = view.cards
+        deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(view.board)] = view.board
+        return _find_row(self.table, self._chance, view.betting.round, view.node)
+
+
+def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
+    """A strategy as a bot."""
+    bot = TableBot(name or strategy.game.name, strategy_table(strategy))
+    bot.player, bot.strategy = strategy.player, strategy
+    bot.betting = rules_of(strategy).betting
+    return bot

@@ -1,0 +1,75 @@
+"""The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory
+afterwards.
+
+457 MB on disk, in the store (`core/base/store.py`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.store import Cached, Piece
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.cards.canonical import Links, make_links
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.strength import count_earlier, count_preflop, count_rivers
+
+#: Of their meaning, which is part of what a strategy of hold'em is for.
+VERSION = 2
+
+
+class Strengths(NamedTuple):
+    """EHS of every holding on every board, as counts (see `strength.py` for the totals)."""
+
+    preflop: np.ndarray  # uint64[1326]
+    flop: np.ndarray  # uint32[1755, 1326]
+    turn: np.ndarray  # uint32[16432, 1326]
+    river: np.ndarray  # uint16[134459, 1326]
+    flops: np.ndarray  # int32[22100]: of `Links`, kept here because making them takes a second
+    next_boards: np.ndarray  # int32[18187, 52]: of `Links`
+
+
+SHAPES = {
+    "preflop": ((N_HOLDINGS,), np.uint64),
+    "flop": ((1_755, N_HOLDINGS), np.uint32),
+    "turn": ((16_432, N_HOLDINGS), np.uint32),
+    "river": ((134_459, N_HOLDINGS), np.uint16),
+    "flops": ((22_100,), np.int32),
+    "next_boards": ((18_187, 52), np.int32),
+}
+
+
+def strengths(tell: Tell = untold) -> Strengths:
+    """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
+    return TABLES.get(tell)
+
+
+def board_links() -> Links:
+    """How classes of boards follow each other."""
+    return Links(strengths().flops, strengths().next_boards)
+
+
+def _make(tell: Tell) -> Strengths:
+    threads = cores()
+    river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
+    turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
+    flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
+    return Strengths(count_preflop(flop), flop, turn, river, *make_links())
+
+
+def _unpack(piece: Piece) -> Strengths | None:
+    return Strengths(**piece.arrays) if piece.fits(SHAPES) else None
+
+
+TABLES = Cached(
+    "the hold'em tables stay",
+    "holdem-strengths",
+    (__name__,),
+    make=_make,
+    pack=lambda built: Piece(None, built._asdict()),
+    unpack=_unpack,
+    mapped=True,
+)

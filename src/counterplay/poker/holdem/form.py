@@ -1,0 +1,185 @@
+"""`BettingGame`: hold'em as a form for sampling kernels, a betting tree and a view of the cards.
+
+All cards are dealt at the start; buckets are looked up when a street is reached. An information set
+is a decision of the betting tree and the acting player's bucket: a row (`rows.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.forms.access import (
+    answers,
+    ask_node,
+    chance_buffer,
+    chance_in,
+    chance_on,
+    child,
+    infoset_at,
+    infoset_in,
+    lane_buffer,
+    player_at,
+    start,
+    start_in,
+    utility,
+)
+from counterplay.core.kernels.jit import ZERO, index, jit
+from counterplay.core.kernels.prefetch import prefetch
+from counterplay.poker.abstraction.abstraction import Cards
+from counterplay.poker.betting.betting import NO_FOLD, BettingTree, PublicNodes
+from counterplay.poker.betting.rows import buckets_at, first_rows, first_slots, row_of
+from counterplay.poker.cards.deal import (
+    LOOKED_UP,
+    UNKNOWN,
+    Deal,
+    bucket_at,
+    compare,
+    deal_on,
+    deals_on,
+    draw,
+    find_board,
+    pair_of,
+)
+
+
+class BettingGame(NamedTuple):
+    """n public nodes, m information sets."""
+
+    nodes: PublicNodes
+    cards: Cards
+    first_row: np.ndarray  # int32[n]: see `row_of`
+    first: np.ndarray  # int32[m + 1]
+    owner: np.ndarray  # int8[m]
+    passive: np.ndarray  # int16[m]
+
+    @property
+    def n_nodes(self) -> int:
+        """Public nodes: betting sequences."""
+        return len(self.nodes.player)
+
+    @property
+    def n_infosets(self) -> int:
+        return len(self.owner)
+
+    @property
+    def n_slots(self) -> int:
+        return int(self.first[-1])
+
+
+def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> BettingGame:
+    """The form of a view with so many buckets on each street."""
+    nodes, n = tree.nodes, buckets_at(tree, counts)
+    return BettingGame(
+        nodes,
+        cards,
+        first_rows(tree, counts),
+        first_slots(tree, counts),
+        np.repeat(nodes.player[nodes.node], n),
+        np.repeat(nodes.passive, n),
+    )
+
+
+@answers(chance_buffer, BettingGame)
+def _chance_buffer(form: Any) -> Any:
+    return np.empty(len(form.cards.deck) + LOOKED_UP, dtype=np.int64)
+
+
+@answers(lane_buffer, BettingGame)
+def _lane_buffer(form: Any, many: int) -> Any:
+    return np.empty(many * (len(form.cards.deck) + LOOKED_UP), dtype=np.int64)
+
+
+@answers(chance_on, BettingGame)
+def _chance_on(form: Any, buffer: Any) -> Any:
+    one = len(form.cards.deck) + LOOKED_UP
+    return (deal_on if len(buffer) == one else deals_on)(buffer, form.cards.deck)
+
+
+@answers(chance_in, BettingGame)
+def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
+    return Deal(
+        chance.deck[lane],
+        chance.bucket[lane],
+        chance.winner[lane],
+        chance.masks[lane],
+        chance.board[lane],
+        chance.renaming[lane],
+        chance.pair[lane],
+    )
+
+
+@jit
+def _look_up(cards: Any, chance: Deal, street: Any) -> None:
+    """Fill both players' buckets of a street, and start loading those of the next: memory is
+    slow, betting is not."""
+    board = chance.board[ZERO]
+    for player in range(index(2)):
+        pair = pair_of(chance, player, False) if street == 0 else chance.pair[player]
+        chance.bucket[index(street), player] = bucket_at(cards, street, board, pair)
+    if street < 3:
+        board = find_board(cards, chance, street + 1)
+        for player in range(index(2)):
+            pair = pair_of(chance, player, True)
+            chance.pair[player] = pair
+            if street < 2:
+                prefetch(cards.early, index(board), index(pair))
+            else:
+                prefetch(cards.river_entry, index(board - len(cards.early)), index(pair))
+
+
+@answers(start, BettingGame)
+def _start(form: Any, chance: Any, rng: Any) -> Any:
+    draw(chance, rng)
+    return ZERO
+
+
+@answers(start_in, BettingGame)
+def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
+    draw(chance_in(form, chance, lane), rng)
+    return ZERO
+
+
+@answers(ask_node, BettingGame)
+def _ask_node(form: Any, chance: Any, node: Any) -> Any:
+    return None  # the betting tree is always near
+
+
+@answers(child, BettingGame)
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+    return index(form.nodes.first_child[node]) + action
+
+
+@answers(player_at, BettingGame)
+def _player_at(form: Any, chance: Any, node: Any) -> Any:
+    return form.nodes.player[node]
+
+
+@answers(infoset_at, BettingGame)
+def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
+    street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
+    if chance.bucket[index(street), player] == UNKNOWN:
+        _look_up(form.cards, chance, street)
+    return index(row_of(form.first_row, node, chance.bucket[index(street), player]))
+
+
+@answers(infoset_in, BettingGame)
+def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
+    street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
+    if chance.bucket[lane, index(street), player] == UNKNOWN:
+        _look_up(form.cards, chance_in(form, chance, lane), street)
+    return index(row_of(form.first_row, node, chance.bucket[lane, index(street), player]))
+
+
+@answers(utility, BettingGame)
+def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
+    stake = form.nodes.stake[node]
+    folded = form.nodes.folded[node]
+    if folded != NO_FOLD:
+        won = -1 if folded == player else 1
+    else:
+        if chance.winner[ZERO] == UNKNOWN:
+            compare(chance)
+        won = chance.winner[ZERO] if player == 0 else -chance.winner[ZERO]
+    return stake * won

@@ -1,0 +1,246 @@
+"""Deals of hold'em by number, and two tables on them: whole blocks of hands in one call.
+
+The same seed gives the same cards and random numbers, whoever plays and on however many cores;
+both are numbered as in `core/match/kernels.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.rng import check_seed, seed_state, uniform
+from counterplay.core.match.kernels import (
+    Blocks,
+    MatchWorkspace,
+    NumberedDeals,
+    count_block,
+    deal_state,
+    new_workspace,
+)
+from counterplay.core.match.play import BLOCK, USUAL_HANDS
+from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes
+from counterplay.poker.betting.rows import row_of
+from counterplay.poker.cards.cards import N_CARDS
+from counterplay.poker.cards.deal import (
+    N_DEALT,
+    Deal,
+    bucket_of,
+    compare,
+    draw,
+    find_board,
+    new_deal,
+)
+from counterplay.poker.holdem.table import Table
+
+_TWO, _THREE = index(2), index(3)
+_1 = np.uint64(1)
+
+
+class SessionDeals(NamedTuple):
+    """What bots play in one go: n deals, whose numbers begin with `first`."""
+
+    first: int
+    cards: np.ndarray  # uint8[n, 9]: player 1's two cards, player 2's two, the board
+    seeds: np.ndarray  # uint64[n, 4]: for the bots in each deal; see `start_seeds` and `deal_seeds`
+    betting: BettingRules = LIMIT
+
+    @property
+    def start_seeds(self) -> tuple[int, int]:
+        """For the one who begins in the first seat, and the other."""
+        return int(self.seeds[0, 0]), int(self.seeds[0, 1])
+
+    @property
+    def deal_seeds(self) -> list[tuple[int, int]]:
+        """For each seat in each deal."""
+        seeds: list[tuple[int, int]] = self.seeds[:, 2:].tolist()
+        return seeds
+
+
+@jit
+def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
+    for k in range(index(len(out))):
+        deal_state(seed, first + k, rng)
+        for j in range(index(4)):
+            out[k, j] = rng[j] >> _1  # fits any integer of 64 bits
+
+
+def deal_block(seed: int, block: int, n: int) -> np.ndarray:
+    """uint8[n, 9]: player 1's two cards, player 2's two, the board, for the first n deals of a
+    block."""
+    out = np.empty((n, N_DEALT), dtype=np.uint8)
+    rng = np.empty(4, dtype=np.uint64)
+    with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
+        deal_cards(check_seed(seed), index(block), new_deal(), rng, out)
+    return out
+
+
+def session_deals(
+    seed: int, block: int, n: int, size: int = BLOCK, betting: BettingRules = LIMIT
+) -> SessionDeals:
+    """The first n deals of a block; blocks have `size` deals."""
+    seeds = deal_seeds(seed, block * size, n)
+    return SessionDeals(block * size, deal_block(seed, block, n), seeds, betting)
+
+
+def deal_seeds(seed: int, first: int, n: int) -> np.ndarray:
+    """uint64[n, 4]: of the bots in n deals, as in `SessionDeals`."""
+    seeds = np.empty((n, 4), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        _seed_many(check_seed(seed), index(first), np.empty(4, dtype=np.uint64), seeds)
+    return seeds
+
+
+def check_deals(cards: np.ndarray | None, hands: int, duplicate: bool) -> int:
+    """How many hands to play, of the seed's cards or of the caller's; or `BadParameter`."""
+    if cards is None:
+        return hands
+    fine = isinstance(cards, np.ndarray) and cards.ndim == 2 and cards.shape[1] == N_DEALT
+    if not fine or len(cards) == 0 or not np.issubdtype(cards.dtype, np.integer):
+        raise BadParameter(f"cards are whole numbers in an array of deals by {N_DEALT}")
+    ordered = np.sort(cards, axis=1)
+    if ordered.min() < 0 or ordered.max() >= N_CARDS or (ordered[:, 1:] == ordered[:, :-1]).any():
+        raise BadParameter(f"the cards of a deal are different numbers from 0 to {N_CARDS - 1}")
+    most = len(cards) * (2 if duplicate else 1)
+    if hands not in (USUAL_HANDS, most):
+        raise BadParameter(f"these cards are {most:,} hands; leave out hands, or say so")
+    return most
+
+
+class HandWorkspace(NamedTuple):
+    """What one thread plays hands with."""
+
+    chance: Deal
+    code: np.ndarray  # int64[2]: what each player remembers of his buckets
+    rng: np.ndarray  # uint64[4]
+
+
+class HoldemWorkspace(NamedTuple):
+    """Arrays of one thread for one block of at most n deals."""
+
+    hand: HandWorkspace
+    deck: Deal  # cards are drawn from
+    cards: np.ndarray  # uint8[n, 9]
+    match: MatchWorkspace  # with the random numbers of `hand`
+
+
+def new_holdem_workspace(run: list[tuple[int, int]]) -> HoldemWorkspace:
+    """For a run of blocks (number, deals)."""
+    match = new_workspace(run)
+    code = cache_aligned(np.zeros(2, dtype=np.int64))
+    hand = HandWorkspace(cache_aligned_fields(new_deal()), code, match.rng)
+    cards = np.empty((len(match.won), N_DEALT), dtype=np.uint8)
+    return HoldemWorkspace(hand, cache_aligned_fields(new_deal()), cards, match)
+
+
+@jit
+def deal_cards(seed: int, block: int, chance: Deal, rng: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (uint8[n, 9]) with the first n deals of a block. Changes `chance` and `rng`."""
+    seed_state(seed, _TWO * block, rng)
+    for k in range(index(len(chance.deck))):
+        chance.deck[k] = k
+    for k in range(index(len(out))):
+        draw(chance, rng)
+        for j in range(index(N_DEALT)):
+            out[k, j] = chance.deck[j]
+
+
+@jit(inline=True)
+def _reach_street(
+    table: Table, chance: Deal, board: int, player: int, street: int, code: np.ndarray
+) -> None:
+    """Update what a player remembers of his buckets."""
+    bucket = np.int64(bucket_of(table.cards, chance, board, player, street))
+    code[player] = code[player] * table.carry[street] + bucket
+
+
+@jit
+def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
+    """The child an action of a row leads to: folding comes first where it is possible."""
+    u = uniform(rng)
+    fold, call = table.policy[index(row), index(0)], table.policy[index(row), index(1)]
+    if u < fold:
+        return 0
+    shift = 1 if facing else 0
+    return shift if u < fold + call or table.policy[index(row), index(2)] == 0.0 else shift + 1
+
+
+@jit
+def _play_hand(
+    nodes: PublicNodes, one: Table, two: Table, chance: Deal, code: np.ndarray, rng: np.ndarray
+) -> tuple[float, int]:
+    """One hand with the cards of `chance`; what player 1 wins, and the node where it ends."""
+    code[0] = code[1] = 0
+    street = -1
+    node = ZERO
+    player = nodes.player[node]
+    while player >= 0:
+        if nodes.street[node] != street:
+            street = int(nodes.street[node])
+            board = find_board(one.cards, chance, street)
+            _reach_street(one, chance, board, 0, street, code)
+            _reach_street(two, chance, board, 1, street, code)
+        facing = nodes.passive[index(nodes.decision[node])] == 1
+        if player == 0:
+            action = _draw(one, row_of(one.first_row, node, code[0]), facing, rng)
+        else:
+            action = _draw(two, row_of(two.first_row, node, code[1]), facing, rng)
+        node = index(nodes.first_child[node]) + index(action)
+        player = nodes.player[node]
+    folded = nodes.folded[node]
+    if folded != NO_FOLD:
+        return float(nodes.stake[node] * (-1 if folded == 0 else 1)), node
+    compare(chance)
+    return float(nodes.stake[node] * chance.winner[ZERO]), node
+
+
+@jit
+def play_tables(
+    nodes: PublicNodes,
+    a: Table,
+    b: Table,
+    deals: NumberedDeals,
+    cards: np.ndarray,
+    workspace: HandWorkspace,
+    won: np.ndarray,
+    ends: np.ndarray,
+) -> None:
+    """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as
+    player 1 and as player 2, NaN where it is not played; and `ends` (int32[n, 2]): the nodes
+    where the hands end. Without duplicates the seats alternate."""
+    chance, code, rng = workspace.chance, workspace.code, workspace.rng
+    for k in range(index(len(cards))):
+        for j in range(index(N_DEALT)):
+            chance.deck[j] = cards[k, j]
+        deal = deals.first + k
+        even = deal & ONE == ZERO
+        won[k, ZERO] = won[k, ONE] = np.nan
+        deal_state(deals.seed, deal, rng)
+        begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
+        if deals.duplicate or even:
+            won[k, ZERO], ends[k, ZERO] = _play_hand(nodes, a, b, chance, code, rng)
+        if deals.duplicate or not even:
+            rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
+            lost, ends[k, ONE] = _play_hand(nodes, b, a, chance, code, rng)
+            won[k, ONE] = -lost
+
+
+@jit
+def play_table_blocks(
+    nodes: PublicNodes, a: Table, b: Table, blocks: Blocks, workspace: HoldemWorkspace
+) -> None:
+    """Deal, play and count whole blocks. Fills `workspace.match.tallies`; the rest is left as the
+    last block left it."""
+    match = workspace.match
+    for k in range(index(len(blocks.deals))):
+        n = blocks.deals[k]
+        number = blocks.first + k
+        cards, won, ends = workspace.cards[:n], match.won[:n], match.ends[:n]
+        deal_cards(blocks.seed, number, workspace.deck, match.rng, cards)
+        deals = NumberedDeals(blocks.seed, number * blocks.length, blocks.duplicate)
+        play_tables(nodes, a, b, deals, cards, workspace.hand, won, ends)
+        count_block(blocks, k, match, n)

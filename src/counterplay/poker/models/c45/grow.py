@@ -1,0 +1,269 @@
+"""Growing a C4.5 tree as Weka's J48 does (C45ModelSelection, C45Split): gain ratio, MDL correction,
+fractional missing values.
+
+Training rows with equal values are one pattern with a weight per class. A node holds the patterns
+that reach it and the share of each that does: missing values divide a pattern among the branches,
+whatever its class. Values are compared exactly, as in Weka since 2018; weights, gains and errors up
+to 1e-6, as in all its versions. Deviations, none of which matters for rows of weight 1: where J48
+counts rows (enough known values for a threshold; a nominal attribute with "many" values has at
+least 0.3 of the rows), weights are summed, so that a row of weight 3 is three rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from counterplay.poker.models.c45.tree import MISSING, SMALL, Attribute, Settings, group_rows
+
+GAP = 1e-5  # J48 looks for no threshold between values that are closer
+MOST_MIN_SPLIT = 25.0
+MANY_VALUES = 0.3
+GAIN_SLACK = 1e-3  # an attribute may be this much below the average gain
+
+
+class Patterns(NamedTuple):
+    """m patterns, k attributes, c classes."""
+
+    attributes: tuple[Attribute, ...]
+    values: tuple[np.ndarray, ...]  # per attribute: float64, ascending; a code is an index into it
+    code: np.ndarray  # int64[m, k], or MISSING
+    by_class: np.ndarray  # float64[m, c]: weight
+    weight: np.ndarray  # float64[m]
+
+
+class Split(NamedTuple):
+    """A test of one attribute. Numeric: codes up to `limit` go left."""
+
+    attribute: int
+    gain: float
+    ratio: float
+    threshold: float  # NaN for nominal attributes
+    limit: int
+    n_branches: int
+
+
+class Node:
+    """A node while the tree grows and is pruned."""
+
+    __slots__ = ("counts", "errors", "rows", "share", "sons", "split")
+
+    def __init__(self, rows: np.ndarray, share: np.ndarray, counts: np.ndarray) -> None:
+        self.rows = rows  # int64[r]: patterns here
+        self.share = share  # float64[r]: how much of each
+        self.counts = counts  # float64[c]
+        self.split: Split | None = None
+        self.sons: list[Node] = []
+        self.errors = 0.0  # scratch of pruning
+
+    def become_leaf(self) -> None:
+        self.split, self.sons = None, []
+
+
+def gather(
+    attributes: tuple[Attribute, ...],
+    x: np.ndarray,
+    classes: np.ndarray,
+    weights: np.ndarray,
+    n: int,
+) -> Patterns:
+    """x: float64[rows, k], classes: int64[rows] below n, weights: float64[rows]."""
+    code = np.full(x.shape, MISSING, dtype=np.int64)
+    values = []
+    for a, attribute in enumerate(attributes):
+        known = ~np.isnan(x[:, a])
+        if attribute.kind == "nominal":
+            values.append(np.arange(len(attribute.values), dtype=np.float64))
+            code[known, a] = x[known, a].astype(np.int64)
+        else:
+            distinct, code[known, a] = np.unique(x[known, a] + 0.0, return_inverse=True)  # no -0
+            values.append(distinct)
+    first, kind = group_rows(code)
+    by_class = np.bincount(kind * n + classes, weights, minlength=len(first) * n).reshape(-1, n)
+    return Patterns(attributes, tuple(values), code[first], by_class, by_class.sum(axis=1))
+
+
+def count(data: Patterns, rows: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """float64[c]: weight by class."""
+    counts: np.ndarray = share @ data.by_class[rows]
+    return counts
+
+
+def grow(data: Patterns, settings: Settings) -> Node:
+    """The whole tree before collapsing and pruning."""
+    rows, share = np.arange(len(data.weight)), np.ones(len(data.weight))
+    root = Node(rows, share, count(data, rows, share))
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        node.split = best_split(data, node, settings)
+        if node.split is not None:
+            parts = distribute(data, node.split, node.rows, node.share)
+            node.sons = [Node(rows, share, count(data, rows, share)) for rows, share in parts]
+            todo += node.sons
+    return root
+
+
+def distribute(
+    data: Patterns, split: Split, rows: np.ndarray, share: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows and shares of each branch. A missing value goes everywhere, in proportion to the
+    known weight there."""
+    code = data.code[rows, split.attribute]
+    missing = code == MISSING
+    branch = code if np.isnan(split.threshold) else np.where(missing, MISSING, code > split.limit)
+    known = ~missing
+    bags = np.bincount(
+        branch[known], (data.weight[rows] * share)[known], minlength=split.n_branches
+    )
+    total = bags.sum()
+    fraction = bags / total if total > SMALL else np.full(split.n_branches, 1.0 / split.n_branches)
+    parts = []
+    for b in range(split.n_branches):
+        here = branch == b
+        if fraction[b] > SMALL:
+            here |= missing
+        parts.append((rows[here], np.where(missing, share * fraction[b], share)[here]))
+    return parts
+
+
+def best_split(data: Patterns, node: Node, settings: Settings) -> Split | None:
+    """The largest gain ratio among the attributes with about average gain or more; None makes a
+    leaf."""
+    total = float(node.counts.sum())
+    if 2 * settings.min_leaf - total > SMALL or total - float(node.counts.max()) < SMALL:
+        return None
+    splits = [
+        s
+        for a in range(len(data.attributes))
+        if (s := split_on(data, node, a, settings)) is not None
+    ]
+    many = MANY_VALUES * float(data.weight.sum())
+    few = [a.kind == "numeric" or many - len(a.values) > SMALL for a in data.attributes]
+    gains = [s.gain for s in splits if few[s.attribute] or not any(few)]
+    if not gains:
+        return None
+    average = sum(gains) / len(gains)
+    best: Split | None = None
+    for split in splits:
+        if (
+            split.gain >= average - GAIN_SLACK
+            and split.ratio - (best.ratio if best else 0.0) > SMALL
+        ):
+            best = split
+    return best
+
+
+def split_on(data: Patterns, node: Node, a: int, settings: Settings) -> Split | None:
+    """The best test of attribute a, or None."""
+    code = data.code[node.rows, a]
+    known = code != MISSING
+    present, local = np.unique(code[known], return_inverse=True)  # codes that occur here
+    weights = data.by_class[node.rows[known]] * node.share[known, None]
+    table = np.stack(
+        [np.bincount(local, column, minlength=len(present)) for column in weights.T], axis=1
+    )  # float64[values, c]
+    total = float(node.counts.sum())
+    if data.attributes[a].kind == "nominal":
+        bags = table.sum(axis=1)
+        if np.count_nonzero(settings.min_leaf - bags < SMALL) < 2:
+            return None
+        gain = float(gains(table[None], total)[0])
+        return Split(a, gain, ratio(gain, bags, total), np.nan, 0, len(data.values[a]))
+    return _threshold(data.values[a], present, table, a, total, settings)
+
+
+def _threshold(
+    values: np.ndarray,
+    present: np.ndarray,
+    table: np.ndarray,
+    a: int,
+    total: float,
+    settings: Settings,
+) -> Split | None:
+    """The threshold with the largest information gain. table: float64[len(present), c]."""
+    left = np.cumsum(table, axis=0)
+    if not len(left):
+        return None
+    pairs = np.stack([left[:-1], left[-1] - left[:-1]], axis=1)  # float64[thresholds, 2, c]
+    bags = pairs.sum(axis=2)
+    known = float(left[-1].sum())
+    least = min_split(known, table.shape[1], settings.min_leaf)
+    here = values[present]
+    candidates = np.flatnonzero((here[:-1] + GAP < here[1:]) & np.all(least - bags < SMALL, axis=1))
+    if not len(candidates):
+        return None
+    found = gains(pairs[candidates], total)
+    best = first_largest(found)
+    if best is None:
+        return None
+    gain = float(found[best]) - (
+        float(np.log2(len(candidates))) / total if settings.mdl else 0.0
+    )  # MDL correction
+    if gain <= SMALL:
+        return None
+    at = int(candidates[best])
+    middle = 0.5 * here[at] + 0.5 * here[at + 1]
+    if middle == here[at + 1]:
+        middle = here[at]
+    # in the whole training set, not only in this node
+    limit = int(np.searchsorted(values, middle, side="right")) - 1
+    return Split(a, gain, ratio(gain, bags[at], total), float(values[limit]), limit, 2)
+
+
+def min_split(known: float, n_classes: int, min_leaf: int) -> float:
+    """Weight that both sides of a threshold must have. (J48's own rule: 25 also caps it where
+    min_leaf is larger.)"""
+    tenth = 0.1 * known / n_classes
+    return float(min_leaf) if tenth - min_leaf < SMALL else min(tenth, MOST_MIN_SPLIT)
+
+
+def first_largest(found: np.ndarray) -> int | None:
+    """Going through float64[n], the last one that beat all before it, and 0, by more than 1e-6."""
+    record = np.maximum.accumulate(found)
+    best, most = None, 0.0
+    for k in np.flatnonzero(
+        np.concatenate([[True], record[1:] > record[:-1]])
+    ):  # only a record can win
+        if found[k] - most > SMALL:
+            best, most = int(k), float(found[k])
+    return best
+
+
+def gains(tables: np.ndarray, total: float) -> np.ndarray:
+    """float64[n, bags, c]: known weights. Information gain in bits, times the known share of the
+    `total` weight."""
+    before = xlog(tables.sum(axis=(1, 2))) - xlog(tables.sum(axis=1)).sum(axis=1)
+    after = xlog(tables.sum(axis=2)).sum(axis=1) - xlog(tables).sum(axis=(1, 2))
+    known = tables.sum(axis=(1, 2))
+    numerator = known / total * (before - after)
+    return np.where(abs(numerator) < SMALL, 0.0, numerator / np.maximum(known, SMALL))
+
+
+def ratio(gain: float, bags: np.ndarray, total: float) -> float:
+    """Gain over the entropy of the branches, in which the missing values are a branch of their
+    own."""
+    info = float(
+        xlog(np.array([total]))[0] - xlog(bags).sum() - xlog(np.array([total - bags.sum()]))[0]
+    )
+    return 0.0 if abs(info) < SMALL else gain / (info / total)
+
+
+def xlog(x: np.ndarray) -> np.ndarray:
+    """x·log2(x), and 0 for what is too small."""
+    small = x < SMALL
+    safe = np.where(small, 1.0, x)
+    result: np.ndarray = safe * np.log2(safe)
+    return result
+
+
+def numbering(root: Node) -> Sequence[Node]:
+    """All nodes in prefix order."""
+    order, todo = [], [root]
+    while todo:
+        node = todo.pop()
+        order.append(node)
+        todo += node.sons[::-1]
+    return order

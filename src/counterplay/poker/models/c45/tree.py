@@ -1,0 +1,284 @@
+"""Decision trees as C4.5 makes them: what they are, what they predict, how they print.
+
+Nodes are numbered in prefix order, the root is 0. A row with a missing value at a node goes down
+all branches at once, each with the branch's share of the training weight. A leaf that no training
+row reached answers with the distribution of its parent. Growing is in `c45_grow`, pruning in
+`c45_prune`, files in `c45_file`; all of it follows Weka's J48.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, whole_number
+
+SMALL = 1e-6  # J48 compares weights, gains and errors up to this much, values exactly
+LEAF = -1  # in `Tree.attribute`
+MISSING = -1  # code of a missing value
+MAX_KEY = 2**62
+MAX_WEIGHT = 2**53  # of all training rows
+KINDS = ("numeric", "nominal")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the data. Nominal: its values by name, and the column holds their indices.
+    Numeric: no names."""
+
+    name: str
+    kind: str = "numeric"
+    values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise BadParameter(f"the name of an attribute is a text, not {self.name!r}")
+        if self.kind not in KINDS:
+            raise BadParameter(
+                f"attribute {self.name!r}: kind must be numeric or nominal, not {self.kind!r}"
+            )
+        object.__setattr__(
+            self, "values", check_names(self.values, f"values of attribute {self.name!r}")
+        )
+        if (self.kind == "nominal") != bool(self.values):
+            raise BadParameter(
+                f"attribute {self.name!r}: nominal attributes list their values, numeric ones "
+                f"have none"
+            )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """J48's options: -C, -M, -A, -S, -O, -J. `confidence=None` does not prune (-U)."""
+
+    confidence: float | None = 0.25
+    min_leaf: int = 2
+    laplace: bool = False
+    subtree_raising: bool = True
+    collapse: bool = True
+    mdl: bool = True
+
+    def __post_init__(self) -> None:
+        c = self.confidence
+        if c is not None and (
+            isinstance(c, bool) or not isinstance(c, int | float) or not 0 < c <= 0.5
+        ):
+            raise BadParameter(f"confidence must be above 0 and at most 0.5, not {c!r}")
+        whole_number(self.min_leaf, 1, 2**53, "min_leaf")
+        for name in ("laplace", "subtree_raising", "collapse", "mdl"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadParameter(f"{name} must be true or false, not {getattr(self, name)!r}")
+
+
+def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
+    """Different, non-empty texts."""
+    if (
+        isinstance(names, str)
+        or not all(isinstance(name, str) and name for name in names)
+        or len(set(names)) < len(names)
+    ):
+        raise BadParameter(f"the {what} must be different texts, not {names!r}")
+    return tuple(names)
+
+
+def check_columns(attributes: Sequence[Attribute], x: np.ndarray) -> np.ndarray:
+    """x as float64[n, k] with one column per attribute and whole numbers in range in the nominal
+    columns."""
+    try:
+        data: np.ndarray = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter(
+            "the data must be a matrix of numbers, with NaN where a value is missing"
+        ) from None
+    if data.ndim != 2 or data.shape[1] != len(attributes):
+        raise BadParameter(
+            f"the data must have the shape [rows, {len(attributes)}], not {list(data.shape)}"
+        )
+    for attribute, column in zip(attributes, data.T, strict=True):
+        if attribute.kind == "nominal":
+            known = column[~np.isnan(column)]
+            wrong = known[
+                (known < 0) | (known >= len(attribute.values)) | (known != np.floor(known))
+            ]
+            if len(wrong):
+                raise BadParameter(
+                    f"attribute {attribute.name!r} has {len(attribute.values)} values, numbered "
+                    f"from 0; "
+                    f"{wrong[0]:g} is none of them"
+                )
+    return data
+
+
+def group_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """codes: int64[n, k], at least -1. The index of one row of each kind, int64[m], and each
+    row's kind, int64[n]."""
+    key, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column in codes.T:
+        width = int(column.max(initial=MISSING)) + 2
+        if size > MAX_KEY // width:
+            distinct, key = np.unique(key, return_inverse=True)
+            size = len(distinct)
+        key = key * width + (column - MISSING)
+        size *= width
+    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    return first, kind
+
+
+def largest_class(counts: np.ndarray) -> int:
+    """The first class that no other one exceeds by more than 1e-6."""
+    best, most = 0, 0.0
+    for k, count in enumerate(counts.tolist()):
+        if count - most > SMALL:
+            best, most = k, count
+    return best
+
+
+def digits(value: float, least: int = 0) -> str:
+    """Six decimals without the zeros at the end, but at least so many; no exponent and no -0."""
+    whole, decimals = f"{value:.6f}".split(".")
+    decimals = decimals[:least] + decimals[least:].rstrip("0")
+    text = f"{whole}.{decimals}" if decimals else whole
+    return text if text.strip("-0.") else text.lstrip("-")
+
+
+def hundredths(weight: float) -> str:
+    """As Weka rounds weights: 2.125 is 2.13."""
+    return digits(floor(100 * weight + 0.5) / 100, least=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """n nodes, c classes. `children[node]` is empty at a leaf, (<=, >) at a numeric test, one
+    per value at a nominal one."""
+
+    attributes: tuple[Attribute, ...]
+    classes: tuple[str, ...]
+    attribute: np.ndarray  # int64[n]: tested column, or LEAF
+    threshold: np.ndarray  # float64[n]: NaN without a numeric test
+    children: tuple[tuple[int, ...], ...]
+    counts: np.ndarray  # float64[n, c]: training weight by class
+    settings: Settings
+
+    @property
+    def size(self) -> int:
+        return len(self.attribute)
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.attribute == LEAF))
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """float64[n, c]: relative frequencies, or (count + 1) / (weight + c) if the tree was
+        learnt with `laplace`."""
+        counts = self.counts.copy()
+        for node, sons in enumerate(self.children):
+            for son in sons:
+                if counts[son].sum() <= SMALL:
+                    counts[son] = counts[node]
+        if self.settings.laplace:
+            counts += 1
+        shares: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """x: float64[rows, k], NaN where missing. The classes' probabilities, float64[rows, c].
+
+        Rows that fall on the same sides of all the tree's tests are walked through it once.
+        """
+        data = check_columns(self.attributes, x)
+        cuts = [np.unique(self.threshold[self.attribute == a]) for a in range(len(self.attributes))]
+        codes = np.full(data.shape, MISSING, dtype=np.int64)
+        for a, attribute in enumerate(self.attributes):
+            known = ~np.isnan(data[:, a])
+            if not np.any(self.attribute == a):
+                codes[:, a] = 0
+            elif attribute.kind == "nominal":
+                codes[known, a] = data[known, a].astype(np.int64)
+            else:
+                codes[known, a] = np.searchsorted(cuts[a], data[known, a])
+        first, kind = group_rows(codes)
+        walked: np.ndarray = self._walk(codes[first], cuts)[kind]
+        return walked
+
+    def _walk(self, codes: np.ndarray, cuts: Sequence[np.ndarray]) -> np.ndarray:
+        """codes: int64[m, k], numeric ones count the thresholds below. float64[m, c]."""
+        result = np.zeros((len(codes), len(self.classes)))
+        todo = [(0, np.arange(len(codes)), np.ones(len(codes)))]
+        while todo:
+            node, rows, share = todo.pop()
+            a = int(self.attribute[node])
+            if a == LEAF:
+                result[rows] += share[:, None] * self.probabilities[node]
+                continue
+            branch = codes[rows, a]
+            missing = branch == MISSING
+            if self.attributes[a].kind == "numeric":
+                branch = branch > np.searchsorted(cuts[a], self.threshold[node])
+            sons = self.children[node]
+            weight = self.counts[list(sons)].sum(axis=1)
+            weight = weight / weight.sum()
+            for b, son in enumerate(sons):
+                here = (branch == b) & ~missing
+                if weight[b] > 0:
+                    here |= missing
+                if np.any(here):
+                    todo.append(
+                        (son, rows[here], np.where(missing, share * weight[b], share)[here])
+                    )
+        return result
+
+    def text(self) -> str:
+        """The tree as Weka prints it: class (weight/errors) at the leaves."""
+        lines = [f": {self._label(0)}"] if self.size == 1 else []
+        todo = self._branches(0, 0)
+        while todo:
+            node, depth, test, label = todo.pop()
+            leaf = self.attribute[node] == LEAF
+            lines.append("|   " * depth + test + (f": {label}" if leaf else ""))
+            todo += self._branches(node, depth + 1)
+        return "\n".join(
+            [*lines, "", f"Number of leaves: {self.n_leaves}", f"Size of the tree: {self.size}", ""]
+        )
+
+    def _branches(self, node: int, depth: int) -> list[tuple[int, int, str, str]]:
+        """Son, depth, test and label of each branch, the first one last."""
+        if self.attribute[node] == LEAF:
+            return []
+        attribute = self.attributes[self.attribute[node]]
+        if attribute.kind == "nominal":
+            tests = [f"= {value}" for value in attribute.values]
+        else:
+            cut = digits(self.threshold[node])
+            tests = [f"<= {cut}", f"> {cut}"]
+        sons = self.children[node]
+        branches = [
+            (s, depth, f"{attribute.name} {t}", self._label(s, node))
+            for s, t in zip(sons, tests, strict=True)
+        ]
+        return branches[::-1]
+
+    def _label(self, node: int, parent: int = 0) -> str:
+        weight = float(self.counts[node].sum())
+        best = largest_class(self.counts[node if weight > SMALL else parent])
+        errors = weight - float(self.counts[node, best])
+        wrong = f"/{hundredths(errors)}" if errors > SMALL else ""
+        return f"{self.classes[best]} ({hundredths(weight)}{wrong})"
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict for `write_json`."""
+        from counterplay.poker.models.c45.file import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Tree:
+        """What `to_json` made, or `BadFile`."""
+        from counterplay.poker.models.c45.file import from_json
+
+        return from_json(data)

@@ -1,0 +1,30 @@
+"""Experiments: names, order, time, and that each has tests of its own."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from counterplay.app.reproduction.harness.registry import experiments
+
+ORDER = "fig4-kuhn fig4-holdem bots table1 table2 buckets fig6 fig7 by-size fig8"
+PRIORITY = "table1 table2 buckets fig8 fig4-holdem fig6 bots fig7 by-size fig4-kuhn"
+
+
+def test_each_experiment_is_found_by_its_name_in_the_order_of_the_report() -> None:
+    assert list(experiments()) == ORDER.split()
+    first = sorted(experiments().values(), key=lambda one: one.priority)
+    assert [one.name for one in first] == PRIORITY.split()
+
+
+def test_each_experiment_has_a_file_and_a_test_of_its_name() -> None:
+    for name, experiment in experiments().items():
+        file = Path(str(inspect.getsourcefile(experiment.run)))
+        assert file.stem == name.replace("-", "_")
+        assert Path(__file__).with_name(f"test_{file.name}").is_file()
+
+
+def test_all_experiments_together_take_no_longer_than_is_said() -> None:
+    """By what they declare, on two cores."""
+    for scale, most in (("quick", 14 * 60), ("paper", 5 * 3600)):
+        assert sum(one.seconds[scale] for one in experiments().values()) <= most

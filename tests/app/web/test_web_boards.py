@@ -1,0 +1,90 @@
+"""Boards tell a player what he knows and nothing else, for every game with a board of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from counterplay.app.web.boards.board import PlainBoard, board_of
+from counterplay.app.web.play.walk import Walk, walk_of
+from counterplay.core.forms.registry import GAMES, load
+from counterplay.core.forms.rules import CHANCE
+
+SMALL = ("kuhn", "ocp(4)", "leduc", "bluff(1,1,3)", "bluff(2,1,2)", "goofspiel(3)", "pam(2,2,4)")
+
+
+def _histories(game: Any, most: int) -> list[list[int]]:
+    """Children of every history, at most so many, breadth first and evenly."""
+    found, level = [], [list[int]()]
+    while level:
+        found += level
+        below = []
+        for children in level:
+            walk = walk_of(game, children)
+            if not walk.over:
+                below += [[*children, k] for k in range(walk.n_children)]
+        step = max(1, len(below) // most)
+        level = below[::step]
+    return found
+
+
+def test_every_game_of_two_players_has_a_board_of_its_own() -> None:
+    for word, spec in GAMES.items():
+        game = load(spec.examples[0])
+        if word != "holdem":
+            assert not isinstance(board_of(game), PlainBoard), word
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_a_player_sees_follows_from_his_information_set(name: str) -> None:
+    """Histories that he cannot tell apart look the same: nothing hidden is shown."""
+    game = load(name)
+    board, seen = board_of(game), dict[int, str]()
+    for children in _histories(game, 400):
+        walk = walk_of(game, children)
+        if walk.over or walk.player == CHANCE:
+            continue
+        shown = json.dumps([board.see(walk, walk.player), board.choices(walk)], sort_keys=True)
+        assert seen.setdefault(walk.infoset, shown) == shown
+        assert len(board.choices(walk)) == walk.n_children
+        assert all(choice.label for choice in board.choices(walk))
+    assert len(seen) > 5
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_keys_are_different_and_every_end_can_be_told(name: str) -> None:
+    game = load(name)
+    board = board_of(game)
+    assert len(board.rules) == 3
+    for children in _histories(game, 60):
+        walk = walk_of(game, children)
+        if walk.over:
+            for seat in (0, 1):
+                assert json.dumps(board.see(walk, seat))
+                assert board.held(walk, seat)
+        elif walk.player != CHANCE:
+            keys = [choice.key for choice in board.choices(walk) if choice.key]
+            assert len(set(keys)) == len(keys)
+            for k in range(walk.n_children):
+                assert board.tell(walk, walk.player, k)
+
+
+def test_folded_cards_stay_hidden_and_shown_ones_do_not() -> None:
+    game = load("kuhn")
+    board = board_of(game)
+    folded = walk_of(game, [0, 1, 0])  # bet, fold
+    called = walk_of(game, [0, 1, 1])
+    assert board.see(folded, 0)["other"] is None
+    assert board.see(called, 0)["other"] is not None
+
+
+def test_a_walk_is_where_the_tree_is() -> None:
+    for name in SMALL:
+        game = load(name)
+        for children in _histories(game, 40):
+            walk = walk_of(game, children)
+            if walk.over:
+                assert walk.payoff(0) == pytest.approx(-walk.payoff(1))
+    assert Walk(load("kuhn")).player == CHANCE

@@ -1,0 +1,245 @@
+"""The adaptive player: safe at first, sure before it leaves, the same for the same seed."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.acpc import between
+from support.arena import holdem
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.poker.adaptive.bandit import BanditArm, choose
+from counterplay.poker.adaptive.player import finding_words
+from counterplay.poker.adaptive.tracker import LEARNT, SAFE, ChangeDetector, never_folding
+from counterplay.poker.bots.bot import Bot, Ending, View
+from counterplay.poker.bots.simple import simple_strategy
+from counterplay.poker.match.deals import session_deals
+from counterplay.poker.match.referee import play_hands, start_bots
+from counterplay.poker.models.evidence import Finding
+
+
+@cache
+def company() -> cp.Portfolio:
+    """Two known players, with what always checks and calls instead of an equilibrium, and rough
+    responses, made in no time."""
+    game = holdem(3)
+    models = {name: simple_strategy(name, game) for name in ("always-raise", "always-call")}
+    safe = simple_strategy("uniform", game)
+    members = [
+        cp.respond(
+            game, model, p=0.9, algorithm="mcdbr", engine="mccfr-external", iterations=4_000, seed=1
+        ).strategy
+        for model in models.values()
+    ]
+    from counterplay.poker.adaptive.portfolio import PortfolioMember
+
+    return cp.Portfolio(
+        game,
+        safe,
+        tuple(
+            PortfolioMember(name, model, strategy)
+            for (name, model), strategy in zip(models.items(), members, strict=True)
+        ),
+    )
+
+
+def player(**options: Any) -> cp.Adaptive:
+    return cp.Adaptive(portfolio=company(), **{"iterations": 500, "every": 500, **options})
+
+
+def play(me: Any, foe: Any, hands: int, seed: int = 1) -> np.ndarray:
+    start_bots((me, foe), (1, 2))
+    return play_hands((me, foe), session_deals(seed, 0, hands, hands))
+
+
+class Switcher(Bot):
+    """Checks and calls, then bets and raises."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.hands = at, 0
+
+    def new_hand(self, seat: int) -> None:
+        self.hands += 1
+
+    def act(self, view: View) -> str:
+        raising = self.hands > self.at and "raise" in view.betting.actions()
+        return "raise" if raising else "call"
+
+
+@pytest.mark.slow
+def test_it_starts_safe_and_leaves_when_it_is_sure() -> None:
+    me = player()
+    assert me.standing().playing == SAFE
+    play(me, cp.bot("always-raise"), 150)
+    standing = me.standing()
+    assert standing.playing in ("always-raise", LEARNT)
+    assert "more than the equilibrium" in standing.why
+    assert standing.estimates[0].gain == 0.0
+    assert any("raises" in text and "100%" in text for text in standing.confirmed)
+
+
+@pytest.mark.slow
+def test_it_stays_against_somebody_who_plays_as_expected() -> None:
+    me = player()
+    play(me, cp.bot("uniform"), 300)
+    standing = me.standing()
+    assert standing.confirmed == ()
+    assert me.tracker.believed is company().equilibrium
+
+
+def test_without_a_budget_it_never_leaves() -> None:
+    me = player(budget=0.0)
+    play(me, cp.bot("always-raise"), 150)
+    assert me.standing().playing == SAFE
+    assert "budget" in me.standing().why
+
+
+def test_the_same_seed_gives_the_same_hands_and_thoughts() -> None:
+    found = []
+    for _ in range(2):
+        me = player(probing=0.1, seed=3)
+        won = play(me, cp.bot("always-raise"), 200)
+        found.append((won, me.strategy.probabilities, me.standing().estimates))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+    assert found[0][2] == found[1][2]
+
+
+def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
+    """The change is dated to within a few hands, and nothing is forgotten before it."""
+    me = player()
+    play(me, Switcher(520), 600)
+    assert len(me.tracker.changes) == 1
+    assert abs(me.tracker.changes[0] - 520) <= 5
+    assert me.tracker.hands == 600 - me.tracker.changes[0]
+    assert me.standing().playing != SAFE
+    same = player()
+    play(same, cp.bot("always-call"), 600)
+    assert same.tracker.changes == []
+
+
+def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
+    me = player()
+    with pytest.raises(BadParameter, match="nothing to remember"):
+        me.save(tmp_path / "mind.parquet")
+    play(me, cp.bot("always-raise"), 130)
+    me.save(tmp_path / "mind.parquet")
+    again = player(memory=tmp_path / "mind.parquet")
+    assert again.standing().hands == 130
+    assert again.standing().playing != SAFE
+    again.start(1)
+    assert again.standing().hands == 130
+    cp.play_match(company().game, "uniform", "probe", 4, log=tmp_path / "x.parquet")
+    with pytest.raises(BadParameter, match="no memory"):
+        player(memory=tmp_path / "x.parquet")
+
+
+def test_over_the_protocol_and_in_matches() -> None:
+    me = player()
+    result = between(cp.MatchPlan(("one", "two"), 70, 1), me, "always-raise")
+    assert result.hands == len(me.memory) == 70
+    match = cp.play_match(company().game, player(), "always-raise", 80, 1, processes=1)
+    assert match.hands == 80
+
+
+@pytest.mark.slow
+def test_blocks_say_what_it_thinks() -> None:
+    found = list(cp.play_adaptive("always-raise", 120, 1, player=player(), every=60))
+    assert [block.hands for block in found] == [60, 120]
+    assert found[-1].adjusted.standard_error < found[-1].standard_error
+    assert found[-1].standing.hands == 120
+
+
+def test_a_bandit_needs_to_be_sure() -> None:
+    arms = [BanditArm(SAFE), BanditArm("one", gain=0.5), BanditArm("two", gain=0.05)]
+    assert choose(arms, 10, 0)[0] == 0  # a model from ten hands
+    assert choose(arms, 5_000, 0)[0] == 1
+    rng = np.random.default_rng(1)
+    for gain in rng.normal(-2.0, 1.0, 20_000):  # what hands say outweighs the model
+        arms[1].add(gain)
+    assert choose(arms, 5_000, 1)[0] == 0
+
+
+def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
+    rng = np.random.default_rng(3)
+    detector = ChangeDetector(1, 1)
+    for hand in range(3_000):
+        seen = rng.random() < 0.5
+        likely = np.log([0.5, 0.9 if seen else 0.1])
+        assert detector.add(hand, likely[0], likely[1:], likely[0]) is None
+    dated = None
+    for hand in range(3_000, 3_200):
+        seen = rng.random() < 0.9
+        likely = np.log([0.5, 0.9 if seen else 0.1])
+        dated = detector.add(hand, likely[0], likely[1:], likely[0])
+        if dated is not None:
+            break
+    assert dated is not None
+    assert abs(dated - 3_000) < 40
+
+
+def test_words() -> None:
+    river = Finding(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
+    assert finding_words(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
+    first = Finding(3, 2, 0.5, 0.1, 0.2, 50)
+    assert finding_words(first) == "raises before the flop to a bet 50% ± 10%, an equilibrium 20%"
+
+
+def test_probing_never_folds() -> None:
+    found = never_folding(company().equilibrium)
+    slots = holdem(3).rules.slots()
+    folds = slots[slots[:, 0] >= 0, 0]
+    assert (found.probabilities[folds] == 0).all()
+
+
+def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
+    game, safe = holdem(3), company().equilibrium
+    asked: dict[str, Any] = {"equilibrium": safe, "iterations": 50, "folder": tmp_path}
+    first = cp.portfolio(game, ("always-call", "probe"), **asked)
+    files = sorted(tmp_path.rglob("*.piece"))
+    assert len(files) == 2
+    before = [path.stat().st_mtime_ns for path in files]
+    files[0].write_bytes(b"damaged")
+    again = cp.portfolio(game, ("always-call", "probe"), **asked)
+    for one, other in zip(first.members, again.members, strict=True):
+        assert np.array_equal(one.strategy.probabilities, other.strategy.probabilities)
+    assert [path.stat().st_mtime_ns for path in files][1] == before[1]
+    assert [member.name for member in again.without("probe").members] == ["always-call"]
+    assert set(again.worth(safe)) == {"equilibrium", "always-call", "probe"}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: player(budget=-1.0), "budget"),
+        (lambda: player(p_max=2.0), "p_max"),
+        (lambda: player(probing=1.0), "probing"),
+        (lambda: player(every=0), "every"),
+        (lambda: player(iterations=-1), "iterations"),
+        (lambda: player(seconds=0), "seconds"),
+        (lambda: cp.portfolio("kuhn"), "hold'em"),
+        (lambda: cp.portfolio(holdem(3), ("pokl",)), "did you mean 'poki'"),
+        (lambda: cp.portfolio(holdem(3), ("adaptive",)), "unknown model"),
+        (lambda: company().without("nobody"), "unknown member"),
+        (lambda: list(cp.play_adaptive("probe", 10, player=player(), every=11)), "one block"),
+    ],
+)
+def test_mistakes(make: Any, words: str) -> None:
+    with pytest.raises(cp.CounterplayError, match=words):
+        make()
+
+
+def test_an_ending_is_what_the_record_says() -> None:
+    me = player()
+    kept: list[Ending] = []
+    hear = me.end_hand
+    me.end_hand = lambda ending: (kept.append(ending), hear(ending))[1]  # type: ignore[method-assign]
+    play(me, cp.bot("probe"), 20)
+    from counterplay.poker.adaptive.player import ending_of
+
+    assert [ending_of(record) for record in me.memory] == kept

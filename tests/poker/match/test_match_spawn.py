@@ -1,0 +1,114 @@
+"""Matches by spawned processes, as on macOS and Windows: the same result as by one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.own import BOTS
+
+import counterplay as cp
+from counterplay.core.parallel.processes import start_method
+from counterplay.poker.match.players import recipes
+
+SCRIPT = """
+import counterplay as cp
+
+class Here:
+    def act(self, view):
+        return "call"
+
+print("started")  # once: a spawned process does not run this script again
+one = cp.play_match("holdem(buckets=2)", "bots.py:Caller", "uniform", hands=12_000, processes={n})
+print(one.mean, one.standard_error, one.hands)
+if {n} == 2:
+    alone = cp.play_match("holdem(buckets=2)", Here(), "uniform", hands=12_000, processes=2)
+    print(alone.mean == one.mean)
+"""
+
+
+def play(folder: Path, processes: int, start: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("{n}", str(processes))],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "COUNTERPLAY_START": start},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_the_result_does_not_depend_on_how_processes_start(tmp_path: Path) -> None:
+    """A bot of a file is made anew there; a class of the script plays here, alone."""
+    (tmp_path / "bots.py").write_text(BOTS)
+    by_one = play(tmp_path, 1, "spawn")
+    by_two = play(tmp_path, 2, "spawn")
+    assert by_two == [*by_one, "True"]
+    assert by_one[0] == "started"
+
+
+@pytest.mark.slow
+def test_an_experiment_by_spawned_processes(tmp_path: Path) -> None:
+    """Poki, by name, in two processes of their own."""
+    code = (
+        "import counterplay as cp; r = cp.play_match('holdem(buckets=2)', 'poki', 'always-call', "
+        "12_000, processes={}); print(r.mean)"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(n)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+            env={**os.environ, "COUNTERPLAY_START": "spawn"},
+        ).stdout
+        for n in (1, 2)
+    ]
+    assert found[0] == found[1]
+
+
+class Sent:
+    name = "sent"
+
+    def act(self, view: Any) -> str:
+        return "call"
+
+
+def test_who_can_be_made_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "bots.py").write_text(BOTS)
+    own = cp.bot(f"{tmp_path}/bots.py:Caller")
+    named = cp.bot("always-call")
+    found = recipes((own, named))
+    assert found is not None
+    assert [recipe.text for recipe in found] == [f"{tmp_path}/bots.py:Caller", "always-call"]
+    assert [recipe.made().name for recipe in found] == ["caller", "always-call"]
+    strategy = cp.bot(cp.Strategy.uniform("holdem(buckets=2)"))
+    found = recipes((Sent(), strategy))
+    assert found is not None
+    assert [recipe.made() is not None for recipe in found] == [True, True]
+    Local = type("Local", (Sent,), {"__module__": "__main__"})
+    assert recipes((Local(), named)) is None
+    stuck = Sent()
+    stuck.lock = open(os.devnull)  # type: ignore[attr-defined]  # noqa: SIM115
+    assert recipes((stuck, named)) is None
+    stuck.lock.close()  # type: ignore[attr-defined]
+
+
+def test_how_processes_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COUNTERPLAY_START", raising=False)
+    for system, method in (("linux", "fork"), ("darwin", "spawn"), ("win32", "spawn")):
+        monkeypatch.setattr(sys, "platform", system)
+        assert start_method() == method
+    monkeypatch.setenv("COUNTERPLAY_START", "spawn")
+    assert start_method() == "spawn"
+    monkeypatch.setenv("COUNTERPLAY_START", "thread")
+    with pytest.raises(cp.CounterplayError, match="fork or spawn, not 'thread'"):
+        start_method()

@@ -1,0 +1,234 @@
+"""Models of opponents: what is learnt from hands, how near the truth it comes and how well it
+predicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.holdem import NAME as GAME
+from support.holdem import TREE
+from support.models import (
+    NAME,
+    distance,
+    frequencies,
+    learnt,
+    naive_slot,
+    weak_hands,
+    weak_strategy,
+)
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.poker.cards.cards import cards
+from counterplay.poker.histories.records import HandRecord, parse_holding
+from counterplay.poker.models.model import (
+    KINDS,
+    OpponentModel,
+    learn_model,
+    model_strategy,
+    slots_of,
+)
+from counterplay.poker.models.observe import ACTIONS, UNSEEN, buckets_of, observe
+from counterplay.poker.models.quality import LEAST_SHARE, assess, predict, split
+
+BOARD = tuple(cards("2c7d9hJsQc"))
+ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
+# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+HISTORY = "crc/rrc/cc/crf"
+FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
+SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
+
+
+@pytest.fixture(scope="module")
+def game() -> cp.Game:
+    return cp.load(GAME)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inferred_models_are_nearer_the_truth_than_fractional_ones(
+    kind: str, game: cp.Game
+) -> None:
+    """J48's missing values assume that cards are missing at random; they are missing when
+    somebody folds."""
+    truth = weak_strategy(game).probabilities
+    played = observe(weak_hands(20_000, 3, None), NAME)  # the same hands with all cards
+    rounds = TREE.nodes.street[played.node]
+    for chosen, limit in ((played.node == 0, 0.1), (rounds == 0, 0.08), (rounds == 1, 0.05)):
+        near, far = (
+            distance(learnt(kind, way).strategy.probabilities, truth, game, played, chosen)
+            for way in ("inferred", "fractional")
+        )
+        assert near < limit
+        assert near < far / 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fractional_models_think_that_strong_hands_fold(kind: str, game: cp.Game) -> None:
+    """facts/06: data missing not at random. No fold is ever seen with its cards, so at known
+    buckets folds are underestimated."""
+    seen = observe(weak_hands(20_000, 3, "a"), NAME)
+    fold = seen.action == ACTIONS.index("fold")
+    assert fold.sum() > 5_000
+    assert np.all(seen.cards[fold] == UNSEEN)
+
+    def folds(way: str, hand: int) -> float:
+        return float(learnt(kind, way).strategy.probabilities[naive_slot(game, "r", hand, "fold")])
+
+    assert folds("fractional", 6) > 0.15  # in truth never
+    assert folds("inferred", 6) < 0.1
+    assert folds("fractional", 4) < 0.7  # in truth 0.9
+    assert folds("inferred", 4) == pytest.approx(0.9, abs=0.1)
+
+
+@pytest.mark.parametrize("unseen", ["inferred", "fractional"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_a_legal_strategy_with_its_observations(
+    kind: str, unseen: str, game: cp.Game
+) -> None:
+    seen, model = observe(weak_hands(20_000, 3, "a"), NAME), learnt(kind, unseen)
+    assert (model.kind, model.player, model.hands, model.decisions) == (
+        kind,
+        NAME,
+        len(set(seen.hand.tolist())),
+        len(seen.node),
+    )
+    assert len(model.trees) == (4 if kind == "tree" else 0)
+    shares = model.strategy.probabilities
+    assert np.allclose(np.add.reduceat(shares, game.form.first[:-1]), 1.0)
+    assert shares.min() >= 0.0
+    assert model.counts.sum() == pytest.approx(len(seen.node))
+    assert model.observed.shape == (game.n_infosets,)
+    assert model.observed.sum() == pytest.approx(len(seen.node))
+    trust = cp.confidence(model.observed, "0-10-linear", 0.75)
+    assert np.allclose(trust, 0.075 * np.minimum(model.observed, 10.0))
+    assert ("preflop" in model.text()) == (kind == "tree")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_hands_give_the_same_model(kind: str, game: cp.Game) -> None:
+    seen = observe(weak_hands(500, 6, "a"), NAME)
+    one, two = (learn_model(seen, game, NAME, kind) for _ in range(2))
+    assert np.array_equal(one.strategy.probabilities, two.strategy.probabilities)
+    assert np.array_equal(one.counts, two.counts)
+
+
+def test_without_unseen_cards_frequencies_are_plain_counts(game: cp.Game) -> None:
+    seen = observe(weak_hands(2_000, 5, None), NAME)
+    model = learn_model(seen, game, NAME, "frequency")
+    plain = np.zeros(game.n_slots)
+    first = TREE.nodes.decision[seen.node].astype(np.int64) * 10 + buckets_of(seen, game)
+    np.add.at(plain, slots_of(game)[first, seen.action], 1.0)
+    assert np.array_equal(model.counts, plain)
+    was = np.repeat(model.observed > 0, np.diff(game.form.first))
+    assert np.allclose(model.strategy.probabilities[was], frequencies(plain, game)[was])
+    passive = np.zeros(game.n_slots)
+    passive[slots_of(game)[:, 1]] = 1.0
+    assert np.array_equal(model.strategy.probabilities[~was], passive[~was])
+
+
+def test_laplace_never_says_never(game: cp.Game) -> None:
+    assert learnt("tree", "inferred").strategy.probabilities.min() > 0.0
+    assert learnt("tree", "fractional").strategy.probabilities.min() > 0.0
+    seen = observe(weak_hands(500, 6, "a"), NAME)
+    plain = learn_model(seen, game, NAME, laplace=False)
+    assert plain.strategy.probabilities.min() == 0.0
+    assert plain.counts.sum() <= len(seen.node) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kind", "laplace"),
+    [
+        ("frequency", True),
+        ("tree", False),
+        ("tree", True),
+    ],
+)
+def test_phases_never_reached_are_called(kind: str, laplace: bool, game: cp.Game) -> None:
+    hands = [hand for hand in weak_hands(500, 6, "a") if "/" not in hand.betting]
+    strategy = learn_model(observe(hands, NAME), game, NAME, kind, laplace=laplace).strategy
+    for letters in ("cc/r", "cc/cc/", "rc/cc/rc/crr"):
+        for hand in range(10):
+            assert strategy.probabilities[naive_slot(game, letters, hand, "call")] == 1.0
+
+
+def test_refusals(game: cp.Game) -> None:
+    seen = observe([SHOWN], "A")
+    with pytest.raises(BadParameter, match="tree, frequency, not 'forest'"):
+        learn_model(seen, game, "A", "forest")
+    with pytest.raises(BadParameter, match="inferred, fractional, not 'ignored'"):
+        learn_model(seen, game, "A", unseen="ignored")
+    with pytest.raises(BadParameter, match="not for leduc"):
+        learn_model(seen, cp.load("leduc"), "A")
+
+
+def true_model(game: cp.Game) -> OpponentModel:
+    """The weak opponent's own probabilities, as counts."""
+    counts = 1e6 * weak_strategy(game).probabilities
+    return OpponentModel(
+        "frequency", NAME, game, 1, 1, counts, (), model_strategy((), counts, game)
+    )
+
+
+def test_predictions_by_hand(game: cp.Game) -> None:
+    seen = observe(weak_hands(2_000, 5, "a"), NAME)
+    model, buckets = true_model(game), buckets_of(seen, game)
+    shares = predict(model, seen)
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    assert np.all(shares[~TREE.legal[seen.node]] == 0.0)
+    assert np.all(shares[TREE.legal[seen.node]] > 0.0)
+    rng, dealt = np.random.default_rng(1), game.rules.bucket_shares()
+    for k in rng.choice(len(seen.node), 200, replace=False):
+        letters = TREE.histories[seen.node[k]]
+        weights = dealt[letters.count("/")] if buckets[k] == UNSEEN else np.eye(10)[buckets[k]]
+        raw = np.zeros(3)
+        for a, action in enumerate(ACTIONS):
+            if TREE.legal[seen.node[k], a]:
+                own = [
+                    model.strategy.probabilities[naive_slot(game, letters, hand, action)]
+                    for hand in range(10)
+                ]
+                raw[a] = max(float(weights @ own), LEAST_SHARE)
+        assert shares[k] == pytest.approx(raw / raw.sum())
+    for kind in KINDS:
+        of_learnt = predict(learnt(kind, "inferred"), seen)
+        assert np.allclose(of_learnt.sum(axis=1), 1.0)
+        assert np.all((of_learnt > 0.0) == TREE.legal[seen.node])
+
+
+def test_the_baseline_by_hand(game: cp.Game) -> None:
+    """First decisions: a fold, two calls and a raise. A phase that was not trained on is a guess
+    among what is legal."""
+    ends = [("f", -0.5), ("crf", -1.0), ("crf", -1.0), ("rf", 1.0), ("rf", 1.0)]
+    hands = [HandRecord(k, "A", "B", ends[k][0], (), ACES, KINGS, ends[k][1]) for k in range(5)]
+    trained, held = split(observe(hands, "A"))
+    assert held.hand.tolist() == [4]
+    first = trained.part(trained.node == 0)
+    assert assess(true_model(game), first, held).baseline == pytest.approx(np.log(4))
+    flop = observe([SHOWN], "A").part(np.array([1]))  # a check, where a bet is legal too
+    assert assess(true_model(game), first, flop).baseline == pytest.approx(np.log(2))
+
+
+def test_split_holds_out_every_fifth_hand() -> None:
+    seen = observe(weak_hands(2_000, 5, "a"), NAME)
+    known, held = split(seen)
+    assert set((held.hand % 5).tolist()) == {4}
+    assert len(known.node) + len(held.node) == len(seen.node)
+    assert not set(known.hand.tolist()) & set(held.hand.tolist())
+
+
+def test_the_perfect_model_predicts_best(game: cp.Game) -> None:
+    """With all cards seen its log loss is the mean entropy of what was done, and learnt models
+    come near it."""
+    known, held = split(observe(weak_hands(20_000, 3, None), NAME))
+    perfect = assess(true_model(game), known, held)
+    shares = predict(true_model(game), held)
+    assert perfect.log_loss == pytest.approx(
+        float(-np.log(shares[np.arange(len(held.node)), held.action]).mean())
+    )
+    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1).mean()
+    assert perfect.log_loss == pytest.approx(entropy, abs=0.02)
+    assert perfect.gain > 0.3
+    assert perfect.accuracy > 0.85
+    tree = assess(learn_model(known, game, NAME), known, held)
+    assert perfect.log_loss - 1e-3 < tree.log_loss < perfect.log_loss + 0.05
+    assert tree.baseline == perfect.baseline > tree.log_loss + 0.3

@@ -1,0 +1,314 @@
+"""Values by walking boards: equal to those of the tree where there is one, and to known answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from support.emulate import COMPILER, EmulatedDevice, has_device
+from support.small_holdem import (
+    FLOP_BETS,
+    RIVER_BETS,
+    on_tree,
+    random_strategy,
+    tree_game,
+    walked_game,
+)
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
+from counterplay.poker.holdem.table import codes_of, strategy_table
+from counterplay.poker.players import bot
+from counterplay.poker.vector import flops
+from counterplay.poker.vector import suit_symmetry as suits
+from counterplay.poker.vector.board_list import new_listing, new_scratch
+from counterplay.poker.vector.columns import columns_of, tree_code
+from counterplay.poker.vector.evaluation import _estimate, draw_flops
+from counterplay.poker.vector.exact_traversal import new_desk
+from counterplay.poker.vector.flops import BoardQuestion, Prepared
+from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.suit_permutations import count_boards, flops_of, renamings
+
+
+@pytest.mark.parametrize(
+    "ranks", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["all apart", "ranks only"]
+)
+@pytest.mark.parametrize(
+    "betting", [RIVER_BETS, pytest.param(FLOP_BETS, marks=pytest.mark.slow)], ids=["river", "flop"]
+)
+def test_the_walk_gives_what_the_sequence_form_gives(betting: BettingRules, ranks: bool) -> None:
+    game, tree = walked_game(betting, ranks), tree_game(betting)
+    strategy = random_strategy(game, 1)
+    twin = on_tree(strategy, betting, ranks)
+    np.testing.assert_allclose(
+        cp.expected_value(game, strategy), cp.expected_value(tree, twin), atol=1e-9
+    )
+    for player in (0, 1):
+        found = cp.best_response(game, strategy, player)
+        assert found.value == pytest.approx(cp.best_response(tree, twin, player).value, abs=1e-9)
+        assert found.strategy is None
+    assert cp.exploitability(game, strategy) == pytest.approx(
+        cp.exploitability(tree, twin), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("best", [False, True])
+def test_boards_up_to_suits_give_the_same(best: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short deck with all its boards, and with one of each kind."""
+    game = walked_game(RIVER_BETS, True)
+    table = strategy_table(random_strategy(game, 2))
+    question = BoardQuestion(
+        game.rules.tree, 1, table, None if best else table, game.rules.view.deck
+    )
+    every = _value(question)
+    monkeypatch.setattr(BoardQuestion, "symmetric", property(lambda _: True))
+    assert len(Prepared(question).flops) < 84
+    assert _value(question) == pytest.approx(every, abs=1e-12)
+
+
+def _value(question: BoardQuestion) -> float:
+    prepared = Prepared(question)
+    total = sum(
+        prepared.weight[flop] * values
+        for flop, (values,) in flops.on_processors([prepared], range(len(prepared.flops)), 2)
+    )
+    return prepared.answer(np.asarray(total))
+
+
+@pytest.mark.slow
+def test_single_precision_is_near() -> None:
+    game = walked_game(RIVER_BETS)
+    table = strategy_table(random_strategy(game, 3))
+    found = []
+    for dtype in (np.float32, np.float64):
+        prepared = Prepared(
+            BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck), dtype
+        )
+        values = [v for _, (v,) in flops.on_processors([prepared], [0, 5], 1)]
+        found.append(np.array(values))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5 * np.abs(found[1]).max())
+
+
+@pytest.mark.slow
+def test_a_mixed_pair_of_tables() -> None:
+    """Either seat may see the cards in a way of its own."""
+    fine, coarse = walked_game(RIVER_BETS), walked_game(RIVER_BETS, True)
+    mine, his = random_strategy(fine, 4), random_strategy(coarse, 5)
+    question = BoardQuestion(
+        fine.rules.tree, 0, strategy_table(his), strategy_table(mine), fine.rules.view.deck
+    )
+    twins = on_tree(mine, RIVER_BETS), on_tree(his, RIVER_BETS, True)
+    tree = tree_game(RIVER_BETS)
+    wanted = cp.expected_value(tree, twins[1].replace(twins[0], 0))[0]
+    assert _value(question) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_decisions_may_share_their_rows() -> None:
+    """Sparbot's do: he forgets some of the betting."""
+    game = walked_game(RIVER_BETS, True)
+    table = strategy_table(random_strategy(game, 1))
+    nodes = game.rules.tree.nodes
+    counts = codes_of(table, game.rules.tree)
+    river = nodes.node[nodes.street[nodes.node] == 3]
+    one, other = river[nodes.player[river] == 0][:2]
+    first = table.first_row.copy()
+    first[other] = first[one]
+    assert codes_of(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
+
+
+def test_who_stops_waits_for_no_flop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is under way is told, and a walk that is told ends."""
+    game = walked_game(RIVER_BETS, True)
+    table = strategy_table(random_strategy(game, 1))
+    asked = Prepared(BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck))
+    desk = new_desk(asked.streets, asked.dtype)
+    monkeypatch.setattr(flops, "new_desk", lambda *_: desk)
+    found = flops.on_processors([asked], range(len(asked.flops)), 1)
+    next(found)
+    assert desk.stop[0] == 0
+    found.close()  # type: ignore[attr-defined]  # as Ctrl-C does
+    assert desk.stop[0] == 1
+    desk, listing = new_desk(asked.streets, asked.dtype), new_listing()
+    asked.listed(0, new_scratch(), listing)
+    assert asked.value(listing, desk).any()
+    desk.stop[0] = 1
+    assert not asked.value(listing, desk).any()
+
+
+# --- boards
+
+
+def test_kinds_of_flops() -> None:
+    names = renamings(tuple(range(52)))
+    found, weight = flops_of(tuple(range(52)), names)
+    assert len(found) == 1755
+    assert weight.sum() == 22_100
+    assert np.array_equal(np.sort(names.card[0]), np.arange(52))
+    for pairs in names.pair:
+        assert np.array_equal(np.sort(pairs), np.arange(1326))
+
+
+@pytest.mark.slow
+def test_kinds_of_turns_and_rivers() -> None:
+    assert count_boards() == (1_755, 63_193, 2_554_656)
+
+
+def test_a_view_that_sees_suits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    cards = cp.load("holdem(buckets=10)").form.cards
+    suits.check_suits(cards)
+    for name in ("preflop", "early", "river_entry"):
+        table = getattr(cards, name).copy()
+        row = table if name == "preflop" else table[3]
+        row[1000] = row[1000] + 1
+        with pytest.raises(BadParameter, match="tells suits apart"):
+            suits.check_suits(
+                cards._replace(
+                    **{name: table, "early": table if name == "early" else cards.early.copy()}
+                )
+            )
+
+
+# --- estimates
+
+
+def test_strata_are_drawn_by_weight() -> None:
+    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
+    drawn = draw_flops(prepared, 40, 1)
+    assert sum(len(members) for members, _ in drawn) == 40
+    assert sum(share for _, share in drawn) == pytest.approx(1.0)
+    assert all(len(members) >= 2 for members, _ in drawn)
+    again = draw_flops(prepared, 40, 1)
+    assert all(np.array_equal(a, b) for (a, _), (b, _) in zip(drawn, again, strict=True))
+
+
+def test_intervals_of_strata_are_students() -> None:
+    """One stratum is the textbook's interval; two that are alike have the freedom of both; one
+    without spread adds nothing."""
+    sample = np.array([1.0, 4.0, 2.0, 7.0, 5.0])
+    textbook = scipy.stats.t.interval(0.95, 4, loc=0.0, scale=scipy.stats.sem(sample))[1]
+    assert stratified_half([(sample, 1.0)]) == pytest.approx(textbook, rel=1e-12)
+    both = scipy.stats.t.ppf(0.975, 8) * scipy.stats.sem(sample) / np.sqrt(2)
+    assert stratified_half([(sample, 0.5), (sample + 3, 0.5)]) == pytest.approx(both, rel=1e-12)
+    still = np.zeros(2)
+    assert stratified_half([(sample, 0.5), (still, 0.5)]) == pytest.approx(textbook / 2)
+    assert stratified_half([(still, 1.0)]) == 0.0
+
+
+@pytest.mark.slow
+def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
+    """Flops of made-up values: about 95% of intervals hold the sum over all flops, and choosing
+    before the flop by the sample makes it too high, by about what is measured."""
+    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
+    rng = np.random.default_rng(5)
+    base, slope = (prepared.even(rng.normal(size=(1, 1326, LANES))) for _ in range(2))
+    noise = rng.normal(size=len(prepared.flops))
+    values = 2000 * base + (noise * 500)[:, None, None] * (2.0 + slope)
+    truth = prepared.answer(np.tensordot(prepared.weight, values, 1)[None])
+    covered, above, bias = [], [], []
+    for seed in range(80):
+        drawn = draw_flops(prepared, 40, seed)
+        found = _estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
+        covered.append(abs(found - truth) <= found.error)
+        above.append(found - truth)
+        bias.append(found.bias)
+    assert 0.87 <= np.mean(covered) <= 1.0
+    assert abs(np.mean(bias) - np.mean(above)) < 4 * np.std(above) / np.sqrt(len(above))
+
+
+def test_an_estimate_says_what_it_is() -> None:
+    found = FlopEstimate(0.25, 0.031, 0.002, 40)
+    assert str(found) == "0.25 ± 0.031 (95%, from 40 flops)"
+    assert found + 1 == 1.25
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"backend": "tpu"}, "backend must be one of auto, cpu, cuda"),
+        ({"flops": 3}, "at least 12 flops"),
+        ({}, "hours on .* processors"),
+        ({"flops": True}, "whole number"),
+        ({"flops": 2.5}, "whole number"),
+    ],
+)
+def test_wrong_options(options: dict[str, object], sentence: str) -> None:
+    game = cp.load("holdem(buckets=10)")
+    with pytest.raises(BadParameter, match=sentence):
+        cp.exploitability(game, cp.Strategy.uniform(game), **options)
+
+
+def test_other_games_take_no_such_options() -> None:
+    game = cp.load("kuhn")
+    with pytest.raises(BadParameter, match="flops is for games that are walked by the board"):
+        cp.exploitability(game, cp.Strategy.uniform(game), flops=40)
+
+
+# --- the device
+
+
+def test_what_a_device_runs_is_the_betting() -> None:
+    """The straight code of a street, read as Python, gives what its tree gives."""
+    (*_, street) = streets_of(betting_tree(LIMIT))
+    code = "\n".join(tree_code(street, 1, None, str))
+    assert code.count("fmaxf") == sum(
+        int(street.first[k + 1] - street.first[k]) - 1 for k in np.flatnonzero(street.player == 1)
+    )
+    columns = columns_of(street, 1)
+    assert columns.counts == (5, 4, 4)  # thirteen instead of seventeen
+    assert sorted(columns.ends) == street.ends.tolist()
+    assert code.count("gone(") == code.count("-gone(") == 4  # his own folds
+    assert (code.count("shown("), code.count("both(")) == (5, 4)
+
+
+def test_a_device_that_is_not_there_is_said_so() -> None:
+    game = cp.load("holdem(buckets=10)")
+    try:
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount() > 0:
+            pytest.skip("there is a CUDA device here")
+    except Exception:
+        pass
+    with pytest.raises(BadParameter, match="backend=cpu"):
+        cp.exploitability(game, cp.Strategy.uniform(game), backend="cuda")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize(
+    "betting", [RIVER_BETS, pytest.param(FLOP_BETS, marks=pytest.mark.slow)], ids=["river", "flop"]
+)
+def test_kernels_of_a_device_give_what_processors_give(betting: BettingRules, best: bool) -> None:
+    """Both seats, on boards of a short deck."""
+    game = walked_game(betting, True)
+    table = strategy_table(random_strategy(game, 6))
+    asked = [
+        Prepared(
+            BoardQuestion(
+                game.rules.tree, player, table, None if best else table, game.rules.view.deck
+            )
+        )
+        for player in (0, 1)
+    ]
+    cpu, gpu = (
+        list(flops.on_processors(asked, [0, 5], 1)),
+        list(flops.on_device(asked, [0, 5], 1, EmulatedDevice())),
+    )
+    for (flop, wanted), (same, found) in zip(cpu, gpu, strict=True):
+        assert flop == same
+        np.testing.assert_allclose(found, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")
+def test_a_device_gives_what_processors_give() -> None:
+    game = cp.load("holdem(buckets=10)")
+    table = strategy_table(cp.solve(game, "mccfr-external", iterations=20_000, seed=1).strategy)
+    for player in (0, 1):
+        for by in (None, table):
+            prepared = Prepared(BoardQuestion(game.rules.tree, player, table, by))
+            ((_, (cpu,)),) = flops.on_processors([prepared], [0])
+            ((_, (gpu,)),) = flops.on_device([prepared], [0])
+            np.testing.assert_allclose(gpu, cpu, atol=1e-5 * np.abs(cpu).max())

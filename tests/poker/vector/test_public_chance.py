@@ -1,0 +1,247 @@
+"""Public chance sampling: unbiased, by enumeration of all boards; converges; one contract with the
+other solvers."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.small_holdem import (
+    CARDS,
+    RIVER_BETS,
+    on_tree,
+    random_strategy,
+    rows_of,
+    tree_game,
+    walked_game,
+)
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.evaluation.exact import _gradient
+from counterplay.core.forms.restricted import data_biased_form, restricted_form
+from counterplay.core.kernels.policy import normalise
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.poker.cards.deal import new_deal
+from counterplay.poker.vector import public_sampling as public
+from counterplay.poker.vector.board import fill_board, new_board
+from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, ties_of
+from counterplay.poker.vector.public_traversal import walk_board
+from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.public_workspace import Rows, new_work
+
+
+def _all_boards() -> list[tuple[int, ...]]:
+    return [
+        (*flop, turn, river)
+        for flop in combinations(CARDS, 3)
+        for turn in CARDS
+        if turn not in flop
+        for river in CARDS
+        if river not in {*flop, turn}
+    ]
+
+
+def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Regrets and strategy sums that all boards add, each walked from the same regrets."""
+    game = walked_game(RIVER_BETS)
+    streets, counts = streets_of(game.rules.tree, DTYPE), game.rules.view.counts
+    work, board = new_work(streets, counts, DTYPE), new_board(counts)
+    rows = Rows(game.form.first_row, game.form.first)
+    chance = new_deal()._replace(deck=np.array(CARDS))
+    regrets, sums = np.zeros(game.n_slots), np.zeros(game.n_slots)
+    for cards in _all_boards():
+        rest = [card for card in CARDS if card not in cards]
+        chance.deck[:] = [*rest, *cards]
+        fill_board(game.form.cards, public._LOW, public._HIGH, chance, 4, board)
+        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
+        walk_board(streets, board, rows, tables, ties_of(form), 1.0, 1.0, work)
+        regrets += tables.regret - regret
+        sums += tables.strategy_sum
+    return regrets, sums
+
+
+def _policy(game: cp.Game, regret: np.ndarray) -> np.ndarray:
+    out = np.empty(game.n_slots)
+    normalise(np.maximum(regret, 0.0), game.form.first, out)
+    return out
+
+
+def _regrets_on_tree(policy: np.ndarray, faced: np.ndarray) -> np.ndarray:
+    """Counterfactual regrets of both players, each of whom faces the other's half of `faced`."""
+    tree = tree_game(RIVER_BETS)
+    found = np.zeros(tree.n_slots)
+    for player in (0, 1):
+        slots, plex = tree.slots(player), tree.treeplexes[player]
+        value = _gradient(tree, faced, player).copy()
+        sigma = policy[slots]
+        regret = found[slots]
+        for i in range(len(plex.parent) - 1, -1, -1):
+            low, high = plex.first[i], plex.first[i + 1]
+            here = value[low + 1 : high + 1]
+            mean = sigma[low:high] @ here
+            value[plex.parent[i]] += mean
+            regret[low:high] = here - mean
+    return found
+
+
+def _to_tree(slots: np.ndarray) -> np.ndarray:
+    """Numbers by slot of the walked game, by slot of the tree."""
+    tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS).form
+    counts = np.diff(tree.form.first)
+    place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
+    return slots[np.repeat(form.first[rows_of(RIVER_BETS)], counts) + place]
+
+
+DEALS = 36 * 21 * 10 * 2  # holdings, flops and turns; one card is left for the river
+
+
+@pytest.mark.first
+def test_all_boards_together_give_the_counterfactual_regrets() -> None:
+    game = walked_game(RIVER_BETS)
+    regret = np.random.default_rng(1).normal(size=game.n_slots)
+    found, _ = _summed(regret, game.form)
+    policy = _to_tree(_policy(game, regret))
+    wanted = _regrets_on_tree(policy, policy)
+    np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restricted", [0, 1])
+def test_the_same_with_one_coin(restricted: int) -> None:
+    """Whoever responds faces the mixture of the model and the restricted player."""
+    game, p = walked_game(RIVER_BETS), 0.7
+    tree = tree_game(RIVER_BETS)
+    regret = np.random.default_rng(2).normal(size=game.n_slots)
+    model = random_strategy(game, 3)
+    found, _ = _summed(regret, restricted_form(game.form, model.probabilities, restricted, p))
+    policy, fixed = _to_tree(_policy(game, regret)), on_tree(model, RIVER_BETS).probabilities
+    free = _regrets_on_tree(policy, policy)
+    tied = policy.copy()
+    tied[tree.slots(restricted)] = fixed[tree.slots(restricted)]
+    against = _regrets_on_tree(policy, tied)
+    wanted, responder = free.copy(), tree.slots(1 - restricted)
+    wanted[responder] = (1 - p) * free[responder] + p * against[responder]
+    np.testing.assert_allclose(_to_tree(found) / DEALS, wanted, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.slow
+def test_the_same_with_a_coin_at_each_information_set() -> None:
+    """The responder faces the biased policy; so is the value handed up, and the restricted
+    player learns for the share of his that is free."""
+    game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
+    rng = np.random.default_rng(4)
+    regret, trust = rng.normal(size=game.n_slots), rng.random(game.n_infosets)
+    model = random_strategy(game, 5)
+    found, _ = _summed(regret, data_biased_form(game.form, model.probabilities, 0, trust))
+    policy = _policy(game, regret)
+    share = np.repeat(trust, np.diff(game.form.first))
+    mine = game.slots(0)
+    biased = policy.copy()
+    biased[mine] = share[mine] * model.probabilities[mine] + (1 - share[mine]) * policy[mine]
+    wanted = _regrets_on_tree(_to_tree(policy), _to_tree(biased))
+    responder = tree.slots(1)
+    np.testing.assert_allclose(
+        _to_tree(found)[responder] / DEALS,
+        wanted[responder],
+        atol=2e-6 * np.abs(wanted).max(),
+    )
+
+
+@pytest.mark.slow
+def test_few_buckets_and_many_are_walked_alike() -> None:
+    """Both ways to value the last street, on a real board."""
+    game = cp.load("holdem(buckets=10)")
+    solver = new_solver(game, "mccfr-public", 1, {})
+    solver.step(12)
+    regret = solver.tables()["regret"].copy()
+    worker = solver._pool.workers[0]
+    found = []
+    for few in (True, False):
+        tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
+        ties = ties_of(solver._form)
+        if not few:  # one coin that never falls on the model: the other way is taken
+            ties = ties._replace(restricted=0, once=True, fixed=np.zeros(game.n_slots))
+        walk_board(
+            solver._streets,
+            worker.workspace.board,
+            Rows(game.form.first_row, game.form.first),
+            tables,
+            ties,
+            1.0,
+            1.0,
+            worker.workspace.work,
+        )
+        found.append(tables.regret - regret)
+    np.testing.assert_allclose(found[0], found[1], atol=2e-5 * np.abs(found[1]).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("averaging", ["linear", "uniform"])
+def test_it_converges_to_an_equilibrium(averaging: str) -> None:
+    game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
+    solver = new_solver(game, "mccfr-public", 1, {"averaging": averaging})
+    gaps = []
+    for n in (3_000, 97_000):  # there are 2,520 boards
+        solver.step(n)
+        gaps.append(cp.exploitability(tree, on_tree(solver.strategy(), RIVER_BETS)))
+    uniform = cp.exploitability(tree, cp.Strategy.uniform(tree))
+    assert gaps[0] < uniform
+    assert gaps[1] < 0.1 * gaps[0]
+
+
+@pytest.mark.slow
+def test_responses_converge(tmp_path: Path) -> None:
+    """What `mcrnr` maximises, beside the exact optimum of the tree."""
+    game, tree, p = walked_game(RIVER_BETS), tree_game(RIVER_BETS), 0.6
+    model = random_strategy(game, 7)
+    twin = on_tree(model, RIVER_BETS)
+    found = cp.respond(game, model, 0, p, "mcrnr", engine="mccfr-public", iterations=60_000, seed=1)
+    best = cp.respond(tree, twin, 0, p, "rnr", iterations=300)
+    reached, wanted = (
+        _objective(tree, twin, profile, p)
+        for profile in (on_tree(found.strategy, RIVER_BETS), best.strategy)
+    )
+    assert reached == pytest.approx(wanted, abs=0.02)
+
+
+def _objective(tree: cp.Game, model: cp.Strategy, response: cp.Strategy, p: float) -> float:
+    won = cp.expected_value(tree, model.replace(response, 0))[0]
+    return float(p * won - (1 - p) * cp.best_response(tree, response, 1).value)
+
+
+# --- the contract
+
+
+def test_same_bits_however_it_is_cut(tmp_path: Path) -> None:
+    game = cp.load("holdem(buckets=10)")
+    whole = cp.solve(game, "mccfr-public", iterations=6, seed=3)
+    cp.solve(game, "mccfr-public", iterations=4, seed=3, folder=tmp_path / "run")
+    cut = cp.resume(tmp_path / "run", iterations=6)
+    for name, array in whole._solver.arrays().items():
+        assert np.array_equal(array, cut._solver.arrays()[name]), name
+
+
+@pytest.mark.slow
+def test_threads_give_the_same_bits_and_learn_as_well() -> None:
+    game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
+    gaps = []
+    for threads in (1, 2):
+        solvers = [new_solver(game, "mccfr-public", 1, {"threads": threads}) for _ in range(2)]
+        solvers[0].step(30_000)
+        for n in (700, 1, 29_299):
+            solvers[1].step(n)
+        first, second = (solver.policy() for solver in solvers)
+        assert np.array_equal(first, second)
+        gaps.append(cp.exploitability(tree, on_tree(solvers[0].strategy(), RIVER_BETS)))
+    assert gaps[1] < 1.6 * gaps[0]
+
+
+def test_other_games_have_no_board() -> None:
+    with pytest.raises(BadParameter, match="kuhn has none"):
+        cp.solve("kuhn", "mccfr-public", iterations=1)
+    with pytest.raises(BadParameter, match="averaging must be one of linear, uniform"):
+        cp.solve("holdem(buckets=10)", "mccfr-public", iterations=1, averaging="quadratic")

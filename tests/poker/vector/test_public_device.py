@@ -1,0 +1,167 @@
+"""Public chance sampling on a device: what the processor's walk gives, batch by batch; its kernels
+are compiled for a processor here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.emulate import COMPILER, EmulatedDevice, has_device
+from support.small_holdem import (
+    FLOP_BETS,
+    RIVER_BETS,
+    on_tree,
+    random_strategy,
+    tree_game,
+    walked_game,
+)
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.restricted import data_biased_form, restricted_form
+from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.problem import Problem
+from counterplay.poker.vector import public_sampling as public
+from counterplay.poker.vector.cuda_boards import deal_boards, new_boards, new_dealer
+from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, ties_of
+from counterplay.poker.vector.public_traversal import walk_board
+from counterplay.poker.vector.public_tree import streets_of
+from counterplay.poker.vector.public_workspace import Rows, new_work
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+
+
+@pytest.fixture
+def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public, "NEW_DEVICE", EmulatedDevice)
+
+
+def _form(game: Game, kind: str) -> Any:
+    model = random_strategy(game, 3).probabilities
+    if kind == "plain":
+        return game.form
+    if kind.startswith("one coin"):
+        return restricted_form(game.form, model, int(kind[-1]), 0.7)
+    trust = np.random.default_rng(1).random(game.n_infosets)
+    return data_biased_form(game.form, model, 0, trust)
+
+
+def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> PublicTables:
+    """The same boards, each walked with the tables as they were before its batch."""
+    own, counts = game.form, game.rules.view.counts
+    streets = streets_of(game.rules.tree, DTYPE)
+    left = len(own.cards.deck) - 5
+    dealer, out = (
+        new_dealer(counts, own.cards.deck),
+        new_boards(batch, left * (left - 1) // 2, max(counts)),
+    )
+    work, rows = new_work(streets, counts, DTYPE), Rows(own.first_row, own.first)
+    tables = PublicTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
+    scale = 1.0 / ((left - 2) * (left - 3) // 2)
+    for t in range(1, n + 1):
+        before, learnt = tables.regret.copy(), np.zeros(game.n_slots)
+        for k in range(batch):
+            deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
+            here = PublicTables(before.copy(), tables.strategy_sum)
+            walk_board(streets, dealer.board, rows, here, ties_of(form), scale, float(t), work)
+            learnt += here.regret - before
+        tables.regret[:] = before + learnt
+    return tables
+
+
+def _check(game: Game, form: Any, batch: int, n: int, near: float) -> None:
+    problem = Problem(game, form)
+    solver = new_solver(game, "mccfr-public", 5, {"backend": "cuda", "batch": batch}, problem)
+    solver.step(n)
+    wanted = _on_processor(game, form, 5, batch, n)
+    for name, array in wanted._asdict().items():
+        found = solver.tables()[name]
+        np.testing.assert_allclose(found, array, atol=near * np.abs(array).max(), err_msg=name)
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", ["plain", "one coin 0", "one coin 1", "a coin at each"])
+def test_a_batch_gives_the_sum_of_its_boards(kind: str, emulated: None) -> None:
+    game = walked_game(RIVER_BETS, True)
+    _check(game, _form(game, kind), 3, 4, 2e-6)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_the_same_where_buckets_are_forgotten(emulated: None) -> None:
+    game = walked_game(FLOP_BETS, "forgetful")
+    _check(game, game.form, 2, 4, 2e-6)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_the_same_on_the_full_deck(emulated: None) -> None:
+    game = cp.load("holdem(buckets=10)")
+    _check(game, game.form, 2, 3, 1e-4)
+
+
+@pytest.mark.skipif(not has_device(), reason="needs a CUDA device, and there is none")
+def test_the_same_on_a_device() -> None:
+    game = cp.load("holdem(buckets=10)")
+    _check(game, game.form, 2, 3, 1e-4)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_batches_converge(emulated: None) -> None:
+    game, tree = walked_game(RIVER_BETS), tree_game(RIVER_BETS)
+    solver = new_solver(game, "mccfr-public", 1, {"backend": "cuda", "batch": 16})
+    gaps = []
+    for n in (100, 1_900):
+        solver.step(n)
+        gaps.append(cp.exploitability(tree, on_tree(solver.strategy(), RIVER_BETS)))
+    assert gaps[1] < 0.2 * gaps[0]
+
+
+@needs_compiler
+def test_same_bits_on_a_device_however_it_is_cut(emulated: None, tmp_path: Path) -> None:
+    game = walked_game(RIVER_BETS, True)
+    options = {"backend": "cuda", "batch": 70}  # walked in two parts
+    whole = new_solver(game, "mccfr-public", 2, options)
+    whole.step(5)
+    cut = cp.solve(game, "mccfr-public", iterations=2, seed=2, folder=tmp_path / "run", **options)
+    assert cut.parameters == {"averaging": "linear", **options}
+    resumed = cp.resume(tmp_path / "run", iterations=5, game=game)
+    for name, array in whole.arrays().items():
+        assert np.array_equal(array, resumed._solver.arrays()[name]), name
+
+
+@needs_compiler
+def test_a_device_forgets_a_share(emulated: None) -> None:
+    solver = new_solver(
+        walked_game(RIVER_BETS, True), "mccfr-public", 2, {"backend": "cuda", "batch": 4}
+    )
+    solver.step(2)
+    before = {name: solver.tables()[name].copy() for name in ("regret", "strategy_sum")}
+    solver.discount(0.5)
+    solver._pool._fetched = False  # what the device has now
+    for name, array in before.items():
+        np.testing.assert_allclose(solver.tables()[name], 0.5 * array)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"backend": "gpu"}, "backend must be one of cpu, cuda, not 'gpu'"),
+        ({"batch": 0}, "batch must be a whole number from 1 to 4096, not 0"),
+        ({"batch": 2.5}, "batch must be a whole number"),
+        ({"backend": "cuda", "threads": 2}, "leave out threads"),
+    ],
+)
+def test_options_of_a_device(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadParameter, match=message):
+        new_solver(walked_game(RIVER_BETS, True), "mccfr-public", 1, options)
+
+
+@pytest.mark.skipif(has_device(), reason="there is a CUDA device")
+def test_without_a_device_it_says_so() -> None:
+    with pytest.raises(BadParameter, match=r"CuPy|CUDA device"):
+        new_solver(walked_game(RIVER_BETS, True), "mccfr-public", 1, {"backend": "cuda"})
