@@ -168,7 +168,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(half)
 
 
-class Found:
+class InfosetTable:
     """The pieces of one case: float64[seeds, hands]."""
 
     def __init__(self, case: Case, seeds: list[int], folder: Path) -> None:
@@ -201,7 +201,7 @@ def _mostly(pieces: list[dict[str, Any]]) -> str:
     return ", ".join(f"{names[k]} {share[k]:.0%}" for k in best if share[k] > 0.005)
 
 
-def claims(found: dict[str, Found], best: dict[str, float]) -> list[tuple[Any, ...]]:
+def claims(found: dict[str, InfosetTable], best: dict[str, float]) -> list[tuple[Any, ...]]:
     """(against, claim, must, mean, half, reached, remark)."""
     rows: list[tuple[Any, ...]] = []
 
@@ -305,7 +305,7 @@ def main() -> None:
     cases = [case for case in CASES if not asked.cases or case.name in asked.cases.split(";")]
     seeds = list(range(FIRST_SEED, FIRST_SEED + asked.seeds))
     started = time.time()
-    company = portfolio(GAME, tell=lambda share, what: print(f"{share:4.0%} {what}"))
+    company = portfolio(GAME, progress=lambda share, what: print(f"{share:4.0%} {what}"))
     HandLuckAdjustment(company.game, bot("poki"), HANDS).adjusted(
         company.equilibrium, 0, tuple(range(9)), 1, 0.0
     )  # tables are there before processes share the work
@@ -316,7 +316,7 @@ def main() -> None:
     with context.Pool(asked.processes, maxtasksperchild=4) as pool:
         for k, _ in enumerate(pool.imap_unordered(piece, work), 1):
             print(f"{k} of {len(work)} matches after {time.time() - started:.0f} s", flush=True)
-    found = {case.name: Found(case, seeds, asked.pieces) for case in cases}
+    found = {case.name: InfosetTable(case, seeds, asked.pieces) for case in cases}
     best = {
         name: max(
             play_match(company.game, member.strategy, name, BEST_HANDS, 1, luck_adjusted=False).mean

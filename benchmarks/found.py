@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.measure import REPEATS, rate
 from counterplay import Game, load
-from counterplay.core.forms.found import sets_in, slots_in
+from counterplay.core.forms.infoset_table import sets_in, slots_in
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.hash_tables import infosets_of
 

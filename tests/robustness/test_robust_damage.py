@@ -294,7 +294,7 @@ def test_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A result that cannot be read, or whose files changed, is made again."""
     ran = []
 
-    def run(scale: str, store: Any, tell: Any) -> Outcome:
+    def run(scale: str, store: Any, progress: Any) -> Outcome:
         ran.append(scale)
         files.write_text(store.folder / "one.csv", "a,b\n1,2\n")
         return Outcome("one", "One", scale, [], {"seeds": 3}, 1.0, ["one.csv"])

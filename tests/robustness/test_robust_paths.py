@@ -153,7 +153,7 @@ def test_what_is_read(command: str, bad: str, folder: Path) -> None:
 
 @pytest.fixture
 def experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(scale: str, store: Any, tell: Any) -> Outcome:
+    def run(scale: str, store: Any, progress: Any) -> Outcome:
         files.write_text(store.folder / "one.csv", "a,b\n1,2\n")
         return Outcome("one", "One", scale, [], {}, 1.0, ["one.csv"])
 

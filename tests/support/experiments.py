@@ -56,7 +56,7 @@ CLOCKED = ("seconds", "build_seconds", "peak_gb")  # columns that no two runs sh
 
 
 @cache
-def stand_in(name: str, tell: Any = None) -> Any:
+def stand_in(name: str, progress: Any = None) -> Any:
     """A simple bot under the name of a real one."""
     return (
         TableBot(name, simple_bot(STAND_INS[name]).table) if name in STAND_INS else real_bot(name)
@@ -110,7 +110,9 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     )
     families = {"Goof(N)": ["goofspiel(3)"], "PAM(2,2,H)": ["pam(2,2,4)"]}
     patch.setitem(by_size.SCALES, "quick", by_size.BySizeScale(families, 1e9))
-    patch.setattr(own_process, "apart", lambda tasks, tell: [own_process.measure(t) for t in tasks])
+    patch.setattr(
+        own_process, "apart", lambda tasks, progress: [own_process.measure(t) for t in tasks]
+    )
     patch.setattr(own_process, "HANDS", 200)
     patch.setattr(by_size, "picture", _no_picture)
     for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):

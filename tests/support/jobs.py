@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.parallel.processes import JobContext, Work
 
 
-def note(folder: Path, name: str, progress: Tell, seconds: float = 0.0) -> None:
+def note(folder: Path, name: str, progress: ProgressCallback, seconds: float = 0.0) -> None:
     """Write its name behind those of the jobs before it."""
     progress(0.0, name)
     time.sleep(seconds)
@@ -28,19 +28,19 @@ def noting(folder: Path, names: str, after: dict[str, str] | None = None) -> lis
     ]
 
 
-def write_processors(file: Path, progress: Tell) -> None:
+def write_processors(file: Path, progress: ProgressCallback) -> None:
     file.write_text(" ".join(map(str, os.sched_getaffinity(0))))
 
 
-def fails(progress: Tell) -> None:
+def fails(progress: ProgressCallback) -> None:
     raise ValueError("no luck")
 
 
-def dies(progress: Tell) -> None:
+def dies(progress: ProgressCallback) -> None:
     os._exit(3)
 
 
-def endless(folder: Path, progress: Tell) -> None:
+def endless(folder: Path, progress: ProgressCallback) -> None:
     """Until it is interrupted; then it writes a draft."""
     mark = folder / f"{os.getpid()}.running"
     try:
@@ -55,7 +55,7 @@ def endless(folder: Path, progress: Tell) -> None:
         mark.unlink()
 
 
-def asleep(folder: Path, progress: Tell) -> None:
+def asleep(folder: Path, progress: ProgressCallback) -> None:
     """The same without a word."""
     (folder / "asleep").touch()
     try:

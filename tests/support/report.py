@@ -70,7 +70,7 @@ def save(folder: Path, result: Outcome, width: int = 2400) -> None:
     result.seal(folder, result_version(no_run)).save(folder)
 
 
-def no_run(scale: str, store: object, tell: object) -> Outcome:
+def no_run(scale: str, store: object, progress: object) -> Outcome:
     raise AssertionError("not to be run")
 
 

@@ -11,7 +11,7 @@ from reference.small_holdem import SmallHoldem
 import counterplay as cp
 from counterplay.core.forms.game import Game
 from counterplay.poker.abstraction.abstraction import Buckets
-from counterplay.poker.abstraction.lossless import ApartView
+from counterplay.poker.abstraction.lossless import LosslessAbstraction
 from counterplay.poker.betting.betting import BettingRules
 from counterplay.poker.cards.canonical import flop_number
 from counterplay.poker.cards.cards import HOLDING_CARDS, holding
@@ -23,7 +23,7 @@ RIVER_BETS = BettingRules(most_bets=(1, 0, 0, 1))
 FLOP_BETS = BettingRules(most_bets=(1, 1, 0, 0))
 
 
-class RanksView(ApartView):
+class RanksView(LosslessAbstraction):
     """Buckets are the two ranks of a holding, whatever the board: suits are not told apart."""
 
     @property
@@ -34,7 +34,7 @@ class RanksView(ApartView):
     def key(self) -> str:
         return "ranks"
 
-    def buckets(self, tell: object = None) -> Buckets:
+    def buckets(self, progress: object = None) -> Buckets:
         every = super().buckets()
         rank = np.searchsorted([3, 7, 12], HOLDING_CARDS // 4) % 3
         code = (3 * rank.min(axis=1) + rank.max(axis=1)).astype(np.uint16)
@@ -52,13 +52,13 @@ class ForgetfulView(RanksView):
     def key(self) -> str:
         return "ranks, then the higher"
 
-    def buckets(self, tell: object = None) -> Buckets:
+    def buckets(self, progress: object = None) -> Buckets:
         every = super().buckets()
         later = {name: getattr(every, name) % 3 for name in ("flop", "turn", "river_entry")}
         return every._replace(**later)
 
 
-VIEWS = {False: ApartView, True: RanksView, "forgetful": ForgetfulView}
+VIEWS = {False: LosslessAbstraction, True: RanksView, "forgetful": ForgetfulView}
 
 
 @cache

@@ -11,7 +11,7 @@ from pathlib import Path
 import counterplay as cp
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.app.reproduction.harness.store import Store
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 from support.jobs import note
 
@@ -29,19 +29,19 @@ class Toy:
     def experiment(self) -> Experiment:
         return Experiment(self.names, "X", self.run, {"quick": 1.0}, self.jobs)
 
-    def make(self, name: str, progress: Tell) -> None:
+    def make(self, name: str, progress: ProgressCallback) -> None:
         while name not in self.ready and not (self.folder / "go").exists():
             progress(0.5, name)
             time.sleep(0.01)
         note(self.folder, name, progress)
 
-    def piece(self, name: str, store: Store, progress: Tell) -> None:
+    def piece(self, name: str, store: Store, progress: ProgressCallback) -> None:
         store.value("thing", {"name": name}, partial(self.make, name, progress))
 
     def jobs(self, scale: str, store: Store) -> list[Job]:
-        return [Job(n, lambda tell, n=n: self.piece(n, store, tell)) for n in self.names]
+        return [Job(n, lambda progress, n=n: self.piece(n, store, progress)) for n in self.names]
 
-    def run(self, scale: str, store: Store, progress: Tell) -> Outcome:
+    def run(self, scale: str, store: Store, progress: ProgressCallback) -> Outcome:
         for name in self.names:
             self.piece(name, store, progress)
         return Outcome(self.names, "X", scale, [], {}, 1.0)
@@ -51,10 +51,10 @@ class Toy:
 class Solved(Toy):
     """Kuhn poker by so many seeds. A piece waits until another process makes one too."""
 
-    def piece(self, name: str, store: Store, progress: Tell) -> float:
+    def piece(self, name: str, store: Store, progress: ProgressCallback) -> float:
         return float(store.value("gap", {"name": name}, partial(self.gap, name, progress)))
 
-    def gap(self, name: str, progress: Tell) -> float:
+    def gap(self, name: str, progress: ProgressCallback) -> float:
         (self.folder / f"{os.getpid()}.process").touch()
         while len(list(self.folder.glob("*.process"))) < 2:
             progress(0.1, name)
@@ -62,6 +62,6 @@ class Solved(Toy):
         run = cp.solve("kuhn", "mccfr", iterations=500, seed=ord(name))
         return run.exploitability
 
-    def run(self, scale: str, store: Store, progress: Tell) -> Outcome:
+    def run(self, scale: str, store: Store, progress: ProgressCallback) -> Outcome:
         gaps = {name: self.piece(name, store, progress) for name in self.names}
         return Outcome(self.names, "X", scale, [], gaps, 0.0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayError, shown
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.mixture import Mixture
@@ -51,7 +51,7 @@ class HoldemResolver(PlayerResolver):
         """For any number of buckets: what needs those of the game says so."""
         return _load(path, self.game if _game_name(path) == self.game.name else None)
 
-    def player(self, player: Any, progress: Tell = untold) -> Any:
+    def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
         hears how far that is."""
         from counterplay.poker.bots.table import strategy_bot
@@ -76,16 +76,18 @@ class HoldemResolver(PlayerResolver):
                 bot.made_from = str(player)
         return bot
 
-    def measurable(self, player: Any, progress: Tell = untold) -> Any:
+    def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A strategy, a `Mixture`, or the table of a bot that remembers more than a strategy."""
         return self._in_game(self.find(player), player, progress, strategy_only=False)
 
-    def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
+    def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
         found = self._in_game(self.find(player), player, progress, strategy_only=True)
         strategy: Strategy = found.strategy() if isinstance(found, Mixture) else found
         return strategy
 
-    def _in_game(self, found: Any, player: Any, progress: Tell, strategy_only: bool) -> Any:
+    def _in_game(
+        self, found: Any, player: Any, progress: ProgressCallback, strategy_only: bool
+    ) -> Any:
         """What a player is in this game; a bot that is none is refused before it is built."""
         from counterplay.poker.bots.table import TableBot
 
@@ -116,7 +118,9 @@ class HoldemResolver(PlayerResolver):
         return found
 
 
-def bot(player: Any, progress: Tell = untold, game: Game | str = USUAL_GAME) -> Any:
+def bot(
+    player: Any, progress: ProgressCallback = no_progress, game: Game | str = USUAL_GAME
+) -> Any:
     """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
     as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`."""
     return HoldemResolver(registry.as_game(game)).player(player, progress)

@@ -12,7 +12,7 @@ from support.command import typed
 
 import counterplay as cp
 from counterplay.core.forms import registry
-from counterplay.core.forms.abilities import Abilities
+from counterplay.core.forms.capabilities import Capabilities
 from counterplay.core.forms.game import Game
 from counterplay.core.games.kuhn import Kuhn
 
@@ -27,7 +27,7 @@ class Tavern(Kuhn):
 class Vast(Kuhn):
     """One that says it is too large."""
 
-    abilities = Abilities(full_width=False, exact=False)
+    capabilities = Capabilities(full_width=False, exact=False)
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
     """And jobs fill the same store as the experiment reads."""
     asked: list[Task] = []
 
-    def pretended(tasks: list[Task], tell: object) -> list[SizeRun]:
+    def pretended(tasks: list[Task], progress: object) -> list[SizeRun]:
         asked.extend(tasks)
         return [SizeRun(NO_TREE) if t.tree else SizeRun("seconds", 1.0, 7) for t in tasks]
 

@@ -26,7 +26,7 @@ from counterplay.app.reproduction.harness.side_by_side import Makers, spent
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.disk import alone
 from counterplay.core.base.errors import BadParameter, Interrupted
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
 from counterplay.core.parallel.processes import FORK, SPAWN
 
@@ -67,7 +67,7 @@ def test_a_job_has_the_processors_it_asks_for_and_no_two_share_one(tmp_path: Pat
         Job(n, partial(support.write_processors, tmp_path / n), threads=t)
         for n, t in (("a", 1), ("b", 2))
     ]
-    assert run_jobs(jobs, mine, untold) == {}
+    assert run_jobs(jobs, mine, no_progress) == {}
     assert len((tmp_path / "a").read_text().split()) == 1
     assert len((tmp_path / "b").read_text().split()) == min(2, mine)
 
@@ -80,7 +80,7 @@ def test_what_goes_wrong_is_said_and_stops_nothing_else(tmp_path: Path) -> None:
         *noting(tmp_path, "ab", {"b": "x"}),
     ]
     jobs[-1] = jobs[-1]._replace(after=("bad",))
-    lacking = run_jobs(jobs, 2, untold)
+    lacking = run_jobs(jobs, 2, no_progress)
     assert lacking == {"bad": "ValueError: no luck", "dead": "its process ended"}
     assert sorted((tmp_path / "order").read_text().split()) == ["a", "b"]
 
@@ -91,7 +91,7 @@ def test_time_is_kept_and_who_is_told_to_stop_may_still_write(tmp_path: Path, wo
     """Whether it says how far it is or not."""
     for seconds in _limits():
         before = time.monotonic()
-        lacking = run_jobs([Job("long", partial(work, tmp_path))], 1, untold, before + seconds)
+        lacking = run_jobs([Job("long", partial(work, tmp_path))], 1, no_progress, before + seconds)
         assert lacking == {"long": ""}
         assert time.monotonic() - before < seconds + 20
         if (tmp_path / "draft").exists():
@@ -103,7 +103,7 @@ def test_time_is_kept_and_who_is_told_to_stop_may_still_write(tmp_path: Path, wo
 def test_with_little_time_left_shorter_jobs_come_first(tmp_path: Path) -> None:
     long, short = noting(tmp_path, "ls")
     jobs = [long._replace(seconds=1000.0), short._replace(seconds=0.1)]
-    run_jobs(jobs, 1, untold, time.monotonic() + 60)
+    run_jobs(jobs, 1, no_progress, time.monotonic() + 60)
     assert (tmp_path / "order").read_text().split() == ["s", "l"]
 
 
@@ -121,7 +121,9 @@ def _order(folder: Path) -> list[str]:
 def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: Path) -> None:
     experiment = Toy(tmp_path, "abcd", "ac").experiment
     for seconds in _limits():
-        lacking = Makers.of(seconds, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
+        lacking = Makers.of(seconds, 2).make(
+            [experiment], "quick", Store(tmp_path / "s"), no_progress
+        )
         assert lacking == {"abcd"}
         if len(list((tmp_path / "s").rglob("thing-*.piece"))) == 2:
             break
@@ -129,19 +131,19 @@ def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: 
     assert set(before) == set("ac")
     (tmp_path / "go").touch()
     store = Store(tmp_path / "s")
-    assert Makers.of(None, 3).make([experiment], "quick", store, untold) == set()
-    experiment.run("quick", store, untold)
+    assert Makers.of(None, 3).make([experiment], "quick", store, no_progress) == set()
+    experiment.run("quick", store, no_progress)
     assert sorted(_order(tmp_path)[len(before) :]) == ["b", "d"]
     assert spent(experiment, "quick", store) > 0.0
 
 
 @forked
 def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
-    def work(tell: Tell) -> None:
+    def work(progress: ProgressCallback) -> None:
         store = Store(tmp_path / "s")
-        store.value("thing", {}, lambda: note(tmp_path, "made", tell, 0.2))
+        store.value("thing", {}, lambda: note(tmp_path, "made", progress, 0.2))
 
-    assert run_jobs([Job(f"{k}", work) for k in range(3)], 3, untold) == {}
+    assert run_jobs([Job(f"{k}", work) for k in range(3)], 3, no_progress) == {}
     assert (tmp_path / "order").read_text().split() == ["made"]
     assert not list((tmp_path / "s").rglob("*.lock"))
 
@@ -149,12 +151,12 @@ def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
 @both_ways
 def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> None:
     experiment = Toy(tmp_path, "ab", "ab").experiment
-    Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), untold)
+    Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), no_progress)
     time.sleep(0.05)
     store = Store(tmp_path / "s", again=True)
     time.sleep(0.05)  # files' clocks are coarse
-    Makers.of(30, 2).make([experiment], "quick", store, untold)
-    experiment.run("quick", store, untold)
+    Makers.of(30, 2).make([experiment], "quick", store, no_progress)
+    experiment.run("quick", store, no_progress)
     assert sorted((tmp_path / "order").read_text().split()) == ["a", "a", "b", "b"]
 
 

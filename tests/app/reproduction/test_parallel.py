@@ -10,40 +10,44 @@ import time
 
 import pytest
 
-from counterplay.app.reproduction.harness.base import Tell
+from counterplay.app.reproduction.harness.base import ProgressCallback
 from counterplay.core.parallel.jobs import in_parallel
 
 
 def test_results_come_in_order_and_progress_never_falls() -> None:
     told: list[float] = []
 
-    def job(k: int, tell: Tell) -> int:
+    def job(k: int, progress: ProgressCallback) -> int:
         for share in (0.5, 0.2, 1.0):
-            tell(share, "working")
+            progress(share, "working")
         return k
 
-    jobs = [lambda tell, k=k: job(k, tell) for k in range(5)]
+    jobs = [lambda progress, k=k: job(k, progress) for k in range(5)]
     assert in_parallel(jobs, lambda share, what: told.append(share)) == list(range(5))
     assert max(told) == pytest.approx(1.0)
     assert min(told) >= 0.0
 
 
-def _endless(ended: list[str], tell: Tell) -> None:
+def _endless(ended: list[str], progress: ProgressCallback) -> None:
     try:
         while True:
-            tell(0.5, "working")
+            progress(0.5, "working")
             time.sleep(0.005)
     finally:
         ended.append("ended")
 
 
-def _fails(tell: Tell) -> None:
+def _fails(progress: ProgressCallback) -> None:
     raise ValueError("no luck")
 
 
 def test_when_one_fails_the_others_stop() -> None:
     ended: list[str] = []
-    jobs = [lambda tell: _endless(ended, tell), _fails, lambda tell: _endless(ended, tell)]
+    jobs = [
+        lambda progress: _endless(ended, progress),
+        _fails,
+        lambda progress: _endless(ended, progress),
+    ]
     with pytest.raises(ValueError, match="no luck"):
         in_parallel(jobs, lambda share, what: None)
     assert len(ended) <= 2  # what had not begun does not begin
@@ -55,6 +59,6 @@ def test_ctrl_c_stops_all_of_them_soon() -> None:
     alarm.start()
     before = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        in_parallel([lambda tell: _endless(ended, tell)] * 6, lambda share, what: None)
+        in_parallel([lambda progress: _endless(ended, progress)] * 6, lambda share, what: None)
     assert ended
     assert time.monotonic() - before < 20

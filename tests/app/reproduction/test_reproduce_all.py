@@ -16,7 +16,12 @@ from typer.testing import CliRunner
 import counterplay as cp
 from counterplay.app.cli import app
 from counterplay.app.reproduction.harness import base, registry
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, Tell, duration
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    ProgressCallback,
+    duration,
+)
 from counterplay.app.reproduction.harness.campaign import Overall, reproduce_all
 from counterplay.app.reproduction.harness.store import Store
 
@@ -38,11 +43,11 @@ class Lab:
         self.experiments = registry.in_order(known[::-1])
 
     def _runner(self, name: str):  # type: ignore[no-untyped-def]
-        def run(scale: str, store: Store, tell: Tell) -> Outcome:
+        def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
             folder = store.folder
             self.ran.append((name, scale))
             for share in (0.0, 0.5, 0.3, 1.7):  # not all of them tell the truth
-                tell(share, "working")
+                progress(share, "working")
             folder.mkdir(exist_ok=True)
             (folder / f"{name}.png").write_bytes(png())
             if name in self.bad:

@@ -145,7 +145,7 @@ def kuhn() -> Callable[[], Solver]:
 
 
 class Stop:
-    """A `tell` that stops the work the n-th time."""
+    """A `progress` that stops the work the n-th time."""
 
     def __init__(self, n: int) -> None:
         self.left = n
@@ -167,9 +167,9 @@ def test_training_goes_on_after_any_stop_with_the_same_bits(
     monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
     monkeypatch.setattr("counterplay.core.solvers.run.CHUNK_SECONDS", 0.0002)
 
-    def run(kept: Store, tell: Any = lambda share, what: None) -> np.ndarray:
+    def run(kept: Store, progress: Any = lambda share, what: None) -> np.ndarray:
         every = None if target is None else 500
-        return trained(kept, kuhn(), 20_000, tell, "toy", target, every).probabilities
+        return trained(kept, kuhn(), 20_000, progress, "toy", target, every).probabilities
 
     right = run(Store(tmp_path / "right"))
     stops = 0
@@ -202,8 +202,8 @@ def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
     stops, found = 0, None
     while found is None:
         try:
-            tell = Stop(1 + stops % 3) if stops < 25 else quiet
-            found = trained_with_halfway(Store(tmp_path), kuhn(), 20_000, tell, "toy")
+            progress = Stop(1 + stops % 3) if stops < 25 else quiet
+            found = trained_with_halfway(Store(tmp_path), kuhn(), 20_000, progress, "toy")
         except KeyboardInterrupt:
             stops += 1
     assert stops > 1
@@ -219,10 +219,10 @@ def test_a_learning_curve_goes_on_with_the_same_numbers(
 ) -> None:
     monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
 
-    def run(folder: Path, tell: Any = lambda share, what: None) -> np.ndarray:
+    def run(folder: Path, progress: Any = lambda share, what: None) -> np.ndarray:
         solver = kuhn()
         measure = lambda strategy: [cp.exploitability(solver.game, strategy)]  # noqa: E731
-        return learning_curve(Store(folder), {}, solver, [500, 1000, 1500], measure, tell)[
+        return learning_curve(Store(folder), {}, solver, [500, 1000, 1500], measure, progress)[
             :, [0, 2]
         ]
 

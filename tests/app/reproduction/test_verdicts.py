@@ -141,7 +141,7 @@ def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     said = [claim(True, "One."), claim(None, "Two."), claim(False, "Three.")]
     said[2] = replace(said[2], before=RuleVariant("another rule", "0.3", None))
 
-    def run(scale: str, store: object, tell: object) -> Outcome:
+    def run(scale: str, store: object, progress: object) -> Outcome:
         return Outcome("zebra", "Item zebra", scale, said, {}, 1.0)
 
     found = {"zebra": Experiment("zebra", "Item zebra", run)}

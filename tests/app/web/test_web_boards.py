@@ -68,7 +68,7 @@ def test_keys_are_different_and_every_end_can_be_told(name: str) -> None:
             keys = [choice.key for choice in board.choices(walk) if choice.key]
             assert len(set(keys)) == len(keys)
             for k in range(walk.n_children):
-                assert board.tell(walk, walk.player, k)
+                assert board.progress(walk, walk.player, k)
 
 
 def test_folded_cards_stay_hidden_and_shown_ones_do_not() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from counterplay.core.base import store, version
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import CACHED_VERSIONS, Cached, Piece, Store, cached_store, digest
 
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
@@ -196,7 +196,7 @@ class Counted(Cached[str]):
         )
         self.makes = 0
 
-    def count(self, tell: Tell) -> str:
+    def count(self, progress: ProgressCallback) -> str:
         self.makes += 1
         return "made"
 
@@ -384,7 +384,7 @@ def test_two_threads_make_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
     cached = Counted({})
     make = cached.count
-    cached._make = lambda tell: time.sleep(0.05) or make(tell)  # type: ignore[func-returns-value]
+    cached._make = lambda progress: time.sleep(0.05) or make(progress)  # type: ignore[func-returns-value]
     threads = [threading.Thread(target=cached.get) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -20,7 +20,7 @@ from support.compiled import WideAuction
 import counterplay as cp
 from counterplay.app.reproduction.harness.side_by_side import _seen_there
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.progress import untold
+from counterplay.core.base.progress import no_progress
 from counterplay.core.parallel import ray_cluster as clusters
 from counterplay.core.parallel.jobs import Job, run_jobs
 from counterplay.core.parallel.ray_cluster import Cluster, on_ray
@@ -211,20 +211,22 @@ def _starts(prepared: Any, _: int) -> np.ndarray:
 
 
 def test_jobs_of_experiments(here: Cluster, tmp_path: Path) -> None:
-    first = Job("first", lambda tell: (tmp_path / "first").write_text("made"))
+    first = Job("first", lambda progress: (tmp_path / "first").write_text("made"))
     second = Job(
         "second",
-        lambda tell: (tmp_path / "second").write_text((tmp_path / "first").read_text() + " twice"),
+        lambda progress: (tmp_path / "second").write_text(
+            (tmp_path / "first").read_text() + " twice"
+        ),
         after=("first",),
     )
-    wrong = Job("wrong", lambda tell: 1 / 0)
-    lacking = run_jobs([second, wrong, first], 1, untold, cluster=here)
+    wrong = Job("wrong", lambda progress: 1 / 0)
+    lacking = run_jobs([second, wrong, first], 1, no_progress, cluster=here)
     assert (tmp_path / "second").read_text() == "made twice"
     assert list(lacking) == ["wrong"]
     assert "ZeroDivisionError" in lacking["wrong"]
     unseen = partial(_seen_there, str(tmp_path / "nowhere"), partial(list, [first]))
     with pytest.raises(BadParameter, match=r"does not see .*; put the results"):
-        run_jobs([first], 1, untold, remake=unseen, cluster=here)
+        run_jobs([first], 1, no_progress, remake=unseen, cluster=here)
 
 
 def test_another_version_is_refused(here: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

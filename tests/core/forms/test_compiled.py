@@ -12,8 +12,8 @@ from reference.rules import TWINS, Rules
 from support.compiled import Auction, WideAuction
 
 import counterplay as cp
-from counterplay.core.forms.found import found_from, keys_of, owners_of
-from counterplay.core.forms.keyed import KeyedStrategy, keys_in_tree
+from counterplay.core.forms.hash_strategy import HashStrategy, keys_in_tree
+from counterplay.core.forms.infoset_table import found_from, keys_of, owners_of
 from counterplay.core.forms.states import build_states
 from counterplay.core.forms.tree import level_bounds
 from counterplay.core.games.goofspiel import Goofspiel
@@ -128,9 +128,9 @@ def test_information_sets_are_numbered_by_depth_actions_and_key(name: str) -> No
 def test_labels_are_those_of_the_tree(name: str) -> None:
     tree, found = cp.load(name), without_tree(name)
     strategy = cp.Strategy.random(tree, 1)
-    keyed = strategy.on(found)
-    assert isinstance(keyed, KeyedStrategy)
-    for i, row in enumerate(keyed.table()):
+    discovered = strategy.on(found)
+    assert isinstance(discovered, HashStrategy)
+    for i, row in enumerate(discovered.table()):
         label = tree.labels.infoset[i]
         assert row.infoset == f"player {tree.form.owner[i] + 1}: {label}"
         assert row.probabilities == strategy.row(i).probabilities
@@ -250,7 +250,7 @@ def test_tables_find_what_was_put_in(words: int) -> None:
 def test_files_of_strategies(tmp_path: Any) -> None:
     n = 120_000  # a strategy of a tree with so many slots would be compressed
     keys = np.arange(n, dtype=np.uint64)[:, None] << np.uint64(4)
-    large = KeyedStrategy(without_tree("bluff(1,1,2)"), keys, np.ones(n, dtype=int), np.ones(n))
+    large = HashStrategy(without_tree("bluff(1,1,2)"), keys, np.ones(n, dtype=int), np.ones(n))
     large.save(tmp_path / "large.npz")
     assert len(cp.Strategy.load(tmp_path / "large.npz").probabilities) == n
     strategy = cp.solve("bluff(1,1,2,tree=False)", "mccfr", iterations=500, seed=1).strategy

@@ -12,7 +12,7 @@ from support.found import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
 from counterplay.core.base.errors import OutOfRoom
-from counterplay.core.forms import found as tables_of
+from counterplay.core.forms import infoset_table as tables_of
 from counterplay.core.parallel.changes import (
     SETS,
     SLOTS,

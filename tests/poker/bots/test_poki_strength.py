@@ -161,7 +161,7 @@ def test_tables_are_kept_and_damaged_ones_built_again(
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
     monkeypatch.setattr(store, "N_EARLY", 2)
     monkeypatch.setattr(
-        store, "count_potentials", lambda threads, tell: calls.append(threads) or built
+        store, "count_potentials", lambda threads, progress: calls.append(threads) or built
     )
     assert store.TABLES.read() is None
     assert np.array_equal(store.potentials().ppot, built.ppot)
@@ -186,6 +186,6 @@ def test_tables_stay_in_memory_where_nothing_can_be_written(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(store.TABLES, "_held", {})
-    monkeypatch.setattr(store, "count_potentials", lambda threads, tell: built)
+    monkeypatch.setattr(store, "count_potentials", lambda threads, progress: built)
     with pytest.warns(UserWarning, match="stay in memory"):
         assert store.potentials() is built

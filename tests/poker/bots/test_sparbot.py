@@ -253,7 +253,7 @@ def test_chance_is_counted_on_real_deals():
 
 
 def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
-    monkeypatch.setattr(build, "solve", lambda made, target, tell=None: solve(made, 0.02))
+    monkeypatch.setattr(build, "solve", lambda made, target, progress=None: solve(made, 0.02))
     policies, played = build.solve_models(random_chance(2))
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)
@@ -334,7 +334,7 @@ def fake_build(monkeypatch, tmp_path):
     """A bot that is quick to build, and a count of how often it was."""
     calls = []
 
-    def quick(tell):
+    def quick(progress):
         calls.append(1)
         policy = np.tile([0.0, 1.0, 0.0], (216, 1))
         return (np.zeros(len(TREE.nodes.player), dtype=np.int64), policy), two_buckets(), []

@@ -14,7 +14,7 @@ from counterplay.core.kernels.rng import new_state
 from counterplay.core.solvers.history import OutcomeTables, new_workspace
 from counterplay.core.solvers.mccfr import outcome_sampling
 from counterplay.poker.abstraction.abstraction import cards_of
-from counterplay.poker.abstraction.ehs import EhsView
+from counterplay.poker.abstraction.ehs import EhsAbstraction
 from counterplay.poker.betting.betting import CALL, FOLD, Betting
 from counterplay.poker.cards.deal import draw, new_deal
 from counterplay.poker.cards.evaluator import strength
@@ -27,7 +27,7 @@ TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
 @pytest.fixture(scope="module")
 def form() -> BettingGame:
-    return betting_game(TREE, cards_of(EhsView((10,) * 4).buckets()), (10,) * 4)
+    return betting_game(TREE, cards_of(EhsAbstraction((10,) * 4).buckets()), (10,) * 4)
 
 
 def test_sizes(form: BettingGame) -> None:

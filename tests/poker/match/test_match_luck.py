@@ -10,7 +10,7 @@ from support.arena import Slow, holdem, strategy
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import untold
+from counterplay.core.base.progress import no_progress
 from counterplay.core.kernels.jit import index
 from counterplay.core.match.kernels import NumberedDeals
 from counterplay.core.match.luck_adjustment import PlayedDeals
@@ -122,7 +122,7 @@ def test_a_matchup_and_who_has_which_are_counted_once() -> None:
     together.filled[alone.number[both[:-1]]] = False
     last = alone.number[both[-1]]  # was met before
     together.flops[last] = alone.flops[last]
-    _fill(cards, together, untold)
+    _fill(cards, together, no_progress)
     assert together.filled.all()
     assert len(set(alone.number[both])) == 6
     assert np.array_equal(together.flops, alone.flops)

@@ -29,11 +29,11 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 def after(share: float, number: int = signal.SIGINT) -> Any:
     """A listener who stops the match once so much of it is played."""
 
-    def tell(done: float, what: str) -> None:
+    def progress(done: float, what: str) -> None:
         if done >= share:
             signal.raise_signal(number)
 
-    return tell
+    return progress
 
 
 def stopped(*arguments: Any, **options: Any) -> cp.MatchResult:
@@ -70,7 +70,7 @@ def test_a_match_of_tables_stops_with_what_was_played(number: int, duplicate: bo
         10**9,
         seed=2,
         duplicate=duplicate,
-        tell=after(0.0, number),
+        progress=after(0.0, number),
     )
     assert 0 < result.hands < 10**7
     straight = cp.play_match(
@@ -84,7 +84,7 @@ def test_a_match_of_tables_stops_with_what_was_played(number: int, duplicate: bo
 def test_a_match_of_another_game_stops_too() -> None:
     kuhn = cp.load("kuhn")
     result = stopped(
-        kuhn, cp.Strategy.random(kuhn, 1), cp.Strategy.random(kuhn, 2), 10**9, tell=after(0.0)
+        kuhn, cp.Strategy.random(kuhn, 1), cp.Strategy.random(kuhn, 2), 10**9, progress=after(0.0)
     )
     assert 0 < result.hands < 10**8
 
@@ -94,7 +94,7 @@ def test_a_match_of_bots_stops_with_its_log(
     processes: int, small_blocks: None, tmp_path: Path
 ) -> None:
     log = tmp_path / "hands.parquet"
-    options: dict[str, Any] = {"processes": processes, "log": log, "tell": after(0.1)}
+    options: dict[str, Any] = {"processes": processes, "log": log, "progress": after(0.1)}
     result = stopped(holdem(), Seeded(strategy(1)), Caller(), 40_000, **options)
     assert result.duplicate
     assert 80 <= result.hands < 40_000

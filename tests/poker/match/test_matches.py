@@ -275,7 +275,11 @@ def test_progress_reaches_one(game: cp.Game) -> None:
     for a in ("always-call", Caller()):
         heard: list[float] = []
         cp.play_match(
-            game, a, "always-raise", 300, tell=lambda share, what, heard=heard: heard.append(share)
+            game,
+            a,
+            "always-raise",
+            300,
+            progress=lambda share, what, heard=heard: heard.append(share),
         )
         assert heard == sorted(heard)
         assert heard[-1] == 1.0

@@ -109,7 +109,7 @@ def test_a_frontier(model: cp.Strategy, tmp_path: Path) -> None:
         model,
         (0.0, 1.0),
         measure={"flops": 12},
-        tell=lambda share, what: said.append(what),
+        progress=lambda share, what: said.append(what),
         **SAMPLED,
     )
     assert "p = 1, walking the boards" in said
@@ -203,7 +203,7 @@ def test_stopped_while_it_is_measured(model: cp.Strategy) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as stopped:
-        cp.respond(model.game, model, None, 0.7, measure={"tell": stop}, **SAMPLED)
+        cp.respond(model.game, model, None, 0.7, measure={"progress": stop}, **SAMPLED)
     assert isinstance(stopped.value.result, cp.Response)
     assert math.isnan(stopped.value.result.payoff)
 

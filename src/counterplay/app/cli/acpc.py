@@ -70,13 +70,15 @@ def play(
     if player == ADAPTIVE:
         from counterplay.poker.adaptive.player import Adaptive
 
-        with share_progress("portfolio") as tell:
-            bot: Any = Adaptive(game, iterations=iterations, seconds=thinking, seed=seed, tell=tell)
+        with share_progress("portfolio") as progress:
+            bot: Any = Adaptive(
+                game, iterations=iterations, seconds=thinking, seed=seed, progress=progress
+            )
     else:
         refuse_given(context, LEARNING, f"{player} does not learn while playing")
         bot = player
-    with share_progress("tables") as tell:
-        seated = AcpcPlayer(bot, seed, tell)
+    with share_progress("tables") as progress:
+        seated = AcpcPlayer(bot, seed, progress)
     try:
         result = play_acpc(host, port, seated, patience=patience)
     except Interrupted as stop:
@@ -180,7 +182,7 @@ def deal(
     )
     say = err if as_json else out
     try:
-        with share_progress("match") as tell:
+        with share_progress("match") as progress:
             result = deal_acpc(
                 plan,
                 sitters,
@@ -189,7 +191,7 @@ def deal(
                 opened=lambda numbers: say.print(f"{numbers[0]} {numbers[1]}"),
                 warn=lambda sentence: err.print(sentence),
                 scored=lambda line: say.print(line.rstrip()),
-                tell=tell,
+                progress=progress,
                 own_processes=own_processes,
             )
     except MatchAborted as error:

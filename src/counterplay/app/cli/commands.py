@@ -33,7 +33,7 @@ from counterplay.app.cli.display import (
     go_on,
     out,
     print_facts,
-    progress,
+    run_progress,
     status,
 )
 from counterplay.app.cli.options import (
@@ -57,9 +57,9 @@ from counterplay.app.cli.support import (
     nothing_new,
 )
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.own import is_own, own_file_at_fault, own_reason
 from counterplay.core.base.progress import listen
 from counterplay.core.base.registry import one_line, package_at_fault
+from counterplay.core.base.user_code import is_user_defined, user_code_reason, user_file_at_fault
 
 USUAL = ("runs", "results")  # served where nobody says what, if they are there
 SHOWN_INFOSETS = 24  # strategies up to this size are printed
@@ -153,7 +153,7 @@ def solve(
         refuse_but_limits(context, game)
         use_ray(ray)
         folder, own = resume, load(game) if game is not None else None
-        with status(f"loading {resume}"), progress(limits) as show:
+        with status(f"loading {resume}"), run_progress(limits) as show:
             result = interruptible(
                 go_on("solve", folder, game),
                 folder,
@@ -181,7 +181,7 @@ def solve(
             folder = new_folder(loaded.name, chosen, seed)
             check_new_run(folder)
         where = folder
-        with progress(limits) as show:
+        with run_progress(limits) as show:
             result = interruptible(
                 go_on("solve", where, game),
                 where,
@@ -214,7 +214,7 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
             "stopped_by": result.stopped_by,
             **(
                 {"information_sets_found": len(result.strategy.keys)}
-                if result.game.abilities.keyed
+                if result.game.capabilities.discovered
                 else {}
             ),
             "folder": str(folder),
@@ -231,12 +231,14 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
-        name = ["--game", result.game.name] if is_own(result.game.name) else []
+        name = ["--game", result.game.name] if is_user_defined(result.game.name) else []
         if result.game.can("bots"):
             out.print(f"play it: counterplay match {shlex.quote(str(folder))} always-call")
         out.print(f"look at it: {shlex.join(['counterplay', 'show', str(folder), *name])}")
-    found = len(result.strategy.keys) if result.game.abilities.keyed else result.game.n_infosets
-    if result.game.abilities.keyed:
+    found = (
+        len(result.strategy.keys) if result.game.capabilities.discovered else result.game.n_infosets
+    )
+    if result.game.capabilities.discovered:
         out.print(f"{found:,} information sets were found, without a tree")
     if result.stopped_by == "memory":
         out.print(
@@ -280,7 +282,7 @@ def serve(
 
     found = places or [Path(name) for name in USUAL if Path(name).is_dir()]
     for place in found:
-        if is_own(str(place)):
+        if is_user_defined(str(place)):
             from counterplay.poker.players import bot
 
             bot(str(place))  # says what is wrong with it
@@ -335,11 +337,11 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        package, file = package_at_fault(error), own_file_at_fault(error)
+        package, file = package_at_fault(error), user_file_at_fault(error)
         if package is None and file is None:
             raise
         if file is not None:
-            return _complain(f"{file} failed: {own_reason(error)}")
+            return _complain(f"{file} failed: {user_code_reason(error)}")
         return _complain(f"the package {package} failed: {one_line(error)}")
 
 

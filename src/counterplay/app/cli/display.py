@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from counterplay.core.base.own import is_own
-from counterplay.core.base.progress import TellShare
+from counterplay.core.base.progress import ShareCallback
+from counterplay.core.base.user_code import is_user_defined
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -35,7 +35,7 @@ def go_on(command: str, folder: Path, game: str | None = None) -> str:
     """How to go on with what was stopped; a user-defined game is not run because the folder names
     it."""
     words = ["counterplay", command, "--resume", str(folder)]
-    if is_own(game):
+    if is_user_defined(game):
         words += ["--game", str(game)] if command == "respond" else [str(game)]
     return f"go on with: {shlex.join(words)}"
 
@@ -140,7 +140,7 @@ def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
 
 
 @contextmanager
-def progress(limits: dict[str, Any]) -> Iterator[Any]:
+def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
     """A callback for `solve` that shows rate, time left and exploitability once a run takes
     longer than a moment."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -155,23 +155,21 @@ def progress(limits: dict[str, Any]) -> Iterator[Any]:
     with bar(columns) as shown:
         task: list[Any] = []
 
-        def show(progress: Any) -> None:
+        def show(at: Any) -> None:
             if time.monotonic() - started < SHOW_AFTER_SECONDS:
                 return
             if not task:
                 task.append(shown.add_task("solving", total=1.0, note=""))
             shares = [0.0]
             if limits["iterations"]:
-                shares.append(progress.iterations / limits["iterations"])
+                shares.append(at.iterations / limits["iterations"])
             if limits["seconds"]:
-                shares.append(progress.seconds / limits["seconds"])
-            rate = progress.iterations / max(progress.seconds, 1e-9)
+                shares.append(at.seconds / limits["seconds"])
+            rate = at.iterations / max(at.seconds, 1e-9)
             quality = (
-                ""
-                if math.isnan(progress.exploitability)
-                else f"  exploitability {progress.exploitability:.2g}"
+                "" if math.isnan(at.exploitability) else f"  exploitability {at.exploitability:.2g}"
             )
-            note = f"{progress.iterations:,} iterations  {rate:,.0f}/s{quality}"
+            note = f"{at.iterations:,} iterations  {rate:,.0f}/s{quality}"
             shown.update(task[0], completed=min(max(shares), 1.0), note=note)
 
         yield show
@@ -195,10 +193,10 @@ def share_progress(name: str) -> Iterator[Any]:
 
 
 @contextmanager
-def walk_progress() -> Iterator[TellShare]:
+def walk_progress() -> Iterator[ShareCallback]:
     """Shows the share of the flops that are done."""
-    with share_progress("walking the boards") as tell:
-        yield lambda share: tell(share, f"{share:.0%} of the flops")
+    with share_progress("walking the boards") as progress:
+        yield lambda share: progress(share, f"{share:.0%} of the flops")
 
 
 @contextmanager
@@ -206,10 +204,10 @@ def work_progress(name: str, limits: dict[str, Any], walk: dict[str, Any]) -> It
     """One display for work that solves and walks boards in turns: a callback for solvers, and the
     options of the walk, None where nobody asked for it."""
     if not walk:
-        with progress(limits) as show:
+        with run_progress(limits) as show:
             yield show, None
         return
-    with share_progress(name) as tell:
+    with share_progress(name) as progress:
 
         def solving(at: Any) -> None:
             shares = [
@@ -217,9 +215,9 @@ def work_progress(name: str, limits: dict[str, Any], walk: dict[str, Any]) -> It
                 for limit, done in (("iterations", at.iterations), ("seconds", at.seconds))
                 if limits[limit]
             ]
-            tell(min(max(shares, default=0.0), 1.0), f"solving, {at.iterations:,} iterations")
+            progress(min(max(shares, default=0.0), 1.0), f"solving, {at.iterations:,} iterations")
 
-        yield solving, {**walk, "tell": lambda share: tell(share, "walking the boards")}
+        yield solving, {**walk, "progress": lambda share: progress(share, "walking the boards")}
 
 
 def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:

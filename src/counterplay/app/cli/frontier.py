@@ -79,7 +79,7 @@ def frontier(
     chosen = chosen_algorithm(context, algorithm, opponent.game)
     use_ray(ray)
     try:
-        with share_progress("frontier") as tell:
+        with share_progress("frontier") as progress:
             curve = compute(
                 opponent.game,
                 opponent,
@@ -90,7 +90,7 @@ def frontier(
                 iterations=iterations,
                 seconds=seconds,
                 seed=seed,
-                tell=tell,
+                progress=progress,
                 measure=measure or None,
             )
     except KeyboardInterrupt as stop:

@@ -50,7 +50,7 @@ def games(
             facts = {
                 "game": loaded.name,
                 "players": loaded.n_players,
-                **(_without_tree(loaded) if loaded.abilities.keyed else _counted(loaded)),
+                **(_without_tree(loaded) if loaded.capabilities.discovered else _counted(loaded)),
                 "zero-sum": loaded.zero_sum,
             }
         print_facts(facts, as_json)
@@ -91,8 +91,8 @@ def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
     use_ray(ray)
     before = time.perf_counter()
     ready = tables.TABLES.read() is not None
-    with share_progress("hold'em tables") as tell:
-        tables.strengths(tell)
+    with share_progress("hold'em tables") as progress:
+        tables.strengths(progress)
     size = tables.TABLES.size_on_disk()
     facts = {
         "tables": "were ready" if ready else "built",

@@ -12,7 +12,7 @@ from counterplay.app.cli.display import out, print_json
 from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
-    from counterplay.core.base.progress import Tell
+    from counterplay.core.base.progress import ProgressCallback
     from counterplay.core.match.result import Adjusted
     from counterplay.poker.adaptive.play import AdaptiveBlock
     from counterplay.poker.adaptive.player import Adaptive
@@ -31,7 +31,7 @@ def learn(
     options: dict[str, Any],
     plan: dict[str, Any],
     as_json: bool,
-    progress: Progress,
+    open_progress: Progress,
 ) -> bool:
     """Play and print a row per block; whether it was stopped."""
     from counterplay.core.kernels.rng import check_seed
@@ -51,12 +51,12 @@ def learn(
     if target is not None:
         target.check()
     try:
-        with progress("learning while playing") as tell:
-            foe = bot(opponent, tell, game)
-            player = _player(game, seed, options, memory, tell)
+        with open_progress("learning while playing") as progress:
+            foe = bot(opponent, progress, game)
+            player = _player(game, seed, options, memory, progress)
             with _table(as_json) as show:
                 for block in play_adaptive(
-                    foe, hands, seed, player=player, every=EVERY, tell=tell, **plan
+                    foe, hands, seed, player=player, every=EVERY, progress=progress, **plan
                 ):
                     found.append(block)
                     show(found)
@@ -80,7 +80,7 @@ def learn(
 
 
 def _player(
-    game: str, seed: int, options: dict[str, Any], memory: Path | None, tell: Tell
+    game: str, seed: int, options: dict[str, Any], memory: Path | None, progress: ProgressCallback
 ) -> Adaptive:
     from counterplay.core.forms.registry import load
     from counterplay.poker.adaptive.player import Adaptive
@@ -98,7 +98,7 @@ def _player(
         models = () if names == [NOBODY] else names
         if len(names) == 1 and Path(names[0]).is_dir():
             models = names[0]
-    known_players = portfolio(load(game), models, equilibrium=strategy, tell=tell)
+    known_players = portfolio(load(game), models, equilibrium=strategy, progress=progress)
     there = memory if memory is not None and memory.exists() else None
     return Adaptive(portfolio=known_players, seed=seed, memory=there, **options)
 

@@ -183,10 +183,10 @@ def _match(
     from counterplay.core.match.play import play_match
     from counterplay.poker.players import game_between
 
-    with share_progress("match") as tell:
+    with share_progress("match") as progress:
         loaded = game_between((a, b), game)
         try:
-            result = play_match(loaded, a, b, hands, seed, tell=tell, **options)
+            result = play_match(loaded, a, b, hands, seed, progress=progress, **options)
         except Interrupted as stop:
             if stop.result is None:
                 raise KeyboardInterrupt from None

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.own import is_own
+from counterplay.core.base.user_code import is_user_defined
 from counterplay.core.parallel.ray_cluster import enter, leave
 
 MOST = 10**18  # of anything that is counted
@@ -223,7 +223,7 @@ def refuse_but_limits(
 ) -> None:
     """With --resume only limits count, and a user-defined game, which no file runs."""
     allowed = ["resume", "iterations", "seconds", "target", "ray", "as_json", *also]
-    allowed += ["game"] if is_own(game) else []
+    allowed += ["game"] if is_user_defined(game) else []
     refuse_others(context, allowed, f"--resume takes everything but the limits from the {what}")
 
 

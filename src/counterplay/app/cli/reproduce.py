@@ -67,8 +67,8 @@ def reproduce(
     if name == "all":
         stopped = False
         try:
-            with _overall_progress() as tell:
-                campaign = reproduce_all(scale, folder, tell, again, seconds, processes)
+            with _overall_progress() as progress:
+                campaign = reproduce_all(scale, folder, progress, again, seconds, processes)
         except Interrupted as stop:
             campaign, stopped = cast(Campaign, stop.result), True
         except KeyboardInterrupt:
@@ -88,8 +88,8 @@ def reproduce(
             raise typer.Exit(1)
     else:
         try:
-            with share_progress(name) as tell:
-                outcome = run_experiment(name, scale, folder, tell, again, seconds, processes)
+            with share_progress(name) as progress:
+                outcome = run_experiment(name, scale, folder, progress, again, seconds, processes)
         except KeyboardInterrupt:
             err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
             raise typer.Exit(130) from None

@@ -77,7 +77,7 @@ def evaluate(
 
     loaded = game_of(strategy, game)
     known = players_of(loaded)
-    if method == "play" or (method is None and loaded.abilities.keyed):
+    if method == "play" or (method is None and loaded.capabilities.discovered):
         if against is not None or backend is not None or flops is not None:
             raise BadParameter("--method play takes --seconds and --seed, and nothing else")
         print_facts(_by_play(known.strategy(strategy), seconds, seed), as_json)
@@ -92,8 +92,8 @@ def evaluate(
             words = shlex.join(["counterplay", "match", strategy, against])
             raise BadParameter(f"--against is not for hold'em; {words}")
         use_ray(ray)
-        with share_progress("tables") as tell:
-            profile = known.measurable(strategy, tell)
+        with share_progress("tables") as progress:
+            profile = known.measurable(strategy, progress)
         print_facts(_by_boards(loaded, profile, options), as_json)
         return
     if ray is not None:
@@ -175,8 +175,8 @@ def _by_boards(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, An
 
     seat = getattr(profile, "player", None)
     players = [0, 1] if seat is None else [1 - seat]
-    with walk_progress() as tell:
-        found = best_values(game, profile, players, **options, tell=tell)
+    with walk_progress() as progress:
+        found = best_values(game, profile, players, **options, progress=progress)
     facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
     for player, value in zip(players, found, strict=True):
         facts |= measured_fact(_best_of(game, player), value, "high")
@@ -262,8 +262,8 @@ def show(
         refuse_given(context, ["board"], "--board goes with --cards")
     filtered = any(given is not None for given in (player, street, infoset, table))
     grid = loaded.can("grid") and not filtered
-    with share_progress("tables") as tell:
-        profile = (known.measurable if grid else known.strategy)(strategy, tell)
+    with share_progress("tables") as progress:
+        profile = (known.measurable if grid else known.strategy)(strategy, progress)
     if isinstance(profile, Mixture):
         profile = profile.strategy()
     seat = getattr(profile, "player", None)
@@ -297,10 +297,10 @@ def show(
 def _print(rows: Iterator[Any], profile: Any) -> None:
     """Rows as they come; some of them where they were found while playing, which may be
     millions."""
-    keyed = profile.game.abilities.keyed
-    for row in islice(rows, MOST_SHOWN if keyed else None):
+    discovered = profile.game.capabilities.discovered
+    for row in islice(rows, MOST_SHOWN if discovered else None):
         out.print(str(row))
-    if keyed and next(rows, None) is not None:
+    if discovered and next(rows, None) is not None:
         out.print(
             f"... the first {MOST_SHOWN} of those, in order of discovery; {len(profile):,} "
             f"information sets were found; --infoset and --player choose, --csv writes all"
@@ -314,7 +314,7 @@ def _rows(
     game = profile.game
     if player is not None and not 1 <= player <= game.n_players:
         raise BadParameter(f"--player is a number from 1 to {game.n_players}, not {player}")
-    if game.abilities.keyed:
+    if game.capabilities.discovered:
         yield from profile.rows(None if player is None else player - 1, infoset)
         return
     wanted = range(game.n_infosets)

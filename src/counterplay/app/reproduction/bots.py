@@ -19,7 +19,7 @@ from counterplay.app.reproduction.players import (
     half_interval,
 )
 from counterplay.app.reproduction.sizes import POKI_RATE
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 
 #: player, opponent, published band in sb/h, where it comes from
@@ -75,11 +75,11 @@ def reached(
 # the matches
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     rows, claims, lines = [], [], []
-    players = PlayerFactory(scale, store, tell)
+    players = PlayerFactory(scale, store, progress)
     for k, (player, opponent, low, high, source) in enumerate(BANDS):
-        players.tell = staged(tell, k, len(BANDS))
+        players.progress = staged(progress, k, len(BANDS))
         result = players.match(player, player, opponent, SCALES[scale][k])
         off = off_by(result.mean, low, high)
         fitted = player == "poki" and opponent in FITTED
@@ -98,8 +98,8 @@ def run(scale: str, store: Store, tell: Tell) -> Outcome:
 
 def _jobs(scale: str, store: Store) -> list[Job]:
     def job(player: str, opponent: str, hands: int) -> Job:
-        def work(tell: Tell) -> None:
-            PlayerFactory(scale, store, tell).match(player, player, opponent, hands)
+        def work(progress: ProgressCallback) -> None:
+            PlayerFactory(scale, store, progress).match(player, player, opponent, hands)
 
         rate = POKI_RATE if "poki" in (player, opponent) else 100 * POKI_RATE
         return Job(f"{player} against {opponent}", work, hands / rate, THREADS)

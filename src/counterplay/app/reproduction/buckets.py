@@ -39,7 +39,7 @@ from counterplay.app.reproduction.players import (
 )
 from counterplay.app.reproduction.sizes import ENGINES, POKI_RATE
 from counterplay.core.base.plotting import band, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
@@ -200,13 +200,18 @@ def points(iterations: int) -> list[int]:
 
 
 def _curve(
-    buckets: int, seed: int, size: BucketsScale, players: PlayerFactory, foe: Strategy, tell: Tell
+    buckets: int,
+    seed: int,
+    size: BucketsScale,
+    players: PlayerFactory,
+    foe: Strategy,
+    progress: ProgressCallback,
 ) -> np.ndarray:
     """float64[points, 6]: iterations, seconds, visits, and sb/h against Sparbot, MCCFR10 and, at
     the end, Poki."""
     algorithm, options = ENGINES[size.engine]
     solver = new_solver(players.game(buckets), algorithm, seed, dict(options))
-    mine = PlayerFactory(players.scale, players.store, tell)  # bots are not shared by threads
+    mine = PlayerFactory(players.scale, players.store, progress)  # bots are not shared by threads
     when = points(size.iterations[BUCKETS.index(buckets)])
 
     def measure(strategy: Strategy) -> list[float]:
@@ -225,19 +230,19 @@ def _curve(
         "against": digest(foe.probabilities),
     }
     recipe |= {"seed": MATCH_SEED + seed, "code": code_version(_curve)}
-    about = titled(tell, f"{buckets} buckets, seed {seed + 1}")
+    about = titled(progress, f"{buckets} buckets, seed {seed + 1}")
     return learning_curve(players.store, recipe, solver, when, measure, about)
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
-    players = PlayerFactory(scale, store, lambda share, what: tell(0.1 * share, what))
+    players = PlayerFactory(scale, store, lambda share, what: progress(0.1 * share, what))
     foe = players.equilibrium(10, "external").strategy
     for n in BUCKETS:
         players.game(n)
     runs = [(n, seed) for n in BUCKETS for seed in range(size.seeds)]
     work = [partial(_curve, n, seed, size, players, foe) for n, seed in runs]
-    made = in_parallel(work, lambda share, what: tell(0.1 + 0.89 * share, what))
+    made = in_parallel(work, lambda share, what: progress(0.1 + 0.89 * share, what))
     by_run = dict(zip(runs, made, strict=True))
     curves = {n: np.array([by_run[n, seed] for seed in range(size.seeds)]) for n in BUCKETS}
     _picture(curves, folder / "buckets.png")
@@ -256,10 +261,10 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
     def job(n: int, seed: int) -> Job:
-        def work(tell: Tell) -> None:
-            players = PlayerFactory(scale, store, tell)
+        def work(progress: ProgressCallback) -> None:
+            players = PlayerFactory(scale, store, progress)
             against = players.equilibrium(10, "external").strategy
-            _curve(n, seed, size, players, against, tell)
+            _curve(n, seed, size, players, against, progress)
 
         many = size.iterations[BUCKETS.index(n)]
         seconds = 2 * training_seconds(size.engine, n, many)  # rates are those of two threads

@@ -34,7 +34,7 @@ from counterplay.app.reproduction.harness.sources import file_version
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.app.reproduction.own_process import GAP, NO_ROOM, NO_TREE, WARM, P, SizeRun, Task
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job, in_parallel
 
 CFR, CFR_PLUS = "RNR, CFR", "RNR, CFR+"
@@ -206,20 +206,24 @@ def _task(game: str, method: str, seconds: float, iterations: int = 0) -> Task:
     return Task(game, *METHODS[method], seconds, iterations)
 
 
-def _kept(game: str, method: str, seconds: float, store: Store, tell: Tell) -> SizeRun:
+def _kept(
+    game: str, method: str, seconds: float, store: Store, progress: ProgressCallback
+) -> SizeRun:
     """One run, or what is known without it: whoever has no tree has none by any method."""
     iterations = 0
     if method == OUTCOME_ALONE:
-        on_tree = _kept(game, OUTCOME, seconds, store, tell)
+        on_tree = _kept(game, OUTCOME, seconds, store, progress)
         iterations = int(on_tree.iterations or 0) if on_tree.reached else 0
     elif method != CFR:
-        first = _kept(game, CFR, seconds, store, tell)
+        first = _kept(game, CFR, seconds, store, progress)
         if first.note == NO_TREE:
             return first
-    return _measured("size", [_task(game, method, seconds, iterations)], store, tell)[0]
+    return _measured("size", [_task(game, method, seconds, iterations)], store, progress)[0]
 
 
-def _measured(kind: str, tasks: Sequence[Task], store: Store, tell: Tell) -> list[SizeRun]:
+def _measured(
+    kind: str, tasks: Sequence[Task], store: Store, progress: ProgressCallback
+) -> list[SizeRun]:
     """Of one process, kept. Kernels are compiled before by a process that nobody measures:
     compiling takes memory."""
     recipe = {
@@ -232,20 +236,20 @@ def _measured(kind: str, tasks: Sequence[Task], store: Store, tell: Tell) -> lis
 
     def make() -> list[SizeRun]:
         if kind != "warm":
-            _measured("warm", [_task(WARM, method, 1.0, 1) for method in METHODS], store, tell)
-        return own_process.apart(tasks, tell)
+            _measured("warm", [_task(WARM, method, 1.0, 1) for method in METHODS], store, progress)
+        return own_process.apart(tasks, progress)
 
     return [SizeRun(*one) for one in store.value(kind, recipe, make)]
 
 
 def _family(
-    games: Sequence[str], seconds: float, store: Store, tell: Tell
+    games: Sequence[str], seconds: float, store: Store, progress: ProgressCallback
 ) -> dict[str, dict[str, SizeRun]]:
     """By game and method, its runs one after the other."""
     runs: dict[str, dict[str, SizeRun]] = {game: {} for game in games}
     plan = [(game, method) for game in games for method in METHODS]
     for k, (game, method) in enumerate(plan):
-        say = titled(staged(tell, k, len(plan)), f"{game}, {method}")
+        say = titled(staged(progress, k, len(plan)), f"{game}, {method}")
         runs[game][method] = _kept(game, method, seconds, store, say)
     return runs
 
@@ -257,8 +261,10 @@ def _jobs(scale: str, store: Store) -> list[Job]:
         for game in games:
             for method in METHODS:
 
-                def work(tell: Tell, game: str = game, method: str = method) -> None:
-                    _kept(game, method, size.seconds, store, tell)
+                def work(
+                    progress: ProgressCallback, game: str = game, method: str = method
+                ) -> None:
+                    _kept(game, method, size.seconds, store, progress)
 
                 name = f"By size: {game}, {method}"
                 jobs.append(Job(name, work, STARTING + 0.3 * size.seconds, 1, before))
@@ -330,11 +336,11 @@ def _line(axis: Any, ran: Sequence[SizeRun | None], what: str, label: str, serie
         axis.plot([x for x, _ in dots], [y for _, y in dots], **drawn)
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
     lanes = [partial(_family, games, size.seconds, store) for games in size.games.values()]
-    runs: Runs = dict(zip(size.games, in_parallel(lanes, tell), strict=True))
-    tell(1.0, "drawing")
+    runs: Runs = dict(zip(size.games, in_parallel(lanes, progress), strict=True))
+    progress(1.0, "drawing")
     picture(runs, folder / "by-size.png")
     rows = [
         (family, game, method, *("" if x is None else x for x in one))

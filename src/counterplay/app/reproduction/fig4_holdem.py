@@ -26,7 +26,7 @@ from counterplay.app.reproduction.harness.training import learning_curve
 from counterplay.app.reproduction.players import Pairing, mccfr, training_jobs
 from counterplay.app.reproduction.sizes import SIZES
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -227,9 +227,9 @@ def _points(variant: Variant, size: Fig4HoldemScale) -> list[int]:
     return list(range(size.every, size.iterations + 1, size.every))
 
 
-def reference(iterations: int, store: Store, tell: Tell) -> Strategy:
+def reference(iterations: int, store: Store, progress: ProgressCallback) -> Strategy:
     """The pre-computed profile: MCCFR10 of Tables 1 and 2, external sampling."""
-    return mccfr(load(GAME), iterations, store, tell, "pre-computed MCCFR10").strategy
+    return mccfr(load(GAME), iterations, store, progress, "pre-computed MCCFR10").strategy
 
 
 def _curve(
@@ -239,7 +239,7 @@ def _curve(
     foe: Strategy,
     hands: int,
     store: Store,
-    tell: Tell,
+    progress: ProgressCallback,
 ) -> np.ndarray:
     """float64[points, 4]: iterations, seconds, sb/h and its standard error."""
     opponent = strategy_bot(foe, "MCCFR10")
@@ -252,7 +252,10 @@ def _curve(
     solver = new_solver(load(GAME), variant.algorithm, seed, variant.options)
     recipe = {"against": digest(foe.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
     recipe["code"] = code_version(_curve)
-    about: Tell = lambda share, how: tell(share, f"{variant.label}, seed {seed + 1}: {how}")  # noqa: E731
+
+    def about(share: float, how: str) -> None:
+        progress(share, f"{variant.label}, seed {seed + 1}: {how}")
+
     return learning_curve(store, recipe, solver, points, against, about)
 
 
@@ -261,9 +264,9 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
     def job(variant: Variant, seed: int, points: list[int]) -> Job:
-        def work(tell: Tell) -> None:
-            against = reference(size.reference, store, tell)
-            _curve(variant, seed, points, against, size.hands, store, tell)
+        def work(progress: ProgressCallback) -> None:
+            against = reference(size.reference, store, progress)
+            _curve(variant, seed, points, against, size.hands, store, progress)
 
         seconds = 1.2 * points[-1] / RATES[variant.algorithm]
         return Job(f"Figure 4: {variant.label}, seed {seed + 1}", work, seconds, 1, (foe[0].name,))
@@ -277,11 +280,11 @@ def _learnt_bytes(variant: Variant) -> int:
     return sum(array.nbytes for array in solver.tables().values())
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
-    foe = reference(size.reference, store, lambda share, what: tell(0.15 * share, what))
+    foe = reference(size.reference, store, lambda share, what: progress(0.15 * share, what))
     work = [partial(_curve, *one, foe, size.hands, store) for one in _plan(size)]
-    results = in_parallel(work, lambda share, what: tell(0.15 + 0.84 * share, what))
+    results = in_parallel(work, lambda share, what: progress(0.15 + 0.84 * share, what))
     n = size.seeds
     curves = [np.array(results[k * n : (k + 1) * n]) for k in range(len(MAIN))]
     last = np.array([rows[-1] for rows in results[len(MAIN) * n :]])

@@ -18,7 +18,7 @@ from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_
 from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.evaluation.exact import expected_value, exploitability
 from counterplay.core.evaluation.kuhn import DOMINATED, kuhn_errors
 from counterplay.core.forms.game import Game
@@ -194,11 +194,11 @@ def loss(game: Game, strategy: Strategy, other: Strategy) -> float:
     return float(-(first + second) / 2)
 
 
-def _runs(variant: Variant, scale: str, store: Store, tell: Tell) -> np.ndarray:
+def _runs(variant: Variant, scale: str, store: Store, progress: ProgressCallback) -> np.ndarray:
     """float[seeds, measurements, 4]: all seeds of one variant, kept."""
     (iterations, seeds), runs = SCALES[scale], []
     for seed in range(seeds):
-        tell(seed / seeds, f"{variant.label}, seed {seed + 1} of {seeds}")
+        progress(seed / seeds, f"{variant.label}, seed {seed + 1} of {seeds}")
         recipe = {**variant._asdict(), "iterations": iterations, "seed": seed, "every": EVERY}
         recipe |= {"gammas": GAMMAS, "code": code_version(_one_run, equilibrium, loss)}
         runs.append(store.value("errors", recipe, partial(_one_run, variant, iterations, seed)))
@@ -252,13 +252,13 @@ def written(measurements: int) -> list[int]:
     return sorted(set(chosen.tolist()))
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     (iterations, seeds), variants, folder = SCALES[scale], _variants(), store.folder
     runs = {
-        one.label: _runs(one, scale, store, staged(tell, k, len(variants)))
+        one.label: _runs(one, scale, store, staged(progress, k, len(variants)))
         for k, one in enumerate(variants)
     }
-    tell(1.0, "drawing")
+    progress(1.0, "drawing")
     x = np.arange(1, iterations // EVERY + 1) * EVERY
     _picture(x, runs, folder / "fig4-kuhn.png")
     rows = []

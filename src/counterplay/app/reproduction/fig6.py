@@ -42,7 +42,7 @@ from counterplay.app.reproduction.models import (
 )
 from counterplay.app.reproduction.sizes import LIMITS, ModelLimit
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job, in_parallel
 from counterplay.core.responses.frontier import PAPER_PS
 
@@ -276,10 +276,12 @@ class PlannedCurve(NamedTuple):
         target = scale.gap * model.exploitability
         return ResponseOptions(self.algorithm, "dcfr", scale.full, target, None)
 
-    def model(self, game: str, limit: ModelLimit, store: Store, tell: Tell) -> FixedProfile:
+    def model(
+        self, game: str, limit: ModelLimit, store: Store, progress: ProgressCallback
+    ) -> FixedProfile:
         if self.target is None:
             return uniform_profile(game)
-        return fixed_profile(game, self.target, limit, store, tell)
+        return fixed_profile(game, self.target, limit, store, progress)
 
 
 def _plan(scale: Fig6Scale) -> list[PlannedCurve]:
@@ -294,22 +296,27 @@ def _plan(scale: Fig6Scale) -> list[PlannedCurve]:
 
 
 def _curve(
-    name: str, one: PlannedCurve, ps: Sequence[float], scale: str, store: Store, tell: Tell
+    name: str,
+    one: PlannedCurve,
+    ps: Sequence[float],
+    scale: str,
+    store: Store,
+    progress: ProgressCallback,
 ) -> ResponseCurve:
     """The points of a curve at some values of p."""
-    model = one.model(name, LIMITS[scale], store, tell)
+    model = one.model(name, LIMITS[scale], store, progress)
     options = one.options(name, SCALES[scale], model)
     points = [
-        response_point(name, model, p, options, store, staged(tell, k, len(ps)))
+        response_point(name, model, p, options, store, staged(progress, k, len(ps)))
         for k, p in enumerate(ps)
     ]
     return ResponseCurve(points, model.exploitability, name, model.label, one.algorithm)
 
 
-def _curves(name: str, scale: str, store: Store, tell: Tell) -> list[ResponseCurve]:
+def _curves(name: str, scale: str, store: Store, progress: ProgressCallback) -> list[ResponseCurve]:
     plan = _plan(SCALES[scale])
     return [
-        _curve(name, one, one.ps, scale, store, staged(tell, k, len(plan)))
+        _curve(name, one, one.ps, scale, store, staged(progress, k, len(plan)))
         for k, one in enumerate(plan)
     ]
 
@@ -318,8 +325,8 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     size, limit, names = SCALES[scale], LIMITS[scale], GAMES[scale]
 
     def job(name: str, one: PlannedCurve, p: float) -> Job:
-        def work(tell: Tell) -> None:
-            _curve(name, one, [p], scale, store, tell)
+        def work(progress: ProgressCallback) -> None:
+            _curve(name, one, [p], scale, store, progress)
 
         after = (model_job(name, one.target, limit, store).name,) if one.target else ()
         seconds = 2 * (size.units if one.target == TARGET else size.finer)
@@ -397,10 +404,10 @@ def _straight(curve: ResponseCurve, risk: float) -> float:
     return last.gain if way != way else (1.0 - way) * first.gain + way * last.gain
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     work = [partial(_curves, name, scale, store) for name in GAMES[scale]]
-    curves = [curve for some in in_parallel(work, tell) for curve in some]
-    tell(1.0, "drawing")
+    curves = [curve for some in in_parallel(work, progress) for curve in some]
+    progress(1.0, "drawing")
     _picture(curves, store.folder / "fig6.png")
     rows = []
     for curve in curves:

@@ -39,7 +39,7 @@ from counterplay.app.reproduction.models import (
 )
 from counterplay.app.reproduction.sizes import LIMITS
 from counterplay.core.base.plotting import band, new_figure, save_figure
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
@@ -222,7 +222,12 @@ def _claims(traces: list[Trace]) -> list[Claim]:
 
 
 def trace(
-    game: Game, model: FixedProfile, method: Method, seed: int, iterations: int, tell: Tell = untold
+    game: Game,
+    model: FixedProfile,
+    method: Method,
+    seed: int,
+    iterations: int,
+    progress: ProgressCallback = no_progress,
 ) -> list[Measurement]:
     """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
     how = (P, method.algorithm, method.engine, seed, method.options)
@@ -237,7 +242,7 @@ def trace(
                 before = time.thread_time()  # of this core, whatever else runs
                 solver.step(min(wanted - solver.iterations, CHUNK))
                 used += time.thread_time() - before
-                tell(solver.iterations / iterations, method.label)
+                progress(solver.iterations / iterations, method.label)
         policies = [solver.policy() for solver in solvers]
         profile = policies[0].copy()
         profile[game.slots(1)] = policies[1][game.slots(1)]
@@ -268,26 +273,28 @@ def _kept_trace(
     seed: int,
     scale: str,
     store: Store,
-    tell: Tell,
+    progress: ProgressCallback,
 ) -> Trace:
     game = cached_game(name)
     iterations = round(SCALES[scale].units * UNITS[name][METHODS.index(method)])
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
     recipe |= {"factor": FACTOR, "code": code_version(trace, points)}
-    say: Tell = lambda share, what: tell(share, f"{name}: seed {seed + 1}, {what}")  # noqa: E731
+    say: ProgressCallback = lambda share, what: progress(share, f"{name}: seed {seed + 1}, {what}")  # noqa: E731
     work = partial(trace, game, model, method, seed, iterations, say)
     rows = store.value("trace", recipe, work)
     return Trace(name, method, seed, [Measurement(*row) for row in rows])
 
 
-def _game(name: str, scale: str, store: Store, tell: Tell) -> tuple[FixedProfile, list[Trace]]:
+def _game(
+    name: str, scale: str, store: Store, progress: ProgressCallback
+) -> tuple[FixedProfile, list[Trace]]:
     """The model of a game and every run on it."""
     plan = _plan(scale)
     n = len(plan) + 1
-    model = fixed_profile(name, TARGET, LIMITS[scale], store, staged(tell, 0, n))
+    model = fixed_profile(name, TARGET, LIMITS[scale], store, staged(progress, 0, n))
     traces = [
-        _kept_trace(name, model, *one, scale, store, staged(tell, k + 1, n))
+        _kept_trace(name, model, *one, scale, store, staged(progress, k + 1, n))
         for k, one in enumerate(plan)
     ]
     return model, traces
@@ -298,9 +305,9 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     models = {name: model_job(name, TARGET, limit, store) for name in names}
 
     def job(name: str, method: Method, seed: int) -> Job:
-        def work(tell: Tell) -> None:
-            model = fixed_profile(name, TARGET, limit, store, tell)
-            _kept_trace(name, model, method, seed, scale, store, tell)
+        def work(progress: ProgressCallback) -> None:
+            model = fixed_profile(name, TARGET, limit, store, progress)
+            _kept_trace(name, model, method, seed, scale, store, progress)
 
         label = f"Figure 7: {name}, {method.label}, seed {seed + 1}"
         return Job(label, work, 2.2 * SCALES[scale].units + 2.0, 1, (models[name].name,))
@@ -332,12 +339,12 @@ def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -
     save_figure(figure, path)
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     names, folder = GAMES[scale], store.folder
-    made = in_parallel([partial(_game, name, scale, store) for name in names], tell)
+    made = in_parallel([partial(_game, name, scale, store) for name in names], progress)
     models = {name: model for name, (model, _) in zip(names, made, strict=True)}
     traces = [trace for _, some in made for trace in some]
-    tell(1.0, "drawing")
+    progress(1.0, "drawing")
     _picture(traces, models, folder / "fig7.png")
     lines = [
         (t.game, models[t.game].exploitability, t.method.label, t.seed, P, *row)

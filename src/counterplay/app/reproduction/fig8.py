@@ -36,7 +36,7 @@ from counterplay.app.reproduction.players import (
 from counterplay.app.reproduction.sizes import POKI_RATE, rate
 from counterplay.app.reproduction.table1 import winnings
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
@@ -162,7 +162,9 @@ def _play(
         learner.believe(model.strategy, np.full(game.n_infosets, P))
     rows: list[tuple[float, ...]] = []
     player = Adaptive(learner=learner, every=EVERY, iterations=ITERATIONS, relearn=model is None)
-    for block in play_adaptive(poki, size.games, player=player, every=EVERY, tell=players.tell):
+    for block in play_adaptive(
+        poki, size.games, player=player, every=EVERY, progress=players.progress
+    ):
         result = frozen_match(game, block.strategy, poki, size.measured)
         rows.append((block.hands, block.iterations, block.won, result.mean, result.standard_error))
     return rows
@@ -177,7 +179,9 @@ def _play_adaptive(
     known = portfolio(game, (), equilibrium=safe)
     player = Adaptive(portfolio=known, every=EVERY, iterations=thinking)
     rows: list[tuple[float, ...]] = []
-    for block in play_adaptive(poki, size.games, player=player, every=EVERY, tell=players.tell):
+    for block in play_adaptive(
+        poki, size.games, player=player, every=EVERY, progress=players.progress
+    ):
         result = frozen_match(game, player.strategy, poki, size.measured)
         done = 2 * thinking * block.hands // EVERY
         rows.append((block.hands, done, block.won, result.mean, result.standard_error))
@@ -207,12 +211,12 @@ def _kept_play(mode: str, size: Fig8Scale, players: PlayerFactory) -> np.ndarray
     return np.array(players.store.value("online", recipe, make))
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
-    players = PlayerFactory(scale, store, tell)
+    players = PlayerFactory(scale, store, progress)
     blocks = {}
     for k, mode in enumerate(MODES):
-        players.tell = staged(tell, k, len(MODES))
+        players.progress = staged(progress, k, len(MODES))
         blocks[mode] = _kept_play(mode, size, players)
     mccfr = MCCFR10.play(players)
     _picture(blocks, folder / "fig8.png")
@@ -262,8 +266,8 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     trained = training_jobs(scale, store, MCCFR10._replace(engine=SAFE))
 
     def job(mode: str) -> Job:
-        def work(tell: Tell) -> None:
-            _kept_play(mode, size, PlayerFactory(scale, store, tell))
+        def work(progress: ProgressCallback) -> None:
+            _kept_play(mode, size, PlayerFactory(scale, store, progress))
 
         after = tuple(one.name for one in trained) if mode == MODES[2] else ()
         return Job(f"Figure 8: {mode}", work, seconds, THREADS, after)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.app.reproduction.harness.training import trained
 from counterplay.app.reproduction.sizes import ModelLimit
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
 from counterplay.core.evaluation.exact import exploitability
 from counterplay.core.forms.game import Game
@@ -53,7 +53,7 @@ def cached_game(name: str) -> Game:
 
 
 def fixed_profile(
-    name: str, target: float, limit: ModelLimit, store: Store, tell: Tell
+    name: str, target: float, limit: ModelLimit, store: Store, progress: ProgressCallback
 ) -> FixedProfile:
     """MCCFR until its exploitability is at most `target`, or the limit: outcome sampling for
     TARGET, external sampling for the finer ones."""
@@ -65,7 +65,7 @@ def fixed_profile(
     )
     algorithm, options, iterations, every = how
     solver = new_solver(game, algorithm, 0, options)
-    strategy = trained(store, solver, iterations, tell, what, target, every)
+    strategy = trained(store, solver, iterations, progress, what, target, every)
     return FixedProfile(label(target), strategy, exploitability(game, strategy))
 
 
@@ -75,8 +75,8 @@ def uniform_profile(name: str) -> FixedProfile:
 
 
 def model_job(name: str, target: float, limit: ModelLimit, store: Store) -> Job:
-    def work(tell: Tell) -> None:
-        fixed_profile(name, target, limit, store, tell)
+    def work(progress: ProgressCallback) -> None:
+        fixed_profile(name, target, limit, store, progress)
 
     return Job(f"{name}: {label(target)}", work, MODEL_SECONDS)
 
@@ -110,11 +110,16 @@ class ResponsePoint(NamedTuple):
 
 
 def response_point(
-    name: str, model: FixedProfile, p: float, options: ResponseOptions, store: Store, tell: Tell
+    name: str,
+    model: FixedProfile,
+    p: float,
+    options: ResponseOptions,
+    store: Store,
+    progress: ProgressCallback,
 ) -> ResponsePoint:
     """The response for p, kept."""
     game, about = cached_game(name), f"{options.algorithm.upper()} against {model.label}"
-    say = partial(tell, 0.0, f"{name}: {about}, p = {p:g}")
+    say = partial(progress, 0.0, f"{name}: {about}, p = {p:g}")
     say()
     recipe = {"game": [game.name, game.fingerprint], "p": p, "seed": SEED}
     recipe |= {"model": digest(model.strategy.probabilities), "options": options._asdict()}

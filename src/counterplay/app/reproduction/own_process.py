@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from counterplay.app.reproduction.harness.judge import Z
 from counterplay.core.base.errors import CounterplayError, TooLarge
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -69,7 +69,7 @@ class Task(NamedTuple):
     iterations: int = 0
 
 
-def apart(tasks: Sequence[Task], progress: Tell) -> list[SizeRun]:
+def apart(tasks: Sequence[Task], progress: ProgressCallback) -> list[SizeRun]:
     """`measure` of each in one process, which ends with this one, or when `progress` says stop."""
     limit, begun = sum(task.seconds for task in tasks) + 1.0, time.monotonic()
     with ProcessPool(_measuring, 1, method=SPAWN) as pool:
@@ -94,7 +94,7 @@ def measure(task: Task) -> SizeRun:
     begun = time.perf_counter()
     try:
         game = _game(task)
-        if task.tree and not game.abilities.listed:
+        if task.tree and not game.capabilities.listed:
             return SizeRun(NO_TREE)
         return _measured(game, task, begun)
     except (MemoryError, TooLarge):
@@ -103,7 +103,9 @@ def measure(task: Task) -> SizeRun:
 
 def _game(task: Task) -> Game:
     game = load(task.game)
-    return game if task.tree or not game.abilities.listed else load(task.game[:-1] + ",tree=False)")
+    return (
+        game if task.tree or not game.capabilities.listed else load(task.game[:-1] + ",tree=False)")
+    )
 
 
 def _measured(game: Game, task: Task, begun: float) -> SizeRun:
@@ -111,7 +113,7 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     limits: dict[str, Any] = {"seconds": task.seconds}
     if task.iterations:
         limits["iterations"] = task.iterations
-    if game.abilities.listed:
+    if game.capabilities.listed:
         span, nodes = float(game.tree.payoff.max() - game.tree.payoff.min()), game.n_nodes
         limits["target"] = GAP * span
         if task.algorithm == "rnr":
@@ -119,8 +121,8 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     built = time.perf_counter() - begun
     response = _solve(game, task, limits)
     run, peak = response.runs[0], peak_gb()
-    gap = run.exploitability / span if game.abilities.listed else None
-    won = (None, None) if game.abilities.listed else _won(game, response)
+    gap = run.exploitability / span if game.capabilities.listed else None
+    won = (None, None) if game.capabilities.listed else _won(game, response)
     there = run.stopped_by == "iterations" or (gap is not None and gap <= GAP)
     note = REACHED if there else run.stopped_by
     return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)

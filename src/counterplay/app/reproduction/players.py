@@ -23,7 +23,7 @@ from counterplay.app.reproduction.harness.training import (
     trained_with_halfway,
 )
 from counterplay.app.reproduction.sizes import ENGINES, MCTS_RATE, POKI_RATE, SIZES, rate
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import digest
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
@@ -52,12 +52,17 @@ P = 0.75
 
 
 def mccfr(
-    game: Game, iterations: int, store: Store, tell: Tell, what: str, engine: str = "external"
+    game: Game,
+    iterations: int,
+    store: Store,
+    progress: ProgressCallback,
+    what: str,
+    engine: str = "external",
 ) -> TrainedStrategy:
     """MCCFR10 or MCCFR100, wherever one is needed."""
     algorithm, options = ENGINES[engine]
     solver = new_solver(game, algorithm, TRAINING_SEED, {**options, "threads": THREADS})
-    return trained_with_halfway(store, solver, iterations, tell, what)
+    return trained_with_halfway(store, solver, iterations, progress, what)
 
 
 class LearnedModel(NamedTuple):
@@ -96,8 +101,8 @@ class PairingResult(NamedTuple):
 class PlayerFactory:
     """Makes every player of the tables, on first use, and plays their matches."""
 
-    def __init__(self, scale: str, store: Store, tell: Tell) -> None:
-        self.scale, self.size, self.store, self.tell = scale, SIZES[scale], store, tell
+    def __init__(self, scale: str, store: Store, progress: ProgressCallback) -> None:
+        self.scale, self.size, self.store, self.progress = scale, SIZES[scale], store, progress
         self._games: dict[int, Game] = {}
         self._bots: dict[str, Any] = {}
 
@@ -108,19 +113,19 @@ class PlayerFactory:
 
     def bot(self, name: str) -> Any:
         if name not in self._bots:
-            self._bots[name] = bot(name, self.tell)
+            self._bots[name] = bot(name, self.progress)
         return self._bots[name]
 
     def mcts(self) -> TrainedStrategy:
         options = {"c": 17.0, "threads": THREADS}
         solver = new_solver(self.game(10), "mcts", TRAINING_SEED, options)
-        return trained_with_halfway(self.store, solver, self.size.mcts, self.tell, "MCTS10")
+        return trained_with_halfway(self.store, solver, self.size.mcts, self.progress, "MCTS10")
 
     def equilibrium(self, buckets: int, engine: str) -> TrainedStrategy:
         """MCCFR10 or MCCFR100."""
         iterations = self.size.of(engine, buckets)
         what = f"MCCFR{buckets} ({engine})"
-        return mccfr(self.game(buckets), iterations, self.store, self.tell, what, engine)
+        return mccfr(self.game(buckets), iterations, self.store, self.progress, what, engine)
 
     def observations(
         self, opponent: str, hands: int, partner: str = PARTNER, cards: str = "shown"
@@ -138,7 +143,7 @@ class PlayerFactory:
         player: Any = PARTNER if known else self.equilibrium(10, partner).strategy
 
         def make() -> dict[str, np.ndarray]:
-            self.tell(0.0, f"observing {opponent}: {hands:,} hands")
+            self.progress(0.0, f"observing {opponent}: {hands:,} hands")
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "hands.parquet"
                 match = (self.game(10), player, self.bot(opponent), hands, OBSERVING_SEED)
@@ -147,7 +152,7 @@ class PlayerFactory:
                     "observer": "a" if cards == "shown" else None,
                 }
                 say = self._about(f"observing {opponent}")
-                play_match(*match, duplicate=False, luck_adjusted=False, tell=say, **logged)
+                play_match(*match, duplicate=False, luck_adjusted=False, progress=say, **logged)
                 return observe(read_hands(path), opponent)._asdict()
 
         recipe = {"of": opponent, "by": _identity(player), "hands": hands, "cards": cards}
@@ -168,7 +173,7 @@ class PlayerFactory:
         game, seen = self.game(buckets), self.observations(opponent, hands, partner, cards)
 
         def make() -> dict[str, np.ndarray]:
-            self.tell(0.0, f"learning how {opponent} plays from {hands:,} hands")
+            self.progress(0.0, f"learning how {opponent} plays from {hands:,} hands")
             learned = learn_model(seen, game, opponent, kind, **options)
             return {"probabilities": learned.strategy.probabilities, "observed": learned.observed}
 
@@ -190,7 +195,7 @@ class PlayerFactory:
         game, how = model.strategy.game, (sure, spec.algorithm, solver, TRAINING_SEED, options)
         engine = ResponseSolver(game, model.strategy, seat, *how).engine
         what = f"{spec.name}, seat {seat + 1}"
-        return trained_with_halfway(self.store, engine, spec.iterations, self.tell, what)
+        return trained_with_halfway(self.store, engine, spec.iterations, self.progress, what)
 
     def response(self, spec: ResponseSpec) -> TrainedStrategy:
         """A robust response in both seats."""
@@ -210,10 +215,10 @@ class PlayerFactory:
 
         def make() -> dict[str, Any]:
             what = f"{name} against {opponent if isinstance(opponent, str) else 'a strategy'}"
-            self.tell(0.0, f"{what}: {hands:,} hands")
+            self.progress(0.0, f"{what}: {hands:,} hands")
             one, two = (self.bot(x) if isinstance(x, str) else x for x in (player, opponent))
             match, say = (self.game(10), one, two, hands, MATCH_SEED), self._about(what)
-            return asdict(play_match(*match, tell=say, luck_adjusted=False))
+            return asdict(play_match(*match, progress=say, luck_adjusted=False))
 
         recipe: dict[str, Any] = {"hands": hands, "seed": MATCH_SEED}
         recipe |= {"a": _identity(player), "b": _identity(opponent)}
@@ -244,8 +249,8 @@ class PlayerFactory:
         training = (max(gains, key=sum), trained.iterations, trained.seconds)
         return PairingResult(player, engine, opponent, result, *training)
 
-    def _about(self, what: str) -> Tell:
-        return lambda share, how: self.tell(share, f"{what}: {how}")
+    def _about(self, what: str) -> ProgressCallback:
+        return lambda share, how: self.progress(share, f"{what}: {how}")
 
 
 def _identity(player: Any) -> dict[str, str]:
@@ -352,12 +357,12 @@ def pairing_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
     """Training, seat by seat, and the matches."""
     trained = training_jobs(scale, store, pairing)
     after = tuple(job.name for job in trained)
-    players = PlayerFactory(scale, store, untold)
+    players = PlayerFactory(scale, store, no_progress)
     hands = players.size.poki if pairing.opponent == "poki" else 0
     name = f"{pairing.player} ({pairing.engine}) against {pairing.opponent}"
 
-    def work(tell: Tell) -> None:
-        pairing.play(PlayerFactory(scale, store, tell))
+    def work(progress: ProgressCallback) -> None:
+        pairing.play(PlayerFactory(scale, store, progress))
 
     return [*trained, Job(name, work, 15.0 + hands / POKI_RATE, THREADS, after)]
 
@@ -366,8 +371,8 @@ def response_job(scale: str, store: Store, spec: ResponseSpec, opponent: str, ha
     """Training and match in one job: such responses are short."""
     seconds = 2 * training_seconds(spec.engine, spec.buckets, spec.iterations)
 
-    def work(tell: Tell) -> None:
-        response_match(PlayerFactory(scale, store, tell), spec, opponent, hands)
+    def work(progress: ProgressCallback) -> None:
+        response_match(PlayerFactory(scale, store, progress), spec, opponent, hands)
 
     partner = spec.model.get("partner", PARTNER)
     after = () if partner == PARTNER else (training_name(f"MCCFR10 ({partner})"),)
@@ -384,12 +389,12 @@ def training_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
     spec = pairing.response
 
     def one(who: str, train: Callable[[PlayerFactory], Any]) -> Job:
-        def work(tell: Tell) -> None:
-            players = PlayerFactory(scale, store, tell)
+        def work(progress: ProgressCallback) -> None:
+            players = PlayerFactory(scale, store, progress)
             if not store.has("pairing", pairing.recipe(players)):
                 train(players)
 
-        iterations = pairing.iterations(PlayerFactory(scale, store, untold))
+        iterations = pairing.iterations(PlayerFactory(scale, store, no_progress))
         seconds = training_seconds(pairing.engine, pairing.buckets, iterations)
         return Job(training_name(who), work, seconds, THREADS)
 

@@ -35,7 +35,7 @@ from counterplay.app.reproduction.players import (
     pairing_jobs,
 )
 from counterplay.app.reproduction.sizes import ENGINES, MEANING, SIZES
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 
 PAPER = {
@@ -248,11 +248,11 @@ def _before(
 # the matches
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
-    players = PlayerFactory(scale, store, tell)
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+    players = PlayerFactory(scale, store, progress)
     plan, played = _plan(scale), []
     for k, pairing in enumerate(plan):
-        players.tell = staged(tell, k, len(plan))
+        players.progress = staged(progress, k, len(plan))
         played.append(pairing.play(players))
     setting = {**players.size._asdict(), "threads": THREADS, "MCTS": "C = 17"}
     setting |= training_settings(played)

@@ -51,7 +51,7 @@ from counterplay.app.reproduction.table1 import (
     training,
 )
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.match.result import MatchResult
 from counterplay.core.parallel.jobs import Job
 
@@ -216,22 +216,22 @@ class Table2Results(NamedTuple):
     observed: int
 
 
-def run(scale: str, store: Store, tell: Tell) -> Outcome:
-    players, folder, size = PlayerFactory(scale, store, tell), store.folder, SIZES[scale]
+def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+    players, folder, size = PlayerFactory(scale, store, progress), store.folder, SIZES[scale]
     plan, played = _plan(size), []
     stages = len(plan) + 4
     for k, one in enumerate(plan):
-        players.tell = staged(tell, k, stages)
+        players.progress = staged(progress, k, stages)
         played.append(one.play(players))
 
     def match(spec: ResponseSpec) -> MatchResult:
         return response_match(players, spec, "poki", size.swept_hands)
 
-    players.tell = staged(tell, len(plan), stages)
+    players.progress = staged(progress, len(plan), stages)
     by_games = {key: match(spec) for key, spec in _by_games(size).items()}
-    players.tell = staged(tell, stages - 2, stages)
+    players.progress = staged(progress, stages - 2, stages)
     variants = [match(spec) for spec in _variants(size)]
-    players.tell = staged(tell, stages - 1, stages)
+    players.progress = staged(progress, stages - 1, stages)
     trusts = {one.player: one.play(players) for one in _sparbot(size)}
     results = Table2Results(played, by_games, variants, trusts, size.observed)
     _picture(results, folder / "table2.png")

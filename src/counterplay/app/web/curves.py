@@ -78,7 +78,7 @@ def _exactly(job: BackgroundJob, model: Any) -> Curve:
         model.game,
         model,
         PS,
-        tell=job.tell,
+        progress=job.progress,
         on_chunk=lambda _: job.check(),
         seconds=SMALL_SECONDS,
         target=default_target(model.game),
@@ -93,7 +93,7 @@ def _by_boards(job: BackgroundJob, model: Any, seconds: float, flops: int) -> Cu
         model.game,
         model,
         HOLDEM_PS,
-        tell=job.tell,
+        progress=job.progress,
         on_chunk=lambda _: job.check(),
         seconds=seconds / len(HOLDEM_PS),
         measure={"flops": flops},
@@ -110,11 +110,11 @@ def _by_play(
     try:
         for k, p in enumerate(ps):
             low = k / len(ps)
-            job.tell(low, f"p = {p:g}, a response")
+            job.progress(low, f"p = {p:g}, a response")
             mine = _trained(job, model, p, share)
-            job.tell(low + 0.4 / len(ps), f"p = {p:g}, somebody against it")
+            job.progress(low + 0.4 / len(ps), f"p = {p:g}, somebody against it")
             foe = _trained(job, mine, 1.0, share)
-            job.tell(low + 0.8 / len(ps), f"p = {p:g}, matches")
+            job.progress(low + 0.8 / len(ps), f"p = {p:g}, matches")
             wins, risks = _match(mine, model), _match(foe, mine)
             points.append(CurvePoint(p, wins[0], risks[0], wins[1], risks[1], mine))
     except KeyboardInterrupt:

@@ -55,7 +55,7 @@ def open_game(name: str) -> Any:
     game = load(name)
     if game.n_players != 2:
         raise BadParameter(f"{game.name} is for {game.n_players} players; here two play")
-    if game.abilities.keyed:
+    if game.capabilities.discovered:
         raise BadParameter(f"{game.name} is played without a tree; here games have one")
     count = getattr(game.rules, "count_nodes", None)
     if count is not None and count() > MOST_NODES:

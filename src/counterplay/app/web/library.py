@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.own import is_own
+from counterplay.core.base.user_code import is_user_defined
 
 MOST_THINGS = 2_000
 DEEPEST = 5
@@ -46,8 +46,8 @@ class Library:
 
     def __init__(self, places: list[Path]) -> None:
         """Of `places` those written as `file.py:Name` are players whom the user named."""
-        self.user_defined = [str(place) for place in places if is_own(str(place))]
-        self._places = [place.resolve() for place in places if not is_own(str(place))]
+        self.user_defined = [str(place) for place in places if is_user_defined(str(place))]
+        self._places = [place.resolve() for place in places if not is_user_defined(str(place))]
         self._things: dict[str, Thing] = {}
         self._scanned = 0.0
         self._read: OrderedDict[tuple[str, int], Any] = OrderedDict()

@@ -48,7 +48,7 @@ def frame(columns: Columns, library: str | None = None) -> Any:
     return found.DataFrame(columns)
 
 
-class Framed:
+class Tabular:
     """A result with columns, a picture and a display."""
 
     @abstractmethod
@@ -154,7 +154,7 @@ def mixed_cell(label: str, shares: Sequence[float], shades: Sequence[str]) -> st
 
 class ProgressBar:
     """Hears how far work is. Give it as `on_chunk` of `solve`, `resume` and `respond`, with the
-    limit it runs to, or as `tell` of `play_match`, `frontier` and others:
+    limit it runs to, or as `progress` of `play_match`, `frontier` and others:
     `cp.solve("leduc", seconds=30, on_chunk=cp.ProgressBar(seconds=30))`."""
 
     def __init__(

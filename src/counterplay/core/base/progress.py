@@ -7,22 +7,22 @@ import time
 from collections.abc import Callable
 
 #: Called with the share of the work done, in [0, 1], and what is running.
-Tell = Callable[[float, str], None]
+ProgressCallback = Callable[[float, str], None]
 #: The same where there is one kind of work only.
-TellShare = Callable[[float], None]
+ShareCallback = Callable[[float], None]
 #: The count is said after so many seconds, and again whenever twice the time has passed.
 FIRST_SECONDS = 2.0
 _listener: Callable[[str], None] | None = None
 
 
-def untold(share: float, what: str = "") -> None:
+def no_progress(share: float, what: str = "") -> None:
     """Nobody listens."""
 
 
-def part(tell: Tell, low: float, high: float, what: str) -> TellShare:
+def part(progress: ProgressCallback, low: float, high: float, what: str) -> ShareCallback:
     """Tells of one kind of work inside a larger one: its share from `low` to `high` of the
     whole."""
-    return lambda share: tell(low + (high - low) * share, what)
+    return lambda share: progress(low + (high - low) * share, what)
 
 
 def listen(callback: Callable[[str], None] | None) -> None:

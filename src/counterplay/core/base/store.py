@@ -38,7 +38,7 @@ import numpy as np
 from counterplay.core.base.disk import alone, open_regular, remove_abandoned, write_pieces
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.files import parse_json
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.version import code_version
 
 FORMAT = 1  # of the files
@@ -197,7 +197,7 @@ class Cached(Generic[T]):
         name: str,
         kind: str,
         modules: tuple[str, ...],
-        make: Callable[[Tell], T],
+        make: Callable[[ProgressCallback], T],
         pack: Callable[[T], Piece],
         unpack: Callable[[Piece], T | None],
         recipe: Callable[[], Recipe] = dict,
@@ -208,12 +208,12 @@ class Cached(Generic[T]):
         self._recipe, self._mapped = recipe, mapped
         self._held: dict[Path, T] = {}
 
-    def get(self, tell: Tell = untold) -> T:
+    def get(self, progress: ProgressCallback = no_progress) -> T:
         """From memory, from disk, or made now."""
         slot = self.slot()
         if slot.path not in self._held:
             stored = self.read()
-            self._held[slot.path] = self._new(slot, tell) if stored is None else stored
+            self._held[slot.path] = self._new(slot, progress) if stored is None else stored
         return self._held[slot.path]
 
     def slot(self) -> Slot:
@@ -235,16 +235,16 @@ class Cached(Generic[T]):
         path = self.slot().path
         return path.stat().st_size if path.is_file() else 0
 
-    def _new(self, slot: Slot, tell: Tell) -> T:
-        with alone(slot.path, lambda: tell(0.0, "another process is making this")):
+    def _new(self, slot: Slot, progress: ProgressCallback) -> T:
+        with alone(slot.path, lambda: progress(0.0, "another process is making this")):
             stored = self.read()
             if stored is not None:
                 return stored
-            made = self._make(tell)
-            tell(0.99, "saving")
+            made = self._make(progress)
+            progress(0.99, "saving")
             if not write_or_warn(slot, self._pack(made), self._name):
                 return made
-        tell(1.0, "done")
+        progress(1.0, "done")
         stored = self.read()  # as a later process would have it: mapped, where it is large
         return made if stored is None else stored
 

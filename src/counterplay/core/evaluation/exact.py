@@ -5,7 +5,7 @@ Two players with perfect recall use a full-width form: one product and one pass,
 `threads`, on a `backend`, with a `precision` (`core/parallel/full_width.py`). Any number of players
 use the tree. Rules may name another evaluator: hold'em has one of its own, with these options:
 `backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that
-sample, and `tell`, which hears the share done. A strategy is given as any kind of player
+sample, and `progress`, which hears the share done. A strategy is given as any kind of player
 (`core/games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in
 hold'em the name of a bot, ..."""
 
@@ -86,7 +86,7 @@ class FormEvaluator(Evaluator):
 
     @property
     def immediate(self) -> bool:
-        return self.game.abilities.exact
+        return self.game.capabilities.exact
 
     def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
         if options:
@@ -118,7 +118,7 @@ class FormEvaluator(Evaluator):
         return value, Strategy(game, probabilities)
 
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
-        if self.game.abilities.keyed:
+        if self.game.capabilities.discovered:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, so its exploitability is only known "
                 f"from below: method='play', on the command line --method play"

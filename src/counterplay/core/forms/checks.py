@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadGame
-from counterplay.core.base.own import own_reason
-from counterplay.core.forms.abilities import numbered
+from counterplay.core.base.user_code import user_code_reason
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.compiled import COUNT, KNOWN, RAW, WHO, constants_of, shape_of
 from counterplay.core.forms.expand import ExpandedRules
-from counterplay.core.forms.found import EXACT_BITS
-from counterplay.core.forms.found_form import RulesForm, scratch_of, take_step
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.infoset_table import EXACT_BITS
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
+from counterplay.core.forms.rules_form import RulesForm, scratch_of, take_step
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import new_state
 
@@ -64,7 +64,7 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
     if not every:
         walk.at_random(histories, seed)
     walk.compare_compiled(game.rules_form)
-    with_tree = game.abilities.listed
+    with_tree = game.capabilities.listed
     if with_tree:
         walk.compare_tree(game.expanded)
     keys = "exact" if game.compiled.known_size == 1 else "hashed to 128 bits"
@@ -73,7 +73,7 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
 
 def _check_tree(game: Game) -> Checked:
     """A game with a tree alone: building it looked at everything but recall."""
-    if not game.abilities.listed:
+    if not game.capabilities.listed:
         raise BadGame(
             f"{game.name} is neither a tree nor compiled rules; there is nothing to look at"
         )
@@ -140,7 +140,7 @@ class RulesWalk:
         try:
             return self.rules.root()
         except Exception as error:
-            raise BadGame(f"{self.name}: start() failed: {own_reason(error)}") from error
+            raise BadGame(f"{self.name}: start() failed: {user_code_reason(error)}") from error
 
     def _after(self, state: RulesState, action: int) -> RulesState:
         after: RulesState = self._asked(state, "apply", state.after, action)
@@ -153,7 +153,7 @@ class RulesWalk:
         except BadGame:
             raise
         except Exception as error:
-            raise self._wrong(state, f"{what}() failed ({own_reason(error)})") from error
+            raise self._wrong(state, f"{what}() failed ({user_code_reason(error)})") from error
 
     def _wrong(self, state: RulesState, what: str) -> BadGame:
         return BadGame(f"{self.name}: {what}, {history(self.rules, state.path)}")

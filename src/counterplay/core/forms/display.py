@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import display
-from counterplay.core.base.display import Columns, Framed
+from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 
 MOST_BARS = 60  # information sets in a picture
 
 
-class StrategyShown(Framed):
+class StrategyShown(Tabular):
     """The table of a strategy."""
 
     game: Game

@@ -25,13 +25,13 @@ from counterplay.core.forms.expand_kernels import (
     number_all,
     play_all,
 )
-from counterplay.core.forms.found import (
+from counterplay.core.forms.infoset_table import (
     LEAST_PLACES,
     MOST_FILLED,
     PROBLEM,
     ROOM_SETS,
     SETS,
-    Found,
+    InfosetTable,
     counts_of,
     enlarged,
     keys_of,
@@ -40,8 +40,8 @@ from counterplay.core.forms.found import (
     places_for,
     sets_in,
 )
-from counterplay.core.forms.found_form import Situation, found_in, rules_form, scratch_of
 from counterplay.core.forms.rules import CompiledRules, history
+from counterplay.core.forms.rules_form import Situation, found_in, rules_form, scratch_of
 from counterplay.core.forms.tree import (
     NO_ACTION,
     Distributions,
@@ -261,13 +261,13 @@ class _Builder:
         return distributions.arrays()
 
 
-def _empty_table() -> Found:
+def _empty_table() -> InfosetTable:
     table = new_found(2)
     table.size[ROOM_SETS] = LEAST_PLACES * MOST_FILLED
     return table
 
 
-def _larger(table: Found) -> Found:
+def _larger(table: InfosetTable) -> InfosetTable:
     sets = 2 * int(table.size[ROOM_SETS])
     table = enlarged(table, places_for(sets), sets)
     table.size[ROOM_SETS] = sets

@@ -12,8 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.compiled import COUNT, KNOWN, PASSIVE, RAW, SHARE, WHO
-from counterplay.core.forms.found import PROBLEM, ROOM_SETS, SETS, Found, find_or_add, number_in
-from counterplay.core.forms.found_form import RulesForm, Situation, key_at, take_step
+from counterplay.core.forms.infoset_table import (
+    PROBLEM,
+    ROOM_SETS,
+    SETS,
+    InfosetTable,
+    find_or_add,
+    number_in,
+)
+from counterplay.core.forms.rules_form import RulesForm, Situation, key_at, take_step
 from counterplay.core.forms.tree import CHANCE, TERMINAL
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 
@@ -58,7 +65,7 @@ def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
 
 
 @jit(inline=True)
-def _has_room(chance: Situation, outcomes: Found, done: Expansion, most: int) -> bool:
+def _has_room(chance: Situation, outcomes: InfosetTable, done: Expansion, most: int) -> bool:
     return (
         index(done.at[NODES]) < most
         and index(done.at[LEVEL]) + ONE < index(len(done.next))
@@ -72,7 +79,7 @@ def play_all(
     form: RulesForm,
     chance: Situation,
     bits: np.ndarray,
-    tables: tuple[Found, Found],
+    tables: tuple[InfosetTable, InfosetTable],
     done: Expansion,
     is_uniform: bool,
     most: int,

@@ -12,12 +12,12 @@ import numpy as np
 
 from counterplay.core.base.errors import BadGame, BadParameter
 from counterplay.core.base.registry import Registry
-from counterplay.core.forms.abilities import (
+from counterplay.core.forms.capabilities import (
     FOUND,
-    SAMPLED_ONLY,
-    Abilities,
+    SAMPLING_ONLY,
+    Capabilities,
     Unit,
-    abilities_of,
+    capabilities_of,
     numbered,
     seats_of,
     unit_of,
@@ -25,8 +25,8 @@ from counterplay.core.forms.abilities import (
 from counterplay.core.forms.compiled import rules_digest, shape_of
 from counterplay.core.forms.evaluator import Evaluator
 from counterplay.core.forms.expand import ExpandedRules, expand_rules, label_rules
-from counterplay.core.forms.found_form import RulesForm, rules_form
 from counterplay.core.forms.rules import CompiledRules, FormRules, StateRules
+from counterplay.core.forms.rules_form import RulesForm, rules_form
 from counterplay.core.forms.sequence import (
     SequenceForm,
     Treeplex,
@@ -76,8 +76,8 @@ class Game:
         self.compiled = rules if isinstance(rules, CompiledRules) else None
         if self.compiled is not None:
             shape_of(name, self.compiled)
-        usual = None if listed else SAMPLED_ONLY if self.compiled is None else FOUND
-        self._abilities = abilities_of(name, rules, usual)
+        usual = None if listed else SAMPLING_ONLY if self.compiled is None else FOUND
+        self._abilities = capabilities_of(name, rules, usual)
         self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
     def __repr__(self) -> str:
@@ -99,14 +99,14 @@ class Game:
         return expand_rules(self._checked_rules(), self.name)
 
     @property
-    def abilities(self) -> Abilities:
+    def capabilities(self) -> Capabilities:
         """What can be done with the game: whether it can be listed, measured exactly, played by
         bots, ..."""
         return self._abilities
 
     def can(self, word: str) -> bool:
         """Whether the rules offer what a package above calls so, such as `bots`."""
-        return word in self.abilities.also
+        return word in self.capabilities.also
 
     @property
     def evaluator(self) -> Evaluator:
@@ -127,8 +127,8 @@ class Game:
 
     @property
     def has_tree(self) -> bool:
-        """Whether the histories can be listed; `abilities` says that and more."""
-        return self.abilities.listed
+        """Whether the histories can be listed; `capabilities` says that and more."""
+        return self.capabilities.listed
 
     def seat(self, player: int) -> str:
         """How a player's seat is called, with his number: `player 1`, or `player 1 (dealer)`."""
@@ -138,7 +138,7 @@ class Game:
     @property
     def tree(self) -> HistoryTree:
         """Every history as a node; built on first use."""
-        if not self.abilities.listed:
+        if not self.capabilities.listed:
             raise self._too_large("listed")
         return self._built[0] if self.compiled is None else self.expanded.tree
 
@@ -147,7 +147,9 @@ class Game:
         responses: Registry[Any] = Registry("response")
         names = sorted(name for name, one in solvers.items() if one.sampled and one.plays(self))
         known = ", ".join([*names, *(name for name, one in responses.items() if one.sampled)])
-        why = "is played without a tree" if self.abilities.keyed else "is too large for that"
+        why = (
+            "is played without a tree" if self.capabilities.discovered else "is too large for that"
+        )
         return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 
     @cached_property
@@ -177,14 +179,14 @@ class Game:
     @cached_property
     def form(self) -> Any:
         """What sampling solvers play on: the tree, or the form of a game too large for one."""
-        if self.abilities.keyed:
+        if self.capabilities.discovered:
             return self.rules_form
         return self.rules.form() if isinstance(self.rules, FormRules) else self.tree
 
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """Two players with perfect recall only; built on first use."""
-        if self.abilities.listed and not self.abilities.full_width:
+        if self.capabilities.listed and not self.capabilities.full_width:
             raise self._too_large("solved at full width")
         return sequence_form(self.tree)
 
@@ -255,7 +257,7 @@ class Game:
         return int(self.form.n_slots)
 
     def _check_counted(self, what: str) -> None:
-        if self.abilities.keyed:
+        if self.capabilities.discovered:
             raise BadGame(
                 f"{self.name} is played without a tree: its information sets are found while "
                 f"playing and cannot be {what}"
@@ -264,19 +266,21 @@ class Game:
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return len(level_bounds(self.tree)) - 2 if self.abilities.listed else int(self.rules.depth)
+        return (
+            len(level_bounds(self.tree)) - 2 if self.capabilities.listed else int(self.rules.depth)
+        )
 
     @cached_property
     def max_actions(self) -> int:
         """The most actions at one information set."""
-        if self.abilities.keyed:
+        if self.capabilities.discovered:
             return int(self.rules.max_actions)
         return int(np.diff(self.form.first).max())
 
     @cached_property
     def zero_sum(self) -> bool:
         """Whether payoffs sum to zero at every end."""
-        if not self.abilities.listed:
+        if not self.capabilities.listed:
             return bool(self.rules.zero_sum)
         return bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
 
@@ -284,7 +288,7 @@ class Game:
     def perfect_recall(self) -> bool:
         """Whether every player remembers what he did."""
         try:
-            return self.abilities.listed and len(self.treeplexes) == self.n_players
+            return self.capabilities.listed and len(self.treeplexes) == self.n_players
         except BadGame:
             return False
 
@@ -315,7 +319,7 @@ class Game:
         """Changes when the rules or the numbering of slots do; kept in every file that holds
         slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
-        if self.abilities.keyed:
+        if self.capabilities.discovered:
             digest.update(self.compiled_digest)
             return digest.hexdigest()
         if isinstance(self.rules, FormRules):

@@ -7,8 +7,14 @@ import ast
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.own import call_own, check_not_own, is_own, own_thing, split_own
 from counterplay.core.base.registry import Registry
+from counterplay.core.base.user_code import (
+    call_user_code,
+    check_not_user_defined,
+    is_user_defined,
+    split_user_defined,
+    user_object,
+)
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.spec import GameSource, GameSpec
 
@@ -29,7 +35,7 @@ def load(name: str) -> Game:
     before, colon, rest = name.partition(":")
     if colon and before in SOURCES:
         return Game(name, SOURCES[before].read(rest))
-    if is_own(name):
+    if is_user_defined(name):
         return Game(name, _own_rules(name))
     _, dot, ending = name.rpartition(".")
     if dot and ending in SOURCES:
@@ -38,7 +44,10 @@ def load(name: str) -> Game:
     tree = kwargs.pop("tree", None)
     canonical, rules = _spec(word).bind(args, kwargs)
     game = Game(canonical, rules, tree)
-    if tree is None or game.abilities.keyed == Game(canonical, rules).abilities.keyed:
+    if (
+        tree is None
+        or game.capabilities.discovered == Game(canonical, rules).capabilities.discovered
+    ):
         return game
     opened = canonical.removesuffix(")")  # so that a file that names it finds the same
     comma = "(" if opened == canonical else ","
@@ -54,18 +63,18 @@ def _spec(word: str) -> GameSpec:
 
 def _own_rules(name: str) -> Any:
     """Rules of the user's own: a class, a function that makes them, a spec, or the rules."""
-    found, (_, word, rest) = own_thing(name, "game"), split_own(name)
+    found, (_, word, rest) = user_object(name, "game"), split_user_defined(name)
     _, args, kwargs = _parse(f"{word}{rest}")
     if isinstance(found, GameSpec):
         return found.bind(args, kwargs)[1]
     if isinstance(found, Game):
         return found.rules
-    return call_own(found, name, *args, **kwargs) if callable(found) else found
+    return call_user_code(found, name, *args, **kwargs) if callable(found) else found
 
 
 def recorded_game(name: str, where: object) -> Game:
     """The game that a file names; one of the user's own is not run for that."""
-    check_not_own(name, where, "give the game: --game, in Python game=")
+    check_not_user_defined(name, where, "give the game: --game, in Python game=")
     return load(name)
 
 

@@ -3,8 +3,8 @@
 `StateRules` are for people: one `State` object per situation, in plain Python;
 `core/forms/states.py` walks them to a `HistoryTree`. `CompiledRules` are functions over an array of
 integers, which Numba compiles: `core/forms/expand.py` makes a `HistoryTree` of them,
-`core/forms/found_form.py` plays them without one. `FormRules` make the form that is sampled
-themselves. Any of them may say more of itself (`core/forms/abilities.py`)."""
+`core/forms/rules_form.py` plays them without one. `FormRules` make the form that is sampled
+themselves. Any of them may say more of itself (`core/forms/capabilities.py`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from counterplay.core.forms.abilities import numbered
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.tree import CHANCE, TERMINAL
 
 __all__ = ["CHANCE", "TERMINAL", "CompiledRules", "FormRules", "State", "StateRules"]

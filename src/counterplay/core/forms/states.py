@@ -14,8 +14,8 @@ import numpy as np
 
 from counterplay.core.base import machine
 from counterplay.core.base.errors import BadGame, CounterplayError, shown
-from counterplay.core.base.own import own_reason
 from counterplay.core.base.progress import Count
+from counterplay.core.base.user_code import user_code_reason
 from counterplay.core.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.core.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets
 
@@ -166,7 +166,7 @@ def _mistake(state: Any, error: Exception) -> str:
     names = [step.name for step in extract_tb(error.__traceback__)]
     method = next((name for name in names if name in NEEDED), None)
     what = f"{method}() failed" if method else "a mistake"
-    return f"{what} in the state {shown(state)}: {own_reason(error)}"
+    return f"{what} in the state {shown(state)}: {user_code_reason(error)}"
 
 
 def _visit_all(walk: _Walk, root: State, name: str) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
-from counterplay.core.base.own import check_not_own
-from counterplay.core.forms.abilities import numbered
+from counterplay.core.base.user_code import check_not_user_defined
+from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.display import StrategyShown
 from counterplay.core.forms.exchange import Exchanged
 from counterplay.core.forms.game import Game
@@ -28,10 +28,10 @@ COMPRESSED_FROM = 100_000
 
 
 def _kind(game: Game) -> type[Strategy]:
-    """The class of a game's strategies; that of `keyed.py` is built on this one."""
-    from counterplay.core.forms.keyed import KeyedStrategy
+    """The class of a game's strategies; that of `discovered.py` is built on this one."""
+    from counterplay.core.forms.hash_strategy import HashStrategy
 
-    return KeyedStrategy if game.abilities.keyed else Strategy
+    return HashStrategy if game.capabilities.discovered else Strategy
 
 
 def _listed(game: Game, what: str) -> None:
@@ -248,7 +248,7 @@ class Strategy(Exchanged, StrategyShown):
         if not isinstance(name, str):
             raise BadFile(f"{path}: damaged (no game in it)")
         if game is None:
-            check_not_own(name, path, "give the game: --game, in Python game=")
+            check_not_user_defined(name, path, "give the game: --game, in Python game=")
             try:
                 game = load(name)
             except CounterplayError as error:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, whole_number
-from counterplay.core.forms.found import EXACT_BITS
+from counterplay.core.forms.infoset_table import EXACT_BITS
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 from counterplay.core.forms.spec import GameSpec
 

@@ -34,7 +34,7 @@ def save_game(game: Game | str, path: str | Path) -> None:
     game, path = as_game(game), Path(path)
     if path.suffix not in ENDINGS:
         raise BadParameter(f"a game is written to .efg or .nfg, not to {path.name!r}")
-    if not game.abilities.listed or game.n_nodes > MOST_NODES:
+    if not game.capabilities.listed or game.n_nodes > MOST_NODES:
         raise TooLarge(f"{game.name} is too large to be listed in a file; take a smaller one")
     lines = _extensive(game) if path.suffix == ".efg" else _table(game)
     write_text(path, "\n".join(lines) + "\n")

@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.errors import BadStrategy, UnknownName, shown, unknown
-from counterplay.core.base.own import call_own, is_own, own_thing
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.user_code import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.strategy import Strategy, check_same_game
 
@@ -50,20 +50,20 @@ class PlayerResolver:
         """Whom the game knows by name."""
         return (UNIFORM,)
 
-    def player(self, player: Any, progress: Tell = untold) -> Any:
+    def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """Whoever can play a match of the game."""
         return self.strategy(player, progress)
 
-    def strategy(self, player: Any, progress: Tell = untold) -> Strategy:
+    def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
         """The same as a strategy of the game, or one sentence on why there is none."""
         found = self.measurable(player, progress)
         strategy: Strategy = found.strategy() if isinstance(found, Mixture) else found
         return strategy
 
-    def measurable(self, player: Any, progress: Tell = untold) -> Any:
+    def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """What can be measured in the game: a strategy, or a `Mixture` of two."""
         strategy = strategy_in(self.find(player))
-        if isinstance(strategy, KeyedStrategy) and self.game.abilities.listed:
+        if isinstance(strategy, HashStrategy) and self.game.capabilities.listed:
             strategy = strategy.on(self.game)  # carried over to the tree
         return self.checked(strategy, player)
 
@@ -108,10 +108,10 @@ class PlayerResolver:
 
     def user_defined(self, word: str) -> Any:
         """What `file.py:Name` is, made where it has to be made."""
-        found = own_thing(word, "player")
+        found = user_object(word, "player")
         if isinstance(found, Strategy | Mixture) or not callable(found):
             return found
-        return call_own(found, word, *([self.game] if _takes_a_game(found) else []))
+        return call_user_code(found, word, *([self.game] if _takes_a_game(found) else []))
 
     def unknown(self, word: str) -> UnknownName:
         """One sentence about a word that nobody has, with the nearest that somebody has."""
@@ -131,7 +131,7 @@ def kind_of(player: Any, names: Container[str]) -> str | None:
     if not isinstance(player, str | Path):
         return "object"
     word = player if isinstance(player, str) else os.sep
-    if is_own(word):
+    if is_user_defined(word):
         return "user-defined"
     if os.sep not in word and word in names:
         return "name"
@@ -147,7 +147,7 @@ def players_of(game: Game) -> PlayerResolver:
     return made
 
 
-def as_strategy(game: Game, player: Any, progress: Tell = untold) -> Strategy:
+def as_strategy(game: Game, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
     """Any kind of player as a strategy of the game."""
     return players_of(game).strategy(player, progress)
 

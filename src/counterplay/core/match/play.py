@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.access import new_hand
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.games.players import players_of
@@ -167,7 +167,7 @@ def play_match(
     duplicate: bool = True,
     log: str | Path | None = None,
     observer: str | None = None,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
     processes: int | None = None,
     luck_adjusted: bool | None = None,
 ) -> MatchResult:
@@ -200,7 +200,7 @@ def play_match(
     options = MatchOptions(hands, seed, duplicate, cards, log, observer, luck_adjusted)
     game = as_game(game, a)
     kind = getattr(game.rules, "match_runner", lambda: StrategyMatch)()
-    match: Match = kind(game, a, b, options, tell)
+    match: Match = kind(game, a, b, options, progress)
     cluster = current() if processes is None and cards is None else None
     before = time.perf_counter()
     with stop_signals() as stop:
@@ -209,7 +209,7 @@ def play_match(
             if cluster is None
             else _by_cluster(cluster, match, stop)
         )
-        results = _collect(coming, match, stop, tell)
+        results = _collect(coming, match, stop, progress)
     seconds = time.perf_counter() - before
     match.write_log([hand for result in results for hand in result.hands])
     summary = _summary(game.name, match, results, seconds, stop())
@@ -253,8 +253,8 @@ def _prepare_remote(match: RemoteMatch) -> PlayRun:
 
 def _own_copy(player: Any) -> Any:
     """What comes from elsewhere cannot be written, which is another type to kernels."""
-    if isinstance(player, KeyedStrategy):
-        copied = KeyedStrategy(player.game, player.keys, player.counts, player.probabilities)
+    if isinstance(player, HashStrategy):
+        copied = HashStrategy(player.game, player.keys, player.counts, player.probabilities)
         return copied.for_player(player.player)
     if isinstance(player, Strategy):
         return Strategy(player.game, player.probabilities.copy()).for_player(player.player)
@@ -266,7 +266,7 @@ def _play_remote(play: PlayRun, run: Run) -> list[BlockResult]:
 
 
 def _collect(
-    coming: Generator[BlockResult, None, None], match: Match, stop: Stop, tell: Tell
+    coming: Generator[BlockResult, None, None], match: Match, stop: Stop, progress: ProgressCallback
 ) -> list[BlockResult]:
     """All blocks in order, or those until somebody stopped it."""
     results: list[BlockResult] = []
@@ -280,7 +280,7 @@ def _collect(
                 results.append(result)
                 done += result.deals
                 twice = 2 if schedule.duplicate and schedule.seat is None else 1
-                tell(done / schedule.deals, f"{done * twice:,} hands")
+                progress(done / schedule.deals, f"{done * twice:,} hands")
     except KeyboardInterrupt:  # asked twice, or in another way than by a signal
         stop.ask()
     return sorted(results, key=lambda result: result.number)
@@ -331,9 +331,11 @@ def is_adjusted(asked: bool | None, applies: bool, hands: int, game: str) -> boo
 class StrategyMatch(Match):
     """Two strategies of any two-player game, on its form."""
 
-    def __init__(self, game: Game, a: Any, b: Any, options: MatchOptions, tell: Tell) -> None:
+    def __init__(
+        self, game: Game, a: Any, b: Any, options: MatchOptions, progress: ProgressCallback
+    ) -> None:
         known = players_of(game)
-        a, b = known.player(a, tell), known.player(b, tell)
+        a, b = known.player(a, progress), known.player(b, progress)
         super().__init__(game, a, b)
         if options.log is not None or options.observer is not None:
             raise BadParameter("only hands of hold'em can be logged")
@@ -345,7 +347,7 @@ class StrategyMatch(Match):
             check_same_game(game, player)
         seat = common_seat(a.player, b.player)
         schedule = MatchSchedule.of(options, options.hands, seat)
-        applies = seat is None and game.abilities.listed
+        applies = seat is None and game.capabilities.listed
         if is_adjusted(options.luck_adjusted, applies, options.hands, game.name):
             self.adjuster = TreeLuckAdjustment(game, a, b)
         self.schedule = replace(schedule, adjusting=self.adjuster is not None)

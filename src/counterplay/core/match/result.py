@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import display
-from counterplay.core.base.display import Columns, Framed, one_row
+from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.match.tally import Tally, add_up
 
 LEVEL = 0.95
@@ -45,7 +45,7 @@ class Adjusted:
 
 
 @dataclass(frozen=True)
-class MatchResult(Framed):
+class MatchResult(Tabular):
     """Result of `a` against `b`; in hold'em in small bets per hand (sb/h)."""
 
     game: str

@@ -18,7 +18,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from counterplay.core.forms.found import counts_of, find_all, found_from, keys_of, slots_of_sets
+from counterplay.core.forms.infoset_table import (
+    counts_of,
+    find_all,
+    found_from,
+    keys_of,
+    slots_of_sets,
+)
 
 LEVEL = 1  # of compression
 SLOTS, SETS = "slots", "sets"  # planes with a row per slot, and per information set

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.processes import (
     DONE,
     FAILED,
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     """Jobs of one name are the same job. `seconds`: about, with its processors to itself."""
 
     name: str
-    work: Callable[[Tell], Any]
+    work: Callable[[ProgressCallback], Any]
     seconds: float = 1.0
     threads: int = 1
     after: tuple[str, ...] = ()  # names of jobs whose results it needs
@@ -52,7 +52,7 @@ def without_duplicates(jobs: Iterable[Job]) -> list[Job]:
 def run_jobs(
     jobs: Sequence[Job],
     processors: int,
-    progress: Tell,
+    progress: ProgressCallback,
     deadline: float | None = None,
     remake: Callable[[], Sequence[Job]] | None = None,
     cluster: Cluster | None = None,
@@ -73,7 +73,7 @@ def run_jobs(
     expected = {job.name: job.seconds for job in jobs}
     shares, done, failed = dict.fromkeys(names, 0.0), set[str](), dict[str, str]()
 
-    def tell(name: str, share: float, what: str) -> None:
+    def report(name: str, share: float, what: str) -> None:
         shares[name] = min(max(share, 0.0), 1.0)
         over = sum(expected[name] * shares[name] for name in names)
         progress(
@@ -105,10 +105,10 @@ def run_jobs(
                 break
             for name, kind, value in pool.wait(rest):
                 if kind == PROGRESS:
-                    tell(name, value[0], f"{name}: {value[1]}")
+                    report(name, value[0], f"{name}: {value[1]}")
                 elif kind == DONE:
                     done.add(name)
-                    tell(name, 1.0, name)
+                    report(name, 1.0, name)
                 elif isinstance(value, BadParameter) and cluster is not None:
                     raise value  # machines that are not alike
                 elif kind != SKIPPED:
@@ -129,7 +129,9 @@ def _work_by_name(remake: Callable[[], Sequence[Job]]) -> Work:
     return work
 
 
-def in_parallel(jobs: Sequence[Callable[[Tell], T]], progress: Tell) -> list[T]:
+def in_parallel(
+    jobs: Sequence[Callable[[ProgressCallback], T]], progress: ProgressCallback
+) -> list[T]:
     """What each job gives, in order, by threads; a job reports its own progress.
 
     After Ctrl-C, or when a job fails, the others end at their next report, which raises
@@ -137,12 +139,12 @@ def in_parallel(jobs: Sequence[Callable[[Tell], T]], progress: Tell) -> list[T]:
     """
     running = [BackgroundJob("", "") for _ in jobs]
 
-    def work(job: Callable[[Tell], T], state: BackgroundJob) -> T:
-        def tell(share: float, what: str) -> None:
-            state.tell(max(state.share, min(max(share, 0.0), 1.0)), what)
+    def work(job: Callable[[ProgressCallback], T], state: BackgroundJob) -> T:
+        def progress(share: float, what: str) -> None:
+            state.progress(max(state.share, min(max(share, 0.0), 1.0)), what)
             progress(sum(one.share for one in running) / len(jobs), what)
 
-        return job(tell)
+        return job(progress)
 
     with ThreadPoolExecutor(cores()) as pool:
         futures = [pool.submit(work, *one) for one in zip(jobs, running, strict=True)]
@@ -172,7 +174,7 @@ class BackgroundJob:
     seconds: float = 0.0
     _stop: threading.Event = field(default_factory=threading.Event)
 
-    def tell(self, share: float, what: str) -> None:
+    def progress(self, share: float, what: str) -> None:
         """Progress of the job; raises KeyboardInterrupt when somebody pressed stop."""
         self.check()
         self.share, self.what = share, what

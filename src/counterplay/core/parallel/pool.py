@@ -182,7 +182,7 @@ class ThreadPool(WorkerPool):
 
     def __init__(self, workers: list[Worker], game: Game) -> None:
         super().__init__(workers)
-        self._discovers = game.abilities.keyed
+        self._discovers = game.capabilities.discovered
         self._executor = ThreadPoolExecutor(len(workers))
         self._after_playing = ThreadBarrier(len(workers), self._align)
         self._after_merging = ThreadBarrier(len(workers), self._schedule)
@@ -317,7 +317,7 @@ class ThreadPool(WorkerPool):
 def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
     """Whether one thread that touched so many nodes has played enough by itself; in a game whose
     information sets hardly ever come again, after `MOST_WARM_UP` nodes."""
-    enough = algorithm.game.abilities.keyed and nodes >= MOST_WARM_UP
+    enough = algorithm.game.capabilities.discovered and nodes >= MOST_WARM_UP
     return enough or nodes >= WARM_UP * algorithm.infosets()
 
 
@@ -351,7 +351,7 @@ def check_threads(threads: Any, game: Game) -> int:
 
 def most_threads(game: Game) -> int:
     """The number of threads that can share `game`."""
-    if game.abilities.keyed:
+    if game.capabilities.discovered:
         return MOST_THREADS
     return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
 

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -65,7 +65,7 @@ def never() -> bool:
 class JobContext(NamedTuple):
     """What a job may ask. `progress` raises KeyboardInterrupt once the pool is stopped."""
 
-    progress: Tell = untold
+    progress: ProgressCallback = no_progress
     stopped: Callable[[], bool] = never
 
 

@@ -50,13 +50,13 @@ RESPONSES: Registry[ResponseAlgorithm] = Registry(
 
 def default_response(game: Game) -> str:
     """What is used where nobody names one: rnr, or mcrnr where the game is too large for that."""
-    return "rnr" if game.abilities.full_width else "mcrnr"
+    return "rnr" if game.capabilities.full_width else "mcrnr"
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
     """The solver inside where nobody names one: the algorithm's own, or in a game too large for a
     tree the sampler that solves it best."""
-    if algorithm.sampled and not game.abilities.full_width:
+    if algorithm.sampled and not game.capabilities.full_width:
         return default_sampler(game)
     return algorithm.engine
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import display, files
-from counterplay.core.base.display import Columns, Framed
+from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter, Interrupted
-from counterplay.core.base.progress import part, untold
+from counterplay.core.base.progress import no_progress, part
 from counterplay.core.evaluation.estimate import FlopEstimate, half_interval, upper_end
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game
@@ -49,7 +49,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Frontier(Framed):
+class Frontier(Tabular):
     """The curve, p rising."""
 
     game: Game
@@ -204,7 +204,7 @@ def frontier(
     *,
     player: int | None = None,
     algorithm: str | None = None,
-    tell: Callable[[float, str], None] = untold,
+    progress: Callable[[float, str], None] = no_progress,
     measure: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Frontier:
@@ -233,24 +233,24 @@ def frontier(
     cluster = current()
     if cluster is not None and "pool" not in arguments:  # each p by a worker
         quiet = replace(limits, callback=None, on_chunk=None)
-        sent = (question, quiet, {k: v for k, v in (measure or {}).items() if k != "tell"})
+        sent = (question, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
         for p, response in zip(values, cluster.spread(_far_point, values, sent), strict=True):
             points.append(as_point(response))
-            tell(len(points) / len(values), f"p = {p:g} is done")
+            progress(len(points) / len(values), f"p = {p:g} is done")
         return Frontier(game, player, algorithm, tuple(points))
     try:
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
-            tell(low, name)
+            progress(low, name)
             response = answer(question.at(p), limits)
             if measure is not None and game.evaluator.on_request:
-                walked = part(tell, low, high, f"{name}, walking the boards")
-                response = measured(response, {"tell": walked, **measure})
+                walked = part(progress, low, high, f"{name}, walking the boards")
+                response = measured(response, {"progress": walked, **measure})
             points.append(as_point(response))
     except KeyboardInterrupt:
         done = Frontier(game, player, algorithm, tuple(points)) if points else None
         raise Interrupted(done) from None
-    tell(1.0, "done")
+    progress(1.0, "done")
     return Frontier(game, player, algorithm, tuple(points))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import display
-from counterplay.core.base.display import Columns, Framed, one_row
+from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.evaluator import Payoff
@@ -22,7 +22,7 @@ from counterplay.core.solvers.value import game_value
 
 
 @dataclass(frozen=True)
-class Response(Framed):
+class Response(Tabular):
     """A counter-strategy and what it is worth on the original game. In hold'em the numbers are NaN
     until they are asked for: `measured`, or `measure` of `respond`."""
 
@@ -96,7 +96,7 @@ class Response(Framed):
 
     def measured(self, **options: Any) -> Response:
         """The same with `payoff` and `worst_case` as numbers: in hold'em by walking its boards,
-        with the options of `exploitability` there (`backend`, `flops`, `seed`, `tell`). With
+        with the options of `exploitability` there (`backend`, `flops`, `seed`, `progress`). With
         `flops` they are estimates, whose `error` is half a 95% interval; so are sums and
         differences of them."""
         if not check_measure(self.game, self.player, options):

@@ -79,7 +79,7 @@ class SafePlayer:
         every: int | None = None,
     ) -> None:
         game = as_game(game)
-        if not game.abilities.full_width or game.n_players != 2 or not game.zero_sum:
+        if not game.capabilities.full_width or game.n_players != 2 or not game.zero_sum:
             raise BadParameter(
                 f"safe exploitation is exact, for two-player zero-sum games with a tree, and "
                 f"{game.name} is none"

@@ -18,7 +18,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.restricted import (
     data_biased_form,
     data_biased_sequence_form,
@@ -158,7 +158,7 @@ def _full_width(
     game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> SequenceForm | None:
     """The restricted game as a sequence form; None where the game has none and none is needed."""
-    if algorithm.sampled and not game.abilities.full_width:
+    if algorithm.sampled and not game.capabilities.full_width:
         return None
     if algorithm.once:
         return restricted_sequence_form(
@@ -171,7 +171,7 @@ def _full_width(
 
 def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
     """What a strategy is known by."""
-    if isinstance(model, KeyedStrategy):
+    if isinstance(model, HashStrategy):
         return model.keys, model.counts, model.probabilities
     return (model.probabilities,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.responses.algorithms import RESPONSES, ResponseAlgorithm
 from counterplay.core.solvers.base import probability
@@ -16,7 +16,7 @@ Trust = float | np.ndarray
 def trust_rows(model: Strategy) -> int:
     """Entries of an array of trust: information sets; of a model by key those it has, and one for
     all others."""
-    return len(model.keys) + 1 if isinstance(model, KeyedStrategy) else model.game.n_infosets
+    return len(model.keys) + 1 if isinstance(model, HashStrategy) else model.game.n_infosets
 
 
 def trust_array(model: Strategy, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarray:
@@ -36,7 +36,7 @@ def trust_array(model: Strategy, p: Trust, algorithm: ResponseAlgorithm) -> np.n
         trust = trust.astype(np.float64)
     except (TypeError, ValueError):
         raise BadParameter("p must be a number, or one number per information set") from None
-    if isinstance(model, KeyedStrategy) and trust.shape == (rows - 1,):
+    if isinstance(model, HashStrategy) and trust.shape == (rows - 1,):
         trust = np.append(trust, 0.0)  # elsewhere nothing is known of him
     if trust.shape != (rows,):
         raise BadParameter(

@@ -41,7 +41,7 @@ def samplers_of(game: Game) -> str:
 def default_solver(game: Game) -> str:
     """What is used where nobody names a solver: full width where the game has it, else the
     default sampler."""
-    if game.abilities.full_width and game.n_players == 2 and game.perfect_recall:
+    if game.capabilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)
 
@@ -50,7 +50,7 @@ def default_sampler(game: Game) -> str:
     """The same among those that sample: the one that the rules name (`sampler`); without a tree
     outcome sampling, since a game may be deep and walks of external sampling long; otherwise
     external sampling."""
-    usual = "mccfr" if game.abilities.keyed else "mccfr-external"
+    usual = "mccfr" if game.capabilities.discovered else "mccfr-external"
     return str(getattr(game.rules, "sampler", usual))
 
 

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from counterplay.core.base import display
-from counterplay.core.base.display import Columns, Framed
+from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.folder import Measurement
 
 
-class RunShown(Framed):
+class RunShown(Tabular):
     """The metrics of a run: `run.plot()` is their curve."""
 
     game: Game

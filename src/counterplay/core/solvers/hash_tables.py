@@ -1,5 +1,5 @@
 """Tables of a sampling solver whose information sets are discovered while it plays
-(`core/forms/found.py`).
+(`core/forms/infoset_table.py`).
 
 Tables double when a kernel returns because they are full, and grow by an eighth where memory does
 not allow that. Nothing depends on how large they were.
@@ -20,7 +20,7 @@ import numpy as np
 from counterplay.core.base import machine
 from counterplay.core.base.errors import BadFile, BadGame, OutOfRoom
 from counterplay.core.forms.compiled import PROBLEMS, Shape
-from counterplay.core.forms.found import (
+from counterplay.core.forms.infoset_table import (
     LEAST_PLACES,
     MOST,
     MOST_FILLED,
@@ -28,7 +28,7 @@ from counterplay.core.forms.found import (
     ROOM_SETS,
     ROOM_SLOTS,
     SHORT_FILLED,
-    Found,
+    InfosetTable,
     add_all,
     counts_of,
     enlarged,
@@ -42,8 +42,8 @@ from counterplay.core.forms.found import (
     slots_in,
     slots_of_sets,
 )
-from counterplay.core.forms.found_form import RulesForm, Situation, found_in
 from counterplay.core.forms.restricted import Coined
+from counterplay.core.forms.rules_form import RulesForm, Situation, found_in
 from counterplay.core.kernels.cache_lines import cache_aligned_fields
 from counterplay.core.parallel.changes import NewInfosets
 from counterplay.core.parallel.pool import Worker
@@ -62,7 +62,7 @@ def situation_in(worker: Worker) -> Situation:
     return _inner(worker.chance)
 
 
-def infosets_of(worker: Worker) -> Found:
+def infosets_of(worker: Worker) -> InfosetTable:
     """The information sets that a worker has discovered."""
     return found_in(situation_in(worker))
 
@@ -299,7 +299,7 @@ class HashTables:
         worker: Worker,
         numbers: np.ndarray,
         counts: np.ndarray,
-        first: Found,
+        first: InfosetTable,
         since: tuple[int, int],
     ) -> None:
         """Move a worker's entries, from a number of information sets and slots on, to the numbers
@@ -355,7 +355,7 @@ def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:
 
 
 def _read(
-    saved: Mapping[str, np.ndarray], source: str, infosets: Found
+    saved: Mapping[str, np.ndarray], source: str, infosets: InfosetTable
 ) -> tuple[np.ndarray, np.ndarray]:
     """The keys and numbers of actions of a file."""
     keys, counts = saved.get("keys"), saved.get("counts")
@@ -378,7 +378,7 @@ def _doubled(size: int, needed: int) -> int:
     return size
 
 
-def with_infosets(chance: Any, infosets: Found) -> Any:
+def with_infosets(chance: Any, infosets: InfosetTable) -> Any:
     """A form's workspace with other information sets."""
     if isinstance(chance, Coined):
         return chance._replace(inner=with_infosets(chance.inner, infosets))
@@ -390,8 +390,8 @@ def with_own_infosets(chance: Any) -> Any:
     return with_infosets(chance, _copied(found_in(_inner(chance))))
 
 
-def _copied(infosets: Found) -> Found:
-    return Found(*(array.copy() for array in infosets))
+def _copied(infosets: InfosetTable) -> InfosetTable:
+    return InfosetTable(*(array.copy() for array in infosets))
 
 
 def _inner(chance: Any) -> Situation:

@@ -19,7 +19,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, OutOfRoom, whole_number
 from counterplay.core.forms.access import new_hand, play_games
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.keyed import KeyedStrategy
+from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.restricted import restricted_form
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state
@@ -161,8 +161,8 @@ def _learn(
 
 def most_frequent(strategy: Strategy) -> Strategy:
     """The action that a strategy plays most, at every information set; the first of several."""
-    keyed = isinstance(strategy, KeyedStrategy)
-    first = strategy.first if isinstance(strategy, KeyedStrategy) else strategy.game.form.first
+    discovered = isinstance(strategy, HashStrategy)
+    first = strategy.first if isinstance(strategy, HashStrategy) else strategy.game.form.first
     shares, counts = strategy.probabilities, np.diff(first)
     if not len(counts):
         return strategy
@@ -172,9 +172,9 @@ def most_frequent(strategy: Strategy) -> Strategy:
     pure = np.where(top & (earlier == 1), 1.0, 0.0)
     never = np.repeat(np.logical_and.reduceat(top & flat, first[:-1]), counts)
     pure = np.where(never, np.repeat(1.0 / counts, counts), pure)  # all alike: nothing was learnt
-    if keyed:
-        assert isinstance(strategy, KeyedStrategy)
-        return KeyedStrategy(strategy.game, strategy.keys, strategy.counts, pure)
+    if discovered:
+        assert isinstance(strategy, HashStrategy)
+        return HashStrategy(strategy.game, strategy.keys, strategy.counts, pure)
     return Strategy(strategy.game, pure)
 
 

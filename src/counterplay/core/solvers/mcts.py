@@ -33,8 +33,8 @@ from counterplay.core.forms.access import (
     start,
     utility,
 )
-from counterplay.core.forms.found import sets_in
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.infoset_table import sets_in
 from counterplay.core.forms.tree import NO_ACTION
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
@@ -259,10 +259,10 @@ class TreeSearch(SamplingSolver):
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
-        if self._simulation == ON_POLICY and not self.game.abilities.keyed:
+        if self._simulation == ON_POLICY and not self.game.capabilities.discovered:
             nodes = 0
         else:
-            nodes = infosets if self.game.abilities.keyed else self.game.n_nodes
+            nodes = infosets if self.game.capabilities.discovered else self.game.n_nodes
         tables = SearchTables(
             np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8)
         )
@@ -306,7 +306,7 @@ class TreeSearch(SamplingSolver):
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """How much of each table is used."""
         sets, slots = self._used
-        return slots, sets, sets if self.game.abilities.keyed else len(tables.in_tree)
+        return slots, sets, sets if self.game.capabilities.discovered else len(tables.in_tree)
 
     def changes(self, before: SearchTables, tables: SearchTables) -> dict[str, np.ndarray]:
         visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
@@ -370,7 +370,7 @@ class TreeSearch(SamplingSolver):
 
 def _has_passive(game: Game) -> bool:
     """Whether everybody can check or call everywhere."""
-    if game.abilities.keyed:
+    if game.capabilities.discovered:
         return type(game.rules).passive is not None
     return not np.any(game.form.passive == NO_ACTION)
 

@@ -104,7 +104,7 @@ def _warn_of_no_guarantee(game: Game) -> None:
     """Regret matching and its kin converge to equilibria in two-player zero-sum games."""
     if game.n_players > 2:
         why = f"has {game.n_players} players"
-    elif game.n_players == 2 and game.abilities.listed and not game.zero_sum:
+    elif game.n_players == 2 and game.capabilities.listed and not game.zero_sum:
         why = "is not zero-sum"
     else:
         return

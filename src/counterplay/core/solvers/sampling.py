@@ -15,10 +15,10 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, OutOfRoom
 from counterplay.core.forms.access import chance_buffer, chance_on
-from counterplay.core.forms.found import sets_in, slots_in
-from counterplay.core.forms.found_form import scratch_of
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.keyed import KeyedStrategy, first_slots
+from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
+from counterplay.core.forms.infoset_table import sets_in, slots_in
+from counterplay.core.forms.rules_form import scratch_of
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
 from counterplay.core.kernels.policy import normalise
@@ -210,7 +210,7 @@ class SamplingSolver(SynchronisedSolver):
         self._at_once = at_once
         if threads > 1:
             self._check_not_interleaved()
-        if game.abilities.keyed:
+        if game.capabilities.discovered:
             check_discovers(self)
             shape = rules_in(self._form).shape
             self._hash_tables = HashTables(shape, self._new_tables, self.by_set, at_once)
@@ -220,7 +220,7 @@ class SamplingSolver(SynchronisedSolver):
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        return cls.discovers or not game.abilities.keyed
+        return cls.discovers or not game.capabilities.discovered
 
     def new_worker(self, k: int) -> Worker:
         """The k-th worker, at iteration 0."""
@@ -265,7 +265,7 @@ class SamplingSolver(SynchronisedSolver):
     def _check_not_interleaved(self) -> None:
         """`BadParameter` where interleaved histories wait whose information sets would be
         renumbered when tables are merged by key."""
-        if self._at_once > 1 and self.game.abilities.keyed:
+        if self._at_once > 1 and self.game.capabilities.discovered:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, and there histories are interleaved "
                 f"by one thread only; leave out interleave"
@@ -373,7 +373,7 @@ class SamplingSolver(SynchronisedSolver):
         normalise(weights, first_slots(counts), shares)
         for array in (keys, counts, shares):
             array.setflags(write=False)  # the strategy has them from now on
-        return self.problem.complete(KeyedStrategy(self.game, keys, counts, shares))
+        return self.problem.complete(HashStrategy(self.game, keys, counts, shares))
 
     def change_problem(self, problem: Problem) -> None:
         self._pool.change_form(problem.form)

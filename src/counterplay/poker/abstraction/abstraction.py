@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.registry import Registry
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS
@@ -38,7 +38,7 @@ class Buckets(NamedTuple):
     river_entry: np.ndarray  # uint16[134459, 1326], each less than k; may be mapped from disk
 
 
-class CardView(Protocol):
+class CardAbstraction(Protocol):
     """A way to see the cards. Equal views are the same value, so that their tables are made
     once."""
 
@@ -58,7 +58,7 @@ class CardView(Protocol):
     def key(self) -> str:
         """What the buckets depend on besides the EHS tables; strategies are kept under it."""
 
-    def buckets(self, tell: TellShare = untold) -> Buckets:
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         """Worked out, or read from where they are kept."""
 
     def __hash__(self) -> int: ...
@@ -71,7 +71,7 @@ class AbstractionSpec(NamedTuple):
     """A card abstraction by name, as in `holdem(view=sparbot)`."""
 
     name: str
-    make: Callable[[BucketNumbers, str], CardView]  # from the numbers asked for, and `kind`
+    make: Callable[[BucketNumbers, str], CardAbstraction]  # from the numbers asked for, and `kind`
 
 
 ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
@@ -79,7 +79,7 @@ ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
 )
 
 
-def make_abstraction(name: str, numbers: BucketNumbers, kind: str) -> CardView:
+def make_abstraction(name: str, numbers: BucketNumbers, kind: str) -> CardAbstraction:
     """A card abstraction by name, with the numbers of buckets that were asked for."""
     return ABSTRACTIONS.find(name, "view").make(numbers, kind)
 

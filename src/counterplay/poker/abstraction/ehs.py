@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, whole_number
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
 from counterplay.poker.betting.betting import STREETS
@@ -27,7 +27,7 @@ DEFAULT_BUCKETS = 10
 
 
 @dataclass(frozen=True)
-class EhsView:
+class EhsAbstraction:
     """So many buckets of EHS on each street."""
 
     counts: tuple[int, ...]
@@ -59,7 +59,7 @@ class EhsView:
         numbers = str(self.counts[0]) if self.even else "/".join(str(n) for n in self.counts)
         return f"{numbers} {self.kind}"
 
-    def buckets(self, tell: TellShare = untold) -> Buckets:
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         return make_buckets(strengths(), self.counts, self.kind)
 
 
@@ -129,13 +129,13 @@ def river_deals(river_count: np.ndarray) -> np.ndarray:
     return deals
 
 
-def _make(numbers: BucketNumbers, kind: str) -> EhsView:
+def _make(numbers: BucketNumbers, kind: str) -> EhsAbstraction:
     for name, number in numbers.items():
         if number is not None:
             whole_number(number, 1, MOST_BUCKETS, name)
     all_streets = numbers["buckets"] if numbers["buckets"] is not None else DEFAULT_BUCKETS
     of_street = (numbers[street] for street in STREETS)
-    return EhsView(tuple(all_streets if n is None else n for n in of_street), kind)
+    return EhsAbstraction(tuple(all_streets if n is None else n for n in of_street), kind)
 
 
 ABSTRACTION = AbstractionSpec("ehs", _make)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.decks import Deck
@@ -17,7 +17,7 @@ MOST = 1 << 16  # buckets of a street
 
 
 @dataclass(frozen=True)
-class ApartView:
+class LosslessAbstraction:
     """All holdings of a short deck told apart."""
 
     deck: Deck
@@ -69,7 +69,7 @@ class ApartView:
             raise BadParameter(f"{self.arguments}: too many boards to tell all holdings apart")
         return np.where(live, np.cumsum(live.reshape(-1)).reshape(live.shape) - 1, -1)
 
-    def buckets(self, tell: TellShare = untold) -> Buckets:
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         preflop, flop, turn, river = (
             np.maximum(table, 0).astype(np.uint16) for table in self._numbers
         )

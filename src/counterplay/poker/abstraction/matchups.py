@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Piece, Slot, cached_store, write_or_warn
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.parallel.processes import cores
-from counterplay.poker.abstraction.abstraction import CardView
+from counterplay.poker.abstraction.abstraction import CardAbstraction
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import Deal, bucket_of, find_board, new_deal, pair_of
 
@@ -102,7 +102,9 @@ def _count_some(
 _HELD: dict[Path, Matchups] = {}
 
 
-def matchups(view: CardView, cards: Any, whole: bool, tell: Tell = untold) -> Matchups:
+def matchups(
+    view: CardAbstraction, cards: Any, whole: bool, progress: ProgressCallback = no_progress
+) -> Matchups:
     """Those of a view: from memory, from disk, or empty. `whole`: all of them counted, and kept."""
     store = cached_store("matchups", __name__, type(view).__module__)
     slot = store.slot("matchups", {"view": view.key})
@@ -110,19 +112,19 @@ def matchups(view: CardView, cards: Any, whole: bool, tell: Tell = untold) -> Ma
         _HELD[slot.path] = _read(slot, view) or _empty(view)
     found = _HELD[slot.path]
     if whole and not found.filled.all():
-        _fill(cards, found, tell)
+        _fill(cards, found, progress)
         write_or_warn(slot, Piece(None, {"count": found.flops}), "the flops of matchups stay")
     return found
 
 
-def _empty(view: CardView) -> Matchups:
+def _empty(view: CardAbstraction) -> Matchups:
     numbers, pairs = _numbers()
     b = max(view.counts)
     count = np.zeros((len(pairs), b * b), dtype=np.uint16)
     return Matchups(numbers, count, np.zeros(len(pairs), dtype=np.bool_), index(b))
 
 
-def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
+def _fill(cards: Any, found: Matchups, progress: ProgressCallback) -> None:
     """Count what is missing; where two matchups differ in who has which, only one of them."""
     pairs, holdings = _numbers()[1].astype(np.int64), HOLDING_CARDS.astype(np.int64)
     turned = found.number[pairs % N_HOLDINGS * N_HOLDINGS + pairs // N_HOLDINGS]
@@ -134,14 +136,14 @@ def _fill(cards: Any, found: Matchups, tell: Tell) -> None:
 
     with ThreadPoolExecutor(cores()) as pool:
         for k, _ in enumerate(pool.map(work, pieces)):
-            tell((k + 1) / len(pieces), "counting the flops of all matchups, once")
+            progress((k + 1) / len(pieces), "counting the flops of all matchups, once")
     rest = np.flatnonzero(~found.filled)
     seen = found.flops[turned[rest]].reshape(-1, found.buckets, found.buckets)
     found.flops[rest] = seen.transpose(0, 2, 1).reshape(len(rest), -1)
     found.filled[rest] = True
 
 
-def _read(slot: Slot, view: CardView) -> Matchups | None:
+def _read(slot: Slot, view: CardAbstraction) -> Matchups | None:
     """What is on disk, if it is whole."""
     new = _empty(view)
     piece = slot.read(most=new.flops.nbytes + (1 << 20))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import Tell, TellShare, untold
+from counterplay.core.base.progress import ProgressCallback, ShareCallback, no_progress
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.kernels.jit import jit
 from counterplay.core.parallel.processes import cores
@@ -65,7 +65,7 @@ class Borders:
 
 
 @dataclass(frozen=True)
-class SparbotView:
+class SparbotAbstraction:
     """Sparbot's abstraction of the cards."""
 
     counts: tuple[int, ...] = (N_BUCKETS,) * 4
@@ -79,9 +79,9 @@ class SparbotView:
     def key(self) -> str:
         return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
 
-    def buckets(self, tell: TellShare = untold) -> Buckets:
+    def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
         """From memory, from disk, or built now."""
-        return BUCKETS.get(lambda share, what: tell(share))
+        return BUCKETS.get(lambda share, what: progress(share))
 
 
 def parameters() -> dict[str, Any]:
@@ -95,8 +95,8 @@ def parameters() -> dict[str, Any]:
     }
 
 
-def _make(tell: Tell) -> Buckets:
-    return sparbot_buckets(strengths(), lambda share: tell(share, "Sparbot's buckets"))
+def _make(progress: ProgressCallback) -> Buckets:
+    return sparbot_buckets(strengths(), lambda share: progress(share, "Sparbot's buckets"))
 
 
 def _unpack(piece: Piece) -> Buckets | None:
@@ -122,7 +122,7 @@ Outs = tuple[np.ndarray, np.ndarray]  # uint8[boards, 1326]: on the flop and on 
 
 def sparbot_buckets(
     strengths: Strengths,
-    tell: TellShare = untold,
+    progress: ShareCallback = no_progress,
     borders: Borders | None = None,
     outs: Outs | None = None,
 ) -> Buckets:
@@ -132,9 +132,9 @@ def sparbot_buckets(
     six, five = borders.shares_six, borders.shares_five
     turn_weight = np.repeat(boards(4).weight, N_HOLDINGS)
     flop_weight = np.repeat(boards(3).weight, N_HOLDINGS)
-    tell(0.1)
+    progress(0.1)
     on_flop, on_turn = outs or outs_to(
-        borders.strong_share, strengths, lambda share: tell(0.1 + 0.8 * share)
+        borders.strong_share, strengths, lambda share: progress(0.1 + 0.8 * share)
     )
     found = Buckets(
         _by_strength(strengths.preflop, np.ones(N_HOLDINGS), six),
@@ -143,19 +143,19 @@ def sparbot_buckets(
         _by_strength(np.arange(RIVER_TOTAL + 1), river_deals(strengths.river), six),
         strengths.river,
     )
-    tell(1.0)
+    progress(1.0)
     return found
 
 
-def outs_to(share: float, strengths: Strengths, tell: TellShare = untold) -> Outs:
+def outs_to(share: float, strengths: Strengths, progress: ShareCallback = no_progress) -> Outs:
     """Next cards that bring each holding among the best `share` of hands."""
     parts = (1.0 - share, share)
     river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
     strong_river = _borders(river_values, deals, parts)[0]
-    turn = count_outs(4, strengths.river, int(strong_river), lambda part: tell(0.9 * part))
+    turn = count_outs(4, strengths.river, int(strong_river), lambda part: progress(0.9 * part))
     weight = np.repeat(boards(4).weight, N_HOLDINGS)
     strong_turn = _borders(strengths.turn, weight, parts)[0]
-    flop = count_outs(3, strengths.turn, int(strong_turn), lambda part: tell(0.9 + 0.1 * part))
+    flop = count_outs(3, strengths.turn, int(strong_turn), lambda part: progress(0.9 + 0.1 * part))
     return flop, turn
 
 
@@ -217,7 +217,9 @@ def _count_outs(
                     out[k, holding] += 1
 
 
-def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = untold) -> np.ndarray:
+def count_outs(
+    size: int, later: np.ndarray, strong: int, progress: ShareCallback = no_progress
+) -> np.ndarray:
     """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card
     more."""
     shorter, longer = boards(size).masks, boards(size + 1)
@@ -239,17 +241,17 @@ def count_outs(size: int, later: np.ndarray, strong: int, tell: TellShare = unto
         ]
         for done, job in enumerate(jobs, 1):
             job.result()
-            tell(done / len(jobs))
+            progress(done / len(jobs))
     return out
 
 
-def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotView:
+def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotAbstraction:
     if kind != KINDS[0] or any(number is not None for number in numbers.values()):
         raise BadParameter(
             f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
             "leave out numbers and kind"
         )
-    return SparbotView()
+    return SparbotAbstraction()
 
 
 ABSTRACTION = AbstractionSpec("sparbot", _without_numbers)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.acpc.protocol import VERSION
@@ -185,7 +185,7 @@ def play_acpc(
     seed: int = 0,
     *,
     patience: float = PATIENCE,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
 ) -> AcpcResult:
     """Play for a dealer of the Annual Computer Poker Competition until it closes the connection.
 
@@ -193,7 +193,7 @@ def play_acpc(
     yet. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played so far.
     """
     check_port(port)
-    seated = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, tell)
+    seated = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, progress)
     seated.warm_up()
     with quick(connect(host, port, patience)) as connection:
         before = time.monotonic()

@@ -25,7 +25,7 @@ import numpy as np
 
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, whole_number
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.match.result import MatchResult, estimate
 from counterplay.core.match.tally import tally
 from counterplay.poker.acpc.client import PlayerConnection
@@ -185,9 +185,9 @@ class Dealer:
         plan: MatchPlan,
         seats: tuple[PlayerConnection, PlayerConnection],
         warn: Callable[[str], None] = lambda sentence: None,
-        tell: Tell = untold,
+        progress: ProgressCallback = no_progress,
     ) -> None:
-        self._plan, self._warn, self._tell = plan, warn, tell
+        self._plan, self._warn, self._tell = plan, warn, progress
         self._seats = seats
         self._clock = Clock(plan.limits, plan.hands)
         self._states, self._ends = public_states(), betting_tree(LIMIT).states

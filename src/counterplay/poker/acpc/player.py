@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadStrategy
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.poker.acpc.protocol import STATE, MatchState, parse_state
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.betting.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
@@ -37,8 +37,10 @@ class AcpcPlayer:
     apart for each seat. So two bots over the protocol play as they do there on the same cards.
     """
 
-    def __init__(self, player: Any, seed: int = 0, tell: Tell = untold) -> None:
-        self.bot = bot(player, tell)
+    def __init__(
+        self, player: Any, seed: int = 0, progress: ProgressCallback = no_progress
+    ) -> None:
+        self.bot = bot(player, progress)
         self.seed = seed
         check_betting(LIMIT, (self.bot,))
         if only_seat(self.bot, None) is not None:

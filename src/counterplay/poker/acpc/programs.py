@@ -16,7 +16,7 @@ from typing import IO
 
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import BadParameter, CounterplayError, unknown, whole_number
-from counterplay.core.base.own import split_own
+from counterplay.core.base.user_code import split_user_defined
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.players import kind_of
 
@@ -42,7 +42,7 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
         return Sitter(f"player{number}", None)
     path, kind = Path(text), kind_of(text)
     if kind == "user-defined":
-        return Sitter(_clean(split_own(text)[1]), our_command(text, seed))
+        return Sitter(_clean(split_user_defined(text)[1]), our_command(text, seed))
     if kind == "name" or (kind == "path" and not _runs(path)):
         name = _clean(path.stem if path.suffix else path.name)
         return Sitter(name, our_command(text, seed), (text, seed) if _may_be_guest(text) else None)

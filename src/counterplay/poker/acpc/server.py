@@ -17,7 +17,7 @@ from typing import Any
 
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import CounterplayError
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.registry import one_line
 from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import (
@@ -47,9 +47,13 @@ class LocalPlayer:
     """One of our players in this process; `warn` hears why he went, if he did."""
 
     def __init__(
-        self, player: Any, seed: int = 0, warn: Hear = lambda sentence: None, tell: Tell = untold
+        self,
+        player: Any,
+        seed: int = 0,
+        warn: Hear = lambda sentence: None,
+        progress: ProgressCallback = no_progress,
     ) -> None:
-        self.player = AcpcPlayer(player, seed, tell)
+        self.player = AcpcPlayer(player, seed, progress)
         self.player.warm_up()
         self._warn = warn
         self._buffer = LineBuffer(MOST_IN_STATE)
@@ -138,7 +142,7 @@ def deal_acpc(
     opened: Callable[[tuple[int, int]], None] = lambda ports: None,
     warn: Hear = lambda sentence: None,
     scored: Hear = lambda line: None,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
     own_processes: bool = False,
 ) -> MatchResult:
     """Deal a match of two-player limit hold'em to programs that speak the competition's protocol.
@@ -155,7 +159,7 @@ def deal_acpc(
         players: list[Program | LocalPlayer | None] = [None, None]
         for seat, sitter in enumerate(sitters):
             if sitter.guest is not None and not own_processes:
-                players[seat] = seated = LocalPlayer(*sitter.guest, warn, tell)
+                players[seat] = seated = LocalPlayer(*sitter.guest, warn, progress)
                 stack.callback(seated.leave)
         opened(numbers)
         for seat, sitter in enumerate(sitters):
@@ -164,7 +168,7 @@ def deal_acpc(
                 stack.callback(program.end)
         for port in listening:
             stack.callback(port.close)  # before programs are waited for: whoever is queued leaves
-        dealer = Dealer(plan, _connections(plan, listening, players, local, stack), warn, tell)
+        dealer = Dealer(plan, _connections(plan, listening, players, local, stack), warn, progress)
         result = dealer.play()
         scored(dealer.score)
         return result

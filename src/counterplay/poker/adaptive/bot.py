@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.poker.bots.spec import BotSpec
 
 
-def _prepare(tell: Tell) -> None:
+def _prepare(progress: ProgressCallback) -> None:
     from counterplay.poker.adaptive.portfolio import portfolio
 
-    portfolio(tell=tell)
+    portfolio(progress=progress)
 
 
 def _make() -> Any:

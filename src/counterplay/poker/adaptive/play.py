@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.play import blocks, check_hands
@@ -62,7 +62,7 @@ def play_adaptive(
     every: int = 1_000,
     log: str | Path | None = None,
     observer: str | None = None,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
     luck_adjusted: bool | None = None,
 ) -> Iterator[AdaptiveBlock]:
     """Play `hands` hands of an adaptive `player` against `opponent`, who keeps his memory; a block
@@ -77,7 +77,7 @@ def play_adaptive(
     target = new_log(log, observer)
     if target is not None:
         target.check()
-    foe = bot(opponent, tell)
+    foe = bot(opponent, progress)
     if only_seat(None, foe) is not None:
         raise BadStrategy(
             "an adaptive player plays in both seats, and this opponent is a response for one; "
@@ -128,7 +128,7 @@ def play_adaptive(
                 )
                 yield block
                 mean = (clean or so_far).mean
-                tell(len(played) / hands, f"{len(played):,} hands, {mean:+.3f} sb/h")
+                progress(len(played) / hands, f"{len(played):,} hands, {mean:+.3f} sb/h")
             if not stop():
                 with stop_signals() as stop:
                     player.catch_up(stop)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -106,7 +106,7 @@ class Adaptive(Bot):
         relearn: bool = True,
         memory: str | Path | None = None,
         seed: int = 0,
-        tell: Tell = untold,
+        progress: ProgressCallback = no_progress,
     ) -> None:
         if real(budget, "budget") < 0:
             raise BadParameter(f"a budget is 0 or more, not {budget!r}")
@@ -148,7 +148,9 @@ class Adaptive(Bot):
             self.game = game if isinstance(game, Game) else load(game)
         else:
             if not isinstance(portfolio, Portfolio):
-                portfolio = new_portfolio(game, portfolio, equilibrium=equilibrium, tell=tell)
+                portfolio = new_portfolio(
+                    game, portfolio, equilibrium=equilibrium, progress=progress
+                )
             self.portfolio, self.game = portfolio, portfolio.game
         self.tracker = self._new_tracker()
         self.betting = self.game.rules.betting

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, unknown
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Piece, Store, cache_root, digest
 from counterplay.core.base.version import code_version
 from counterplay.core.forms.game import Game
@@ -96,11 +96,11 @@ def portfolio(
     p: float = TRUST,
     iterations: int = RESPONSE,
     folder: str | Path | None = None,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
 ) -> Portfolio:
     """Responses to `models`: names of bots and paths of saved models, a folder of them, or
     strategies by name. `equilibrium`: trained, unless given. `p`: Pconf; `iterations`: of each
-    seat. All is made once and kept in `folder`; `tell(share, what)` hears how far that is."""
+    seat. All is made once and kept in `folder`; `progress(share, what)` hears how far that is."""
     game = game if isinstance(game, Game) else load(game)
     check_limit(game)
     if not can_pair(game):
@@ -110,7 +110,7 @@ def portfolio(
     if equilibrium is not None:
         check_same_game(game, equilibrium)
     root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
-    maker = _Maker(game, Store(root, code_version(__name__, *FOUND)), tell)
+    maker = _Maker(game, Store(root, code_version(__name__, *FOUND)), progress)
     wanted = _models(models)
     safe = equilibrium or maker.equilibrium(len(wanted))
     members = []
@@ -147,8 +147,8 @@ def _models(models: Any) -> dict[str, Strategy | None]:
 class _Maker:
     """Makes strategies that are not in the store yet."""
 
-    def __init__(self, game: Game, store: Store, tell: Tell) -> None:
-        self._game, self._store, self._tell = game, store, tell
+    def __init__(self, game: Game, store: Store, progress: ProgressCallback) -> None:
+        self._game, self._store, self._tell = game, store, progress
         self.part = (0.0, 1.0)  # where this piece of work begins, and its share of the whole
 
     def equilibrium(self, others: int) -> Strategy:
@@ -240,4 +240,4 @@ class _Maker:
         self._tell(begin + share * size, what)
 
     def _hear(self, what: str, iterations: int) -> Callable[[Progress], None]:
-        return lambda progress: self._say(progress.iterations / iterations, what)
+        return lambda at: self._say(at.iterations / iterations, what)

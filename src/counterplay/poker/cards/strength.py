@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import jit
 from counterplay.core.parallel.ray_cluster import current
 from counterplay.poker.cards.canonical import Boards, boards, find_class
@@ -206,7 +206,7 @@ def _add_flops(
 
 
 def _in_parallel(
-    work: Callable[[Scratch, int, int], None], n: int, threads: int, tell: TellShare
+    work: Callable[[Scratch, int, int], None], n: int, threads: int, progress: ShareCallback
 ) -> None:
     """Cut n rows into pieces for all threads; kernels hold no interpreter lock."""
     piece = max(1, n // 64)
@@ -215,7 +215,7 @@ def _in_parallel(
         jobs = [pool.submit(work, new_scratch(), low, min(low + piece, n)) for low in starts]
         for done, job in enumerate(jobs, 1):
             job.result()
-            tell(done / len(jobs))
+            progress(done / len(jobs))
 
 
 FAR_ROWS = 1_024  # boards that a worker of a cluster counts at once
@@ -231,7 +231,7 @@ def rivers_of(_: None, piece: tuple[int, int]) -> np.ndarray:
     return out
 
 
-def count_rivers(threads: int = 1, tell: TellShare = untold) -> np.ndarray:
+def count_rivers(threads: int = 1, progress: ShareCallback = no_progress) -> np.ndarray:
     """uint16[134459, 1326]: twice the wins plus the ties, of 1,980."""
     table = boards(5)
     out = np.empty((len(table.masks), N_HOLDINGS), dtype=np.uint16)
@@ -241,19 +241,19 @@ def count_rivers(threads: int = 1, tell: TellShare = untold) -> np.ndarray:
         cluster.check_room(4 * FAR_ROWS * N_HOLDINGS, "pieces of the river's table")
         for (low, high), rows in zip(pieces, cluster.spread(rivers_of, pieces), strict=True):
             out[low:high] = rows
-            tell(high / len(out))
+            progress(high / len(out))
         return out
     _in_parallel(
         lambda s, low, high: _count_rivers(table, HOLDING_CARDS, s, low, high, out),
         len(out),
         threads,
-        tell,
+        progress,
     )
     return out
 
 
 def count_earlier(
-    size: int, later: np.ndarray, threads: int = 1, tell: TellShare = untold
+    size: int, later: np.ndarray, threads: int = 1, progress: ShareCallback = no_progress
 ) -> np.ndarray:
     """uint32[boards, 1326] for boards of `size` cards (3 or 4), from the table of boards with
     one card more."""
@@ -263,7 +263,7 @@ def count_earlier(
         lambda s, low, high: _add_next_card(table, longer, HOLDING_CARDS, s, later, low, high, out),
         len(out),
         threads,
-        tell,
+        progress,
     )
     return out
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.cards.canonical import Links, make_links
@@ -42,9 +42,9 @@ SHAPES = {
 }
 
 
-def strengths(tell: Tell = untold) -> Strengths:
+def strengths(progress: ProgressCallback = no_progress) -> Strengths:
     """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
-    return TABLES.get(tell)
+    return TABLES.get(progress)
 
 
 def board_links() -> Links:
@@ -52,11 +52,11 @@ def board_links() -> Links:
     return Links(strengths().flops, strengths().next_boards)
 
 
-def _make(tell: Tell) -> Strengths:
+def _make(progress: ProgressCallback) -> Strengths:
     threads = cores()
-    river = count_rivers(threads, lambda share: tell(0.7 * share, "rivers"))
-    turn = count_earlier(4, river, threads, lambda share: tell(0.7 + 0.25 * share, "turns"))
-    flop = count_earlier(3, turn, threads, lambda share: tell(0.95 + 0.04 * share, "flops"))
+    river = count_rivers(threads, lambda share: progress(0.7 * share, "rivers"))
+    turn = count_earlier(4, river, threads, lambda share: progress(0.7 + 0.25 * share, "turns"))
+    flop = count_earlier(3, turn, threads, lambda share: progress(0.95 + 0.04 * share, "flops"))
     return Strengths(count_preflop(flop), flop, turn, river, *make_links())
 
 

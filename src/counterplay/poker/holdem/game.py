@@ -18,11 +18,11 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.store import cache_root
-from counterplay.core.forms.abilities import SAMPLED_ONLY
+from counterplay.core.forms.capabilities import SAMPLING_ONLY
 from counterplay.core.forms.spec import GameSpec
 from counterplay.poker.abstraction.abstraction import (
     Buckets,
-    CardView,
+    CardAbstraction,
     bucket_shares,
     cards_of,
     make_abstraction,
@@ -47,14 +47,14 @@ class HoldemRules:
     zero_sum = True
     #: `boards`: vector-form traversal of the public tree; `bots`: matches on dealt cards; `hands`:
     #: logs of hands, and models that learn from them; `grid`: pictures of starting hands
-    abilities = replace(SAMPLED_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
+    capabilities = replace(SAMPLING_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
     evaluator = "boards"
     forgotten = "their earlier buckets"
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
     players = "counterplay.poker.players:HoldemResolver"  # bots, in a higher layer
 
-    def __init__(self, view: CardView, betting: BettingRules = LIMIT) -> None:
+    def __init__(self, view: CardAbstraction, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:
             raise BadParameter(
                 f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them "
@@ -124,7 +124,9 @@ class HoldemRules:
 
 
 @lru_cache(maxsize=3)
-def _made(view: CardView, betting: BettingRules, folder: Path) -> tuple[Buckets, BettingGame]:
+def _made(
+    view: CardAbstraction, betting: BettingRules, folder: Path
+) -> tuple[Buckets, BettingGame]:
     """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
     they are large."""
     buckets = view.buckets()
@@ -132,7 +134,7 @@ def _made(view: CardView, betting: BettingRules, folder: Path) -> tuple[Buckets,
 
 
 @lru_cache(maxsize=3)
-def _shares(view: CardView, betting: BettingRules, folder: Path) -> tuple[np.ndarray, ...]:
+def _shares(view: CardAbstraction, betting: BettingRules, folder: Path) -> tuple[np.ndarray, ...]:
     shares = tuple(bucket_shares(_made(view, betting, folder)[0], view.counts))
     for share in shares:
         share.setflags(write=False)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -212,7 +212,9 @@ def adjust_deals(
 class HoldemLuckAdjustment:
     """Takes the luck out of hands of two players of hold'em."""
 
-    def __init__(self, game: Game, a: Any, b: Any, hands: int = 0, tell: Tell = untold) -> None:
+    def __init__(
+        self, game: Game, a: Any, b: Any, hands: int = 0, progress: ProgressCallback = no_progress
+    ) -> None:
         tables = [_table(player) for player in (a, b)]
         self._known = np.array([table is not None for table in tables])
         view, one, two = _value_players(game, a, b)
@@ -228,7 +230,7 @@ class HoldemLuckAdjustment:
         )
         tree = view.rules.tree
         buckets = sides[0].chance.buckets
-        flops = matchups(view.rules.view, view.form.cards, hands >= ALL_FLOPS, tell)
+        flops = matchups(view.rules.view, view.form.cards, hands >= ALL_FLOPS, progress)
         self._pairs = PairGame(tree.nodes, _parents(tree), view.form.cards, flops, index(buckets))
         self._workspace = LuckWorkspace(
             new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
 from counterplay.core.games.players import players_of
 from counterplay.core.match.luck_adjustment import PlayedDeals
@@ -52,7 +52,9 @@ from counterplay.poker.match.referee import PlayedHand, bot_name, play_session
 class HoldemMatch(Match):
     """Strategies, bots by name, and whoever has a method `act`, on real cards."""
 
-    def __init__(self, game: Game, a: Any, b: Any, options: MatchOptions, tell: Tell) -> None:
+    def __init__(
+        self, game: Game, a: Any, b: Any, options: MatchOptions, progress: ProgressCallback
+    ) -> None:
         super().__init__(game, a, b)
         hands = check_deals(options.cards, options.hands, options.duplicate)
         self._log = new_log(options.log, options.observer)
@@ -62,7 +64,7 @@ class HoldemMatch(Match):
                 raise BadParameter("only hands with the usual limit betting can be logged")
             self._log.check()
         known = players_of(game)
-        bots = known.player(a, tell), known.player(b, tell)
+        bots = known.player(a, progress), known.player(b, progress)
         seat = only_seat(*bots)
         check_betting(betting, bots)
         check_no_memory(seat, bots)
@@ -72,7 +74,7 @@ class HoldemMatch(Match):
         self._bots, self._cards = bots, options.cards
         applies = seat is None and betting == LIMIT
         if is_adjusted(options.luck_adjusted, applies, hands, game.name):
-            self.adjuster = HoldemLuckAdjustment(game, *bots, hands, tell)
+            self.adjuster = HoldemLuckAdjustment(game, *bots, hands, progress)
         schedule = MatchSchedule.of(options, hands, seat)
         self.schedule = replace(schedule, adjusting=self.adjuster is not None)
         self.remembering = options.cards is not None or not _are_tables(bots)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base import display
-from counterplay.core.base.display import Columns, Framed
+from counterplay.core.base.display import Columns, Tabular
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
@@ -46,7 +46,7 @@ CALL = ACTIONS.index("call")
 
 
 @dataclass(frozen=True)
-class OpponentModel(Framed):
+class OpponentModel(Tabular):
     """What was learnt of `player`."""
 
     kind: str

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.store import Piece, Slot, cached_store, digest, write_or_warn
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.forms.evaluator import Evaluator, Payoff
@@ -44,7 +44,7 @@ from counterplay.poker.vector.suit_symmetry import check_suits
 FLOPS, RIVERS = 1_755, 2_554_656  # up to suits
 SECONDS_PER_RIVER = 0.025  # of one player, on one processor: for the time that is announced
 LEAST_FLOPS = 12
-OPTIONS = ("backend", "flops", "seed", "tell")  # of a walk
+OPTIONS = ("backend", "flops", "seed", "progress")  # of a walk
 KEEP_EVERY = 16  # flops
 FLOPS_SENT = 2  # to a worker of a cluster at once
 Walked = Iterator[tuple[int, list[np.ndarray]]]
@@ -67,7 +67,7 @@ def values_by_board(
     backend: str = "auto",
     flops: int | None = None,
     seed: int = 0,
-    tell: TellShare = untold,
+    progress: ShareCallback = no_progress,
 ) -> list[float]:
     """The answer to each question: a number, or an estimate when `flops` is given."""
     mixed = any(asked.instead is not None for asked in questions)
@@ -81,8 +81,8 @@ def values_by_board(
     if cluster is not None and all(_can_be_sent(game, asked) for asked in questions):
         walk = partial(_walk_far, cluster, game, questions)
     if flops is None:
-        return _all_flops(prepared, device, tell, walk)
-    return _some_flops(prepared, flops, seed, tell, walk)
+        return _all_flops(prepared, device, progress, walk)
+    return _some_flops(prepared, flops, seed, progress, walk)
 
 
 def _prepared(game: Game, asked: ValueAsked) -> Prepared:
@@ -95,7 +95,7 @@ def check_walk(
     backend: str = "auto",
     flops: int | None = None,
     seed: int = 0,
-    tell: TellShare = untold,
+    progress: ShareCallback = no_progress,
     *,
     questions: int,
     mixed: bool = False,
@@ -193,7 +193,9 @@ def _with_cards(asked: ValueAsked, cards: Any) -> ValueAsked:
     )
 
 
-def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare, walk: Walk) -> list[float]:
+def _all_flops(
+    prepared: list[Prepared], device: bool, progress: ShareCallback, walk: Walk
+) -> list[float]:
     """Every flop; what is done is stored, so that the same question goes on where it stopped."""
     draft = flops_draft(prepared, device) if prepared[0].question.deck.full else None
     totals, done = _read_flops(draft, prepared)
@@ -210,7 +212,7 @@ def _all_flops(prepared: list[Prepared], device: bool, tell: TellShare, walk: Wa
             for total, values, q in zip(totals, found, prepared, strict=True):
                 total += q.weight[flop] * values
             done[flop] = True
-            tell(float(done.mean()))
+            progress(float(done.mean()))
             if not device and int(done.sum()) % KEEP_EVERY == 0:
                 _write_flops(draft, totals, done)
     except BaseException:
@@ -308,14 +310,14 @@ def draw_flops(prepared: Prepared, n: int, seed: int) -> list[tuple[np.ndarray, 
 
 
 def _some_flops(
-    prepared: list[Prepared], n: int, seed: int, tell: TellShare, walk: Walk
+    prepared: list[Prepared], n: int, seed: int, progress: ShareCallback, walk: Walk
 ) -> list[float]:
     drawn = draw_flops(prepared[0], n, seed)
     wanted = sorted({int(flop) for members, _ in drawn for flop in members})
     found: dict[int, list[np.ndarray]] = {}
     for flop, values in walk(wanted):
         found[flop] = values
-        tell(len(found) / len(wanted))
+        progress(len(found) / len(wanted))
     answers: list[float] = []
     for k, q in enumerate(prepared):
         by_stratum = [

@@ -27,7 +27,7 @@ from counterplay.app.reproduction.harness.judge import (
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.version import version
 from counterplay.core.parallel.jobs import Job
 from counterplay.core.parallel.processes import cores
@@ -120,12 +120,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run(scale, store, tell)`; scale is "quick" or "paper". Its files go to `store.folder`.
+    """`run(scale, store, progress)`; scale is "quick" or "paper". Its files go to `store.folder`.
     `jobs(scale, store)`: pieces that may be made side by side before, the most important first."""
 
     name: str
     title: str
-    run: Callable[[str, Store, Tell], Outcome]
+    run: Callable[[str, Store, ProgressCallback], Outcome]
     seconds: Mapping[str, float] = field(default_factory=lambda: dict(SECONDS))  # on two cores
     jobs: Callable[[str, Store], list[Job]] | None = None
     order: float = math.inf  # place in the report
@@ -160,14 +160,14 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
 
 
-def staged(tell: Tell, k: int, n: int) -> Tell:
+def staged(progress: ProgressCallback, k: int, n: int) -> ProgressCallback:
     """Progress of stage k of n as a share of the whole."""
-    return lambda share, what: tell((k + min(max(share, 0.0), 1.0)) / n, what)
+    return lambda share, what: progress((k + min(max(share, 0.0), 1.0)) / n, what)
 
 
-def titled(tell: Tell, title: str) -> Tell:
+def titled(progress: ProgressCallback, title: str) -> ProgressCallback:
     """Progress under one title, whatever the work itself says."""
-    return lambda share, _: tell(share, title)
+    return lambda share, _: progress(share, title)
 
 
 def failure_path(folder: Path, name: str) -> Path:

@@ -25,7 +25,7 @@ from counterplay.app.reproduction.harness.side_by_side import Makers
 from counterplay.app.reproduction.harness.sources import result_version
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.errors import Interrupted
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.version import version
 
 PRIOR_SECONDS = 20.0  # so long the expected pace counts as much as the measured one
@@ -49,7 +49,7 @@ class Campaign:
 def reproduce_all(
     scale: str = "quick",
     folder: str | Path = "results",
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
     again: bool = False,
     seconds: float | None = None,
     processes: int | None = None,
@@ -58,7 +58,7 @@ def reproduce_all(
 
     Results that the same code left there at the same scale are kept, and so is what an unfinished
     experiment has in `folder`/work, unless `again`; so after an interruption the same call goes on.
-    `tell` gets the share of the whole and what is running, with the time left. Ctrl-C raises
+    `progress` gets the share of the whole and what is running, with the time left. Ctrl-C raises
     `Interrupted`, whose `result` is what there is; so does the end of `seconds`. Pieces are made
     side by side by so many `processes`, as many as there are cores.
     """
@@ -78,7 +78,7 @@ def reproduce_all(
         return Campaign(scale, outcomes, skipped, failures, time.perf_counter() - started, report)
 
     try:
-        making, running = makers.parts(tell)
+        making, running = makers.parts(progress)
         lacking = makers.make(todo, scale, store, making)
         todo = [experiment for experiment in todo if experiment.name not in lacking]
         overall = Overall({e.name: expected_seconds(e, scale, where) for e in todo}, running)
@@ -116,17 +116,17 @@ class Overall:
     """One share of the whole, never falling, from the shares of the parts; `seconds` are the
     parts' expected times."""
 
-    def __init__(self, seconds: Mapping[str, float], tell: Tell) -> None:
+    def __init__(self, seconds: Mapping[str, float], progress: ProgressCallback) -> None:
         self._seconds = dict(seconds)
         self._total = sum(seconds.values()) or 1.0
-        self._tell = tell
+        self._tell = progress
         self._done = 0.0  # expected seconds of what is finished
         self._share = 0.0
         self._started = time.monotonic()
         self._lock = Lock()
 
-    def part(self, name: str) -> Tell:
-        """The `tell` of one part."""
+    def part(self, name: str) -> ProgressCallback:
+        """The `progress` of one part."""
         number = list(self._seconds).index(name) + 1
         label = f"{name} ({number} of {len(self._seconds)})"
         self._say(self._done, label)

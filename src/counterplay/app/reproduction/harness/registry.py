@@ -16,7 +16,7 @@ from counterplay.app.reproduction.harness.side_by_side import Makers, spent
 from counterplay.app.reproduction.harness.sources import result_version
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.errors import BadParameter, Interrupted, unknown
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 
 SCALES = ("quick", "paper")
 
@@ -41,7 +41,7 @@ def reproduce(
     name: str,
     scale: str = "quick",
     folder: str | Path = "results",
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
     again: bool = False,
     seconds: float | None = None,
     processes: int | None = None,
@@ -59,7 +59,7 @@ def reproduce(
     makers = Makers.of(seconds, processes)
     store, experiment = Store(folder, again), experiments()[name]
     try:
-        making, running = makers.parts(tell)
+        making, running = makers.parts(progress)
         if makers.make([experiment], scale, store, making):
             raise Interrupted(None)
         return run_and_save(experiment, scale, store, running)
@@ -72,10 +72,12 @@ def check_scale(scale: str) -> None:
         raise BadParameter(f"scale must be quick or paper, not {scale!r}")
 
 
-def run_and_save(experiment: Experiment, scale: str, store: Store, tell: Tell) -> Outcome:
+def run_and_save(
+    experiment: Experiment, scale: str, store: Store, progress: ProgressCallback
+) -> Outcome:
     """The outcome, saved last of all its files."""
     started = time.perf_counter()
-    outcome = experiment.run(scale, store, tell)
+    outcome = experiment.run(scale, store, progress)
     took = outcome.seconds or time.perf_counter() - started
     outcome = replace(outcome, seconds=took + spent(experiment, scale, store))
     outcome = outcome.seal(store.folder, result_version(experiment.run))

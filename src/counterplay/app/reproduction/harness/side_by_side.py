@@ -12,7 +12,7 @@ from pathlib import Path
 from counterplay.app.reproduction.harness.base import Experiment
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.errors import BadParameter, whole_number
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Slot
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
 from counterplay.core.parallel.processes import cores
@@ -44,14 +44,18 @@ class Makers:
         """Whether pieces are made before."""
         return current() is not None or self.processors > FEW or self.deadline is not None
 
-    def parts(self, tell: Tell) -> tuple[Tell, Tell]:
+    def parts(self, progress: ProgressCallback) -> tuple[ProgressCallback, ProgressCallback]:
         """Progress of making pieces, and of running experiments."""
         if not self.helps:
-            return untold, tell
-        return staged(tell, 0.0, MAKING), staged(tell, MAKING, 1.0)
+            return no_progress, progress
+        return staged(progress, 0.0, MAKING), staged(progress, MAKING, 1.0)
 
     def make(
-        self, experiments: Sequence[Experiment], scale: str, store: Store, progress: Tell
+        self,
+        experiments: Sequence[Experiment],
+        scale: str,
+        store: Store,
+        progress: ProgressCallback,
     ) -> set[str]:
         """Make the pieces of these experiments; the names of those that lack some for want of time.
 
@@ -96,7 +100,7 @@ def _seen_there(folder: str, remake: Callable[[], list[Job]]) -> list[Job]:
     return remake()
 
 
-def _timed(job: Job, scale: str, store: Store, progress: Tell) -> None:
+def _timed(job: Job, scale: str, store: Store, progress: ProgressCallback) -> None:
     """Do a job, and note how long its processors were at it."""
     begun = time.monotonic()
     try:
@@ -125,6 +129,6 @@ def jobs_of(experiment: Experiment, scale: str, store: Store) -> list[Job]:
     return experiment.jobs(scale, store) if experiment.jobs else []
 
 
-def staged(tell: Tell, low: float, high: float) -> Tell:
+def staged(progress: ProgressCallback, low: float, high: float) -> ProgressCallback:
     """Tells of a part of the work, from `low` to `high` of the whole."""
-    return lambda share, what: tell(low + (high - low) * min(max(share, 0.0), 1.0), what)
+    return lambda share, what: progress(low + (high - low) * min(max(share, 0.0), 1.0), what)

@@ -12,7 +12,7 @@ import numpy as np
 
 from counterplay.app.reproduction.harness.store import Store
 from counterplay.core.base.errors import BadFile
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Piece, Recipe, Slot
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.base import Solver
@@ -31,7 +31,7 @@ def trained(
     store: Store,
     solver: Solver,
     iterations: int,
-    tell: Tell,
+    progress: ProgressCallback,
     what: str,
     target: float | None = None,
     measure_every: int | None = None,
@@ -52,7 +52,7 @@ def trained(
         run = CheckpointedRun(store.draft("strategy", recipe), solver)
         run.restore()
         limits = Limits(iterations, target=target, measure_every=measure_every)
-        done = run.until(limits, iterations, tell, what).iterations
+        done = run.until(limits, iterations, progress, what).iterations
         return Piece(done, {"probabilities": solver.policy()})
 
     return Strategy(solver.game, store.piece("strategy", recipe, make).arrays["probabilities"])
@@ -68,7 +68,7 @@ class TrainedStrategy(NamedTuple):
 
 
 def trained_with_halfway(
-    store: Store, solver: Solver, iterations: int, tell: Tell, what: str
+    store: Store, solver: Solver, iterations: int, progress: ProgressCallback, what: str
 ) -> TrainedStrategy:
     """The strategy of `solver` after half of `iterations` and after all: how much more training
     would do is judged by what the second half did."""
@@ -78,9 +78,9 @@ def trained_with_halfway(
         run = CheckpointedRun(store.draft("strategy", recipe), solver)
         run.restore()
         if "half" not in run.extra:
-            run.until(Limits(iterations // 2), iterations, tell, what)
+            run.until(Limits(iterations // 2), iterations, progress, what)
             run.extra["half"] = solver.policy()
-        run.until(Limits(iterations), iterations, tell, what)
+        run.until(Limits(iterations), iterations, progress, what)
         return Piece(run.seconds, {"probabilities": solver.policy(), **run.extra})
 
     found = store.piece("strategy", recipe, make)
@@ -103,15 +103,15 @@ class CheckpointedRun:
             self.seconds = float(found.value)
             self.extra = {k: v for k, v in found.arrays.items() if k not in self.solver.arrays()}
 
-    def until(self, limits: Limits, iterations: int, tell: Tell, what: str) -> Run:
+    def until(self, limits: Limits, iterations: int, progress: ProgressCallback, what: str) -> Run:
         """Train until `limits`; `iterations` are those of the whole."""
         saved, before = time.monotonic(), self.seconds
 
-        def show(progress: Any) -> None:
+        def show(at: Any) -> None:
             nonlocal saved
-            self.seconds = before + progress.seconds
-            done = f"{_amount(progress.iterations)} of {_amount(iterations)} iterations"
-            tell(min(progress.iterations / iterations, 1.0), f"{what}: {done}")
+            self.seconds = before + at.seconds
+            done = f"{_amount(at.iterations)} of {_amount(iterations)} iterations"
+            progress(min(at.iterations / iterations, 1.0), f"{what}: {done}")
             if time.monotonic() - saved > SAVE_SECONDS:
                 self._write()
                 saved = time.monotonic()
@@ -140,7 +140,7 @@ def learning_curve(
     solver: Solver,
     points: list[int],
     evaluate: Evaluate,
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
 ) -> np.ndarray:
     """Evaluate the strategy of a solver with one thread at each of `points` (iterations).
 
@@ -157,7 +157,7 @@ def learning_curve(
         chunk = 1
         for until in points[len(rows) :]:
             while solver.iterations < until:
-                tell(solver.iterations / points[-1], f"{_amount(solver.iterations)} iterations")
+                progress(solver.iterations / points[-1], f"{_amount(solver.iterations)} iterations")
                 before = time.thread_time()  # of this core, whatever else runs
                 solver.step(min(until - solver.iterations, chunk))
                 took = time.thread_time() - before

@@ -48,7 +48,7 @@ class Bids:
     def choices(self, walk: Walk) -> list[Choice]:
         return [Choice(name, name if len(name) == 1 else "") for name in walk.labels()]
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         return f"bids {walk.labels()[action]}"
 
     def held(self, walk: Walk, seat: int) -> str:

@@ -26,7 +26,7 @@ class GameBoard(Protocol):
     def choices(self, walk: Walk) -> list[Choice]:
         """The actions of the player who acts."""
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         """A move of `player`, before it is made, in words: `bets 1`. For the review."""
 
     def held(self, walk: Walk, seat: int) -> str:
@@ -45,7 +45,7 @@ class PlainBoard:
     def choices(self, walk: Walk) -> list[Choice]:
         return [Choice(name, str(k + 1)) for k, name in enumerate(walk.labels())]
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         return walk.labels()[int(action)]
 
     def held(self, walk: Walk, seat: int) -> str:

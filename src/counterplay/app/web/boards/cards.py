@@ -48,7 +48,7 @@ class OneBetBoard:
             return [Choice("Fold", "f"), Choice("Call 1", "c")]
         return [Choice("Check", "c"), Choice("Bet 1", "r")]
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         return _one_bet_word(action, any(child == 1 for _, child, _ in walk.moves[1:]))
 
     def held(self, walk: Walk, seat: int) -> str:
@@ -132,7 +132,7 @@ class LeducBoard:
             choices.append(Choice(label or word.capitalize().replace("s ", " ", 1), name[0]))
         return choices
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         rounds = self._seen(walk)[1]
         return _leduc_word(rounds[-1], walk.labels()[action][0], len(rounds) - 1)
 

@@ -52,7 +52,7 @@ class Dice:
             choices.append(Choice(_bid(name), key))
         return choices
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         name = walk.labels()[action]
         return "calls bluff" if name == "call" else f"bids {_bid(name)}"
 

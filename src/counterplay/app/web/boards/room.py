@@ -45,7 +45,7 @@ class Room:
     def choices(self, walk: Walk) -> list[Choice]:
         return [Choice(name.capitalize(), KEYS[name]) for name in walk.labels()]
 
-    def tell(self, walk: Walk, player: int, action: Any) -> str:
+    def progress(self, walk: Walk, player: int, action: Any) -> str:
         name = walk.labels()[action]
         return "stays" if name == "stay" else f"goes {name}"
 

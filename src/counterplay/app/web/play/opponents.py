@@ -105,13 +105,13 @@ class Bots:
         """Whether an opponent needs no preparation, or has had it."""
         return key in self._prepared or not key.startswith(BOT)
 
-    def prepare(self, key: str, tell: Callable[[float, str], None]) -> None:
+    def prepare(self, key: str, progress: Callable[[float, str], None]) -> None:
         """What a bot needs once, such as tables; may take long."""
         from counterplay.poker.bots.registry import BOTS
 
         name = key.removeprefix(BOT)
         if name in BOTS:
-            BOTS[name].prepare(tell)
+            BOTS[name].prepare(progress)
         self._prepared.add(key)
 
 

@@ -42,7 +42,7 @@ def review_small(walk: Walk, strategy: Any, board: GameBoard, seat: int) -> dict
 
 def _step(walk: Walk, board: GameBoard, player: int, child: int) -> dict[str, Any]:
     return {
-        "text": board.tell(walk, player, child),
+        "text": board.progress(walk, player, child),
         "choices": [choice.label for choice in board.choices(walk)],
         "chosen": child,
     }

@@ -39,7 +39,7 @@ def routes(room: CardRoom, library: Library, jobs: BackgroundJobs) -> list[Route
         game, opponent = text_in(data, "game"), text_in(data, "opponent")
         if not room.bots.ready(opponent):
             job = jobs.start(
-                f"getting {opponent} ready", lambda job: room.bots.prepare(opponent, job.tell)
+                f"getting {opponent} ready", lambda job: room.bots.prepare(opponent, job.progress)
             )
             for _ in range(PATIENCE):
                 await asyncio.sleep(0.05)

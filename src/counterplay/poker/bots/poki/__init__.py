@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.core.base.progress import Tell
+from counterplay.core.base.progress import ProgressCallback
 from counterplay.poker.bots.spec import BotSpec
 
 
-def _prepare(tell: Tell) -> None:
+def _prepare(progress: ProgressCallback) -> None:
     from counterplay.poker.bots.poki.store import potentials
 
-    potentials(tell)
+    potentials(progress)
 
 
 def _make() -> Any:

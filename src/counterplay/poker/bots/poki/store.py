@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.bots.poki.potential import new_work, rate_boards
@@ -26,12 +26,12 @@ class Potentials(NamedTuple):
     ppot: np.ndarray  # uint16[18187, 1326]: PPot1 of SCALE
 
 
-def potentials(tell: Tell = untold) -> Potentials:
+def potentials(progress: ProgressCallback = no_progress) -> Potentials:
     """The tables: from memory, from disk, or built now."""
-    return TABLES.get(tell)
+    return TABLES.get(progress)
 
 
-def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
+def count_potentials(threads: int = 1, progress: ProgressCallback = no_progress) -> Potentials:
     """Both tables, counted."""
     built = Potentials(*(np.zeros((N_EARLY, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     with ThreadPoolExecutor(threads) as pool:
@@ -46,7 +46,7 @@ def count_potentials(threads: int = 1, tell: Tell = untold) -> Potentials:
                 )
         for k, job in enumerate(jobs):
             job.result()
-            tell((k + 1) / len(jobs), "Poki's tables")
+            progress((k + 1) / len(jobs), "Poki's tables")
     return built
 
 
@@ -59,7 +59,7 @@ TABLES = Cached(
     "the tables of Poki stay",
     "poki-potentials",
     (__name__,),
-    make=lambda tell: count_potentials(cores(), tell),
+    make=lambda progress: count_potentials(cores(), progress),
     pack=lambda built: Piece(None, built._asdict()),
     unpack=_unpack,
     mapped=True,

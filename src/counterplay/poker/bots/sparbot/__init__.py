@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.poker.bots.spec import BotSpec
 
 
-def _table(progress: Tell) -> Any:
+def _table(progress: ProgressCallback) -> Any:
     from counterplay.poker.bots.sparbot.build import sparbot_table
 
     return sparbot_table(progress)
@@ -25,7 +25,7 @@ def _table(progress: Tell) -> Any:
 def _make() -> Any:
     from counterplay.poker.bots.table import TableBot
 
-    return TableBot("sparbot", _table(untold))
+    return TableBot("sparbot", _table(no_progress))
 
 
 BOT = BotSpec(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import Tell, untold
+from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction import sparbot as view_rules
@@ -92,13 +92,13 @@ def parameters() -> dict[str, Any]:
     }
 
 
-def sparbot_table(tell: Tell = untold) -> Table:
+def sparbot_table(progress: ProgressCallback = no_progress) -> Table:
     """The bot: from memory, from disk, or built now (about a minute on two cores)."""
-    return TABLE.get(tell)
+    return TABLE.get(progress)
 
 
-def _make(tell: Tell) -> Table:
-    (first_row, policy), buckets, _ = build_sparbot(tell)
+def _make(progress: ProgressCallback) -> Table:
+    (first_row, policy), buckets, _ = build_sparbot(progress)
     return new_table(buckets, first_row, np.array(CARRY), policy)
 
 
@@ -121,13 +121,13 @@ TABLE = Cached(
 
 
 def build_sparbot(
-    tell: Tell = untold,
+    progress: ProgressCallback = no_progress,
 ) -> tuple[tuple[np.ndarray, np.ndarray], Buckets, list[ModelRecord]]:
     """(first_row, policy), the buckets and how well each model is solved."""
-    strengths(lambda share, what: tell(0.0, f"hand strengths: {what}"))
-    buckets = BUCKETS.get(lambda share, what: tell(0.15 * share, "buckets"))
-    chance = sparbot_chance(buckets, lambda share: tell(0.15 + 0.15 * share, "chance"))
-    policies, records = solve_models(chance, lambda share, what: tell(0.3 + 0.69 * share, what))
+    strengths(lambda share, what: progress(0.0, f"hand strengths: {what}"))
+    buckets = BUCKETS.get(lambda share, what: progress(0.15 * share, "buckets"))
+    chance = sparbot_chance(buckets, lambda share: progress(0.15 + 0.15 * share, "chance"))
+    policies, records = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
     return real_rows(policies, N_BUCKETS), buckets, records
 
 
@@ -148,12 +148,14 @@ def chosen_table(buckets: Buckets, policies: Policies, choices: Choices) -> Tabl
 
 
 def solve_models(
-    chance: Chance, tell: Tell = untold, choices: Choices | None = None
+    chance: Chance, progress: ProgressCallback = no_progress, choices: Choices | None = None
 ) -> tuple[Policies, list[ModelRecord]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
     chosen = choices or Choices()
     model = make_model(LIMIT.start(), chance.first, chance, chosen.leaf_bets)
-    answer = solve(model, chosen.target, tell=lambda share: tell(share / 8, "pre-flop model"))
+    answer = solve(
+        model, chosen.target, progress=lambda share: progress(share / 8, "pre-flop model")
+    )
     policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
     records = [_record(model, answer)]
     models = [
@@ -163,7 +165,7 @@ def solve_models(
     with ThreadPoolExecutor(cores()) as pool:
         jobs = {pool.submit(solve, model, chosen.target): model for model in models}
         for done, _ in enumerate(as_completed(jobs), 2):
-            tell(done / 8, "post-flop models")
+            progress(done / 8, "post-flop models")
     for job, model in jobs.items():
         policies |= _all_rows(model, job.result())
         records.append(_record(model, job.result()))

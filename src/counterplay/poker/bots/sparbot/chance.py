@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.kernels.jit import ZERO, index, jit
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.processes import cores
@@ -79,7 +79,9 @@ def _count_deals(
             pair, swapped = pair_now, swapped_now
 
 
-def count_deals(buckets: Buckets, n: int, n_buckets: int, tell: TellShare = untold) -> Counts:
+def count_deals(
+    buckets: Buckets, n: int, n_buckets: int, progress: ShareCallback = no_progress
+) -> Counts:
     """Counts over n sampled deals, the same for the same n."""
     cards = cards_of(buckets)
     pairs = n_buckets**2
@@ -95,7 +97,7 @@ def count_deals(buckets: Buckets, n: int, n_buckets: int, tell: TellShare = unto
         for done, part in enumerate(pool.map(work, range(PIECES)), 1):
             for sums, more in zip(total, part, strict=True):
                 sums += more
-            tell(done / PIECES)
+            progress(done / PIECES)
     return total
 
 
@@ -121,9 +123,9 @@ def chance_from_counts(counts: Counts) -> Chance:
 
 def sparbot_chance(
     buckets: Buckets,
-    tell: TellShare = untold,
+    progress: ShareCallback = no_progress,
     n_buckets: int = N_BUCKETS,
     deals: int = N_DEALS,
 ) -> Chance:
     """The chance moves of all eight models."""
-    return chance_from_counts(count_deals(buckets, deals, n_buckets, tell))
+    return chance_from_counts(count_deals(buckets, deals, n_buckets, progress))

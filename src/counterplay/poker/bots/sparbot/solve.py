@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.progress import TellShare, untold
+from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
@@ -32,7 +32,7 @@ def solve(
     model: ThreeRounds,
     target: float = TARGET,
     most: int = MOST_ITERATIONS,
-    tell: TellShare = untold,
+    progress: ShareCallback = no_progress,
 ) -> Solved:
     """Iterate until the exploitability is at most `target` of the pot."""
     pot = starting_pot(model)
@@ -44,7 +44,7 @@ def solve(
         t += n
         policy = regrets.average()
         epsilon = form_exploitability(model.form, policy)
-        tell(min(1.0, target * pot / epsilon))
+        progress(min(1.0, target * pot / epsilon))
     return Solved(policy, epsilon, t)
 
 

@@ -32,7 +32,7 @@ _33 = index(33)
 _MIX, _MIX_AGAIN = index(0xFF51AFD7ED558CCD), index(0xC4CEB9FE1A85EC53)
 
 
-class Found(NamedTuple):
+class InfosetTable(NamedTuple):
     """q places (a power of two), k words of a key, room for m information sets."""
 
     # uint64[q, k + 1]: a key, and number + 1 | first slot << 32; zero where the place is free
@@ -41,9 +41,9 @@ class Found(NamedTuple):
     size: np.ndarray  # int64[5]
 
 
-def new_found(words: int, places: int = LEAST_PLACES, sets: int = LEAST_PLACES) -> Found:
+def new_found(words: int, places: int = LEAST_PLACES, sets: int = LEAST_PLACES) -> InfosetTable:
     """An empty table for keys of so many words."""
-    return Found(
+    return InfosetTable(
         np.zeros((places, words + 1), dtype=np.uint64),
         np.zeros(sets + 1, dtype=np.uint32),
         np.zeros(5, dtype=np.int64),
@@ -163,33 +163,33 @@ def _move(old: np.ndarray, new: np.ndarray) -> None:
                 new[to, k] = old[place, k]
 
 
-def sets_in(found: Found) -> int:
+def sets_in(found: InfosetTable) -> int:
     return int(found.size[SETS])
 
 
-def slots_in(found: Found) -> int:
+def slots_in(found: InfosetTable) -> int:
     return int(found.size[SLOTS])
 
 
-def keys_of(found: Found, since: int = 0) -> np.ndarray:
+def keys_of(found: InfosetTable, since: int = 0) -> np.ndarray:
     """uint64[n, k]: in order of discovery, from number `since` on."""
     keys = np.zeros((sets_in(found) - since, found.places.shape[1] - 1), dtype=np.uint64)
     _keys_since(found.places, since, keys)
     return keys
 
 
-def counts_of(found: Found, since: int = 0) -> np.ndarray:
+def counts_of(found: InfosetTable, since: int = 0) -> np.ndarray:
     """int64[n]: actions of each."""
     return np.diff(found.first[since : sets_in(found) + 1].astype(np.int64))
 
 
-def renumber(found: Found, since: int, keys: np.ndarray, counts: np.ndarray) -> None:
+def renumber(found: InfosetTable, since: int, keys: np.ndarray, counts: np.ndarray) -> None:
     """From number `since` on it has these, in this order: whatever it has there now is among
     them. There must be room."""
     _renumber(found, since, keys, counts)
 
 
-def enlarged(found: Found, places: int, sets: int) -> Found:
+def enlarged(found: InfosetTable, places: int, sets: int) -> InfosetTable:
     """The same with more room. What is in it keeps its numbers."""
     grown = found
     if sets > len(found.first) - 1:
@@ -211,7 +211,9 @@ def places_for(sets: int, filled: float = MOST_FILLED) -> int:
     return places
 
 
-def found_from(keys: np.ndarray, counts: np.ndarray, places: int = 0, sets: int = 0) -> Found:
+def found_from(
+    keys: np.ndarray, counts: np.ndarray, places: int = 0, sets: int = 0
+) -> InfosetTable:
     """A table with these keys, numbered in their order, and room for so many, or for a few."""
     n = len(keys)
     found = new_found(keys.shape[1], places or places_for(n), max(sets or n, LEAST_PLACES))
@@ -219,7 +221,7 @@ def found_from(keys: np.ndarray, counts: np.ndarray, places: int = 0, sets: int 
     return found
 
 
-def slots_of_sets(found: Found, numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def slots_of_sets(found: InfosetTable, numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """int64[...]: the slots of information sets with so many actions, one after the other."""
     begin = found.first[numbers].astype(np.int64)
     within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)

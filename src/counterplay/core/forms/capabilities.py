@@ -1,9 +1,8 @@
 """What a game says of itself: what can be done with it, in which unit it pays, and how its seats
 are called.
 
-Rules may have the attributes `abilities`, `unit` and `seats`; what they leave out is as for a game
-with a tree.
-"""
+Rules may have the attributes `capabilities`, `unit` and `seats`; what they leave out is as for a
+game with a tree."""
 
 from __future__ import annotations
 
@@ -14,21 +13,21 @@ from counterplay.core.base.errors import BadGame
 
 
 @dataclass(frozen=True)
-class Abilities:
+class Capabilities:
     """What can be done with a game besides sampling it. The first three are those of a tree."""
 
     listed: bool = True  # its histories: as a tree, its strategies as tables
     full_width: bool = True  # a sequence form, for solvers and responses that do not sample
     exact: bool = True  # values, best responses and exploitability
-    keyed: bool = False  # its information sets are found while playing: strategies are by key
+    discovered: bool = False  # its information sets are found while playing: strategies are by key
     #: What packages above ask for by words of their own (`Game.can`).
     also: frozenset[str] = frozenset()
 
 
 #: Of a game that makes its own form for sampling and says nothing else.
-SAMPLED_ONLY = Abilities(listed=False, full_width=False, exact=False)
+SAMPLING_ONLY = Capabilities(listed=False, full_width=False, exact=False)
 #: Of one given by compiled rules.
-FOUND = Abilities(listed=False, full_width=False, exact=False, keyed=True)
+FOUND = Capabilities(listed=False, full_width=False, exact=False, discovered=True)
 
 
 class Unit(NamedTuple):
@@ -48,12 +47,12 @@ class Unit(NamedTuple):
         return f"{self.payoff or 'payoff'} per {self.per}"
 
 
-def abilities_of(name: str, rules: Any, usual: Abilities | None) -> Abilities:
+def capabilities_of(name: str, rules: Any, usual: Capabilities | None) -> Capabilities:
     """As the rules say, or those that are usual for their kind: None for rules of a tree."""
     sampled_only = usual is not None
-    found = getattr(rules, "abilities", usual or Abilities())
-    if not isinstance(found, Abilities):
-        raise BadGame(f"{name}: `abilities` must be an Abilities, not {found!r}")
+    found = getattr(rules, "capabilities", usual or Capabilities())
+    if not isinstance(found, Capabilities):
+        raise BadGame(f"{name}: `capabilities` must be an Abilities, not {found!r}")
     if sampled_only and (found.listed or found.full_width):
         raise BadGame(f"{name}: a game that makes its own form cannot be listed, nor full width")
     if not sampled_only and not found.listed:

@@ -24,21 +24,21 @@ _MODULE = "counterplay_own_"
 LONGEST_REASON = 200  # characters
 
 
-def is_own(text: object) -> bool:
+def is_user_defined(text: object) -> bool:
     """Whether this is written as `file.py:Name`."""
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
-def split_own(text: str) -> tuple[Path, str, str]:
+def split_user_defined(text: str) -> tuple[Path, str, str]:
     """File, word, and what stands behind it, such as `(3)`."""
     match = _NAME.fullmatch(text)
     assert match is not None
     return Path(match["file"]), match["word"], match["rest"] or ""
 
 
-def own_thing(text: str, kind: str) -> Any:
+def user_object(text: str, kind: str) -> Any:
     """What `file.py:Name` is; `kind` is the word for it in errors."""
-    path, word, _ = split_own(text)
+    path, word, _ = split_user_defined(text)
     module = _module(path)
     found = getattr(module, word, None)
     if found is None:
@@ -52,14 +52,14 @@ def own_thing(text: str, kind: str) -> Any:
     return found
 
 
-def call_own(make: Any, text: str, *args: Any, **kwargs: Any) -> Any:
+def call_user_code(make: Any, text: str, *args: Any, **kwargs: Any) -> Any:
     """The user's class or function, called; what goes wrong is said with its line."""
     try:
         return make(*args, **kwargs)
     except CounterplayError:
         raise
     except Exception as error:
-        raise CounterplayError(f"{text}: {own_reason(error)}") from None
+        raise CounterplayError(f"{text}: {user_code_reason(error)}") from None
 
 
 def _module(path: Path) -> ModuleType:
@@ -85,12 +85,12 @@ def _module(path: Path) -> ModuleType:
         exec(compile(text, place, "exec"), vars(module))  # an old .pyc may have the same second
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise BadParameter(f"{path} cannot be loaded: {own_reason(error)}") from None
+        raise BadParameter(f"{path} cannot be loaded: {user_code_reason(error)}") from None
     module._text = text  # type: ignore[attr-defined]
     return module
 
 
-def own_file_at_fault(error: BaseException) -> str | None:
+def user_file_at_fault(error: BaseException) -> str | None:
     """The user's own file in whose code an error arose, where it was named as `file.py:Name`."""
     step, found = error.__traceback__, None
     while step is not None:
@@ -100,7 +100,7 @@ def own_file_at_fault(error: BaseException) -> str | None:
     return found
 
 
-def own_reason(error: BaseException) -> str:
+def user_code_reason(error: BaseException) -> str:
     """What went wrong, and in which line of whose file, for a sentence."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     text = text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}..."
@@ -117,9 +117,9 @@ def own_reason(error: BaseException) -> str:
     return f"{text} (line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)})"
 
 
-def check_not_own(name: str, where: object, way: str) -> None:
+def check_not_user_defined(name: str, where: object, way: str) -> None:
     """Refuse to run code because a file says so."""
-    if is_own(name):
+    if is_user_defined(name):
         raise CounterplayError(
             f"{where}: is for {shown(name)}, a game in a file of its own, which is not run "
             f"because another file names it; {way}"

@@ -46,7 +46,7 @@ from counterplay.core.forms.compiled import (
     constants_of,
     shape_of,
 )
-from counterplay.core.forms.found import (
+from counterplay.core.forms.infoset_table import (
     EXACT_BITS,
     PLAYER_BITS,
     PROBLEM,
@@ -54,7 +54,7 @@ from counterplay.core.forms.found import (
     ROOM_SLOTS,
     SETS,
     SLOTS,
-    Found,
+    InfosetTable,
     find,
     find_or_add,
     first_in,
@@ -95,15 +95,15 @@ class Situation(NamedTuple):
     facts: np.ndarray  # int64[d + 1, KNOWN + known]
     payoff: np.ndarray  # float64[d + 1, p]: at the end of the history
     slot: np.ndarray  # uint64[d + 1]: first slot of the information set of each node
-    places: np.ndarray  # as in `Found`
+    places: np.ndarray  # as in `InfosetTable`
     first: np.ndarray
     size: np.ndarray
 
 
-class KeyedPolicy(NamedTuple):
+class HashPolicy(NamedTuple):
     """A fixed policy by key: m rows of s probabilities, and behind them uniform ones."""
 
-    places: np.ndarray  # as in `Found`
+    places: np.ndarray  # as in `InfosetTable`
     # float64[s + w (w + 1) / 2]: rows of 1, 2, ..., w equal shares are at the end
     shares: np.ndarray
     n_rows: int
@@ -121,13 +121,11 @@ def key_words(shape: Shape) -> int:
     return 1 if shape.known == 1 else 2
 
 
-def keyed_policy(
-    keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int
-) -> KeyedPolicy:
+def keyed_policy(keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int) -> HashPolicy:
     """`shares` by key, and uniform play elsewhere."""
     found = found_from(keys, counts)
     uniform = [np.full(n, 1.0 / n) for n in range(1, most + 1)]
-    return KeyedPolicy(found.places, np.concatenate([shares, *uniform]), len(keys), len(shares))
+    return HashPolicy(found.places, np.concatenate([shares, *uniform]), len(keys), len(shares))
 
 
 @jit(inline=True)
@@ -327,6 +325,6 @@ def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
     return index(policy.n_rows), index(policy.n_shares) + (count * (count - ONE) >> ONE), count
 
 
-def found_in(chance: Situation) -> Found:
+def found_in(chance: Situation) -> InfosetTable:
     """What was found, of a scratch."""
-    return Found(chance.places, chance.first, chance.size)
+    return InfosetTable(chance.places, chance.first, chance.size)

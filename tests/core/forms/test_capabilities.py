@@ -13,7 +13,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
-from counterplay.core.forms.abilities import SAMPLED_ONLY, Abilities, Unit
+from counterplay.core.forms.capabilities import SAMPLING_ONLY, Capabilities, Unit
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.kuhn import Kuhn
@@ -31,7 +31,7 @@ def game(**said: Any) -> Game:
 
 def test_what_a_game_says_by_itself() -> None:
     plain = game()
-    assert plain.abilities == Abilities()
+    assert plain.capabilities == Capabilities()
     assert plain.has_tree
     assert (str(plain.unit), plain.unit.in_full) == ("per game", "payoff per game")
     assert plain.seats == ("player 1", "player 2")
@@ -45,7 +45,7 @@ def test_what_holdem_says() -> None:
     assert not holdem.has_tree
     assert not holdem.measurable
     words = frozenset({"boards", "bots", "hands", "grid"})
-    assert holdem.abilities == Abilities(False, False, False, also=words)
+    assert holdem.capabilities == Capabilities(False, False, False, also=words)
     assert [holdem.can(word) for word in ("bots", "pictures")] == [True, False]
     assert not cp.load("kuhn").can("bots")
     assert (str(holdem.unit), holdem.unit.in_full) == ("sb/h", "small bets per hand")
@@ -69,11 +69,11 @@ class Form:
 
 def test_a_form_of_its_own_can_be_sampled_and_no_more() -> None:
     sampled = Game("form", Form())
-    assert sampled.abilities == SAMPLED_ONLY
+    assert sampled.capabilities == SAMPLING_ONLY
     with pytest.raises(BadGame, match=r"can be sampled.* but not listed"):
         sampled.tree  # noqa: B018
     rules = Form()
-    rules.abilities = Abilities()  # type: ignore[attr-defined]
+    rules.capabilities = Capabilities()  # type: ignore[attr-defined]
     with pytest.raises(BadGame, match="cannot be listed"):
         Game("form", rules)
 
@@ -81,8 +81,8 @@ def test_a_form_of_its_own_can_be_sampled_and_no_more() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        {"abilities": "all"},
-        {"abilities": Abilities(listed=False)},
+        {"capabilities": "all"},
+        {"capabilities": Capabilities(listed=False)},
         {"unit": "chips per round"},
         {"unit": ("chips", 1)},
         {"unit": ("chips", "")},
@@ -110,7 +110,7 @@ def test_units_and_seats_are_read_off_the_rules() -> None:
 
 
 def test_full_width() -> None:
-    mine = game(abilities=Abilities(full_width=False))
+    mine = game(capabilities=Capabilities(full_width=False))
     with pytest.raises(BadGame, match="mine is too large for"):
         cp.solve(mine, "cfr+", iterations=1)
     model = Strategy.uniform(mine)
@@ -120,7 +120,7 @@ def test_full_width() -> None:
 
 
 def test_exact(tmp_path: Path) -> None:
-    mine = game(abilities=Abilities(exact=False))
+    mine = game(capabilities=Capabilities(exact=False))
     model = Strategy.uniform(mine)
     assert not mine.measurable
     with pytest.raises(BadParameter, match="cannot be measured, so no target"):
@@ -186,12 +186,12 @@ def test_the_curve_and_its_refusal_name_the_unit(tmp_path: Path) -> None:
 
 def test_holdem_could_lack_any_of_its_abilities() -> None:
     """They are asked one by one: rules without `grid` have no picture, whatever their class."""
-    from counterplay.poker.abstraction.ehs import EhsView
+    from counterplay.poker.abstraction.ehs import EhsAbstraction
     from counterplay.poker.holdem.game import HoldemRules
     from counterplay.poker.holdem.grid import preflop_grid
 
-    rules: Any = HoldemRules(EhsView((1, 1, 1, 1), "width"))
-    rules.abilities = replace(rules.abilities, also=frozenset({"bots"}))
+    rules: Any = HoldemRules(EhsAbstraction((1, 1, 1, 1), "width"))
+    rules.capabilities = replace(rules.capabilities, also=frozenset({"bots"}))
     blind: Any = SimpleNamespace(game=Game("holdem(buckets=1)", rules))  # needs no tables
     with pytest.raises(BadParameter, match="the grid of starting hands"):
         preflop_grid(blind)

@@ -1,4 +1,4 @@
-"""`KeyedStrategy`: a strategy of a game whose information sets were found while playing.
+"""`HashStrategy`: a strategy of a game whose information sets were found while playing.
 
 It has a row for each of them, by key; elsewhere it plays every action alike. It can be looked up by
 what a player knows, saved, and carried over to a tree of the same game.
@@ -17,16 +17,16 @@ import numpy as np
 from counterplay.core.base import files
 from counterplay.core.base.display import Columns
 from counterplay.core.base.errors import BadFile, BadGame, BadParameter, BadStrategy
-from counterplay.core.forms.abilities import numbered
-from counterplay.core.forms.found import (
+from counterplay.core.forms.capabilities import numbered
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.infoset_table import (
     PLAYER_BITS,
-    Found,
+    InfosetTable,
     find_all,
     found_from,
     owners_of,
 )
-from counterplay.core.forms.found_form import KeyedPolicy, key_of, key_words, keyed_policy
-from counterplay.core.forms.game import Game
+from counterplay.core.forms.rules_form import HashPolicy, key_of, key_words, keyed_policy
 from counterplay.core.forms.strategy import (
     TOLERANCE,
     Row,
@@ -39,7 +39,7 @@ EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file
 ARRAYS = {"keys": np.uint64, "counts": np.int64, "probabilities": np.float64}
 
 
-class KeyedStrategy(Strategy):
+class HashStrategy(Strategy):
     """n information sets with a key each, uniform play elsewhere. Immutable."""
 
     def __init__(
@@ -55,7 +55,7 @@ class KeyedStrategy(Strategy):
         self._check()
 
     def _check(self) -> None:
-        if not self.game.abilities.keyed:
+        if not self.game.capabilities.discovered:
             raise BadStrategy(f"{self.game.name} has a list of information sets, and no keys")
         rules, shares = self.game.rules, self.probabilities
         if (
@@ -86,11 +86,11 @@ class KeyedStrategy(Strategy):
         return cls(game, none, np.zeros(0, dtype=np.int64), np.zeros(0))
 
     @cached_property
-    def _found(self) -> Found:
+    def _found(self) -> InfosetTable:
         return found_from(self.keys, self.counts)
 
     @cached_property
-    def played(self) -> KeyedPolicy:
+    def played(self) -> HashPolicy:
         """As kernels take it."""
         most = self.game.rules.max_actions
         return keyed_policy(self.keys, self.counts, self.probabilities, most)
@@ -202,7 +202,7 @@ class KeyedStrategy(Strategy):
     def replace(self, other: Strategy, player: int) -> Strategy:
         check_same_game(self.game, other)
         self.game.check_player(player)
-        theirs = other if isinstance(other, KeyedStrategy) else keyed_from_tree(other, self.game)
+        theirs = other if isinstance(other, HashStrategy) else keyed_from_tree(other, self.game)
         parts = []
         for strategy, wanted in ((self, False), (theirs, True)):
             mine = (owners_of(strategy.keys) == player) == wanted
@@ -210,9 +210,7 @@ class KeyedStrategy(Strategy):
             parts.append(
                 (strategy.keys[mine], strategy.counts[mine], strategy.probabilities[slots])
             )
-        return KeyedStrategy(
-            self.game, *(np.concatenate(both) for both in zip(*parts, strict=True))
-        )
+        return HashStrategy(self.game, *(np.concatenate(both) for both in zip(*parts, strict=True)))
 
     def plan(self, player: int) -> np.ndarray:
         raise BadParameter(
@@ -228,7 +226,7 @@ class KeyedStrategy(Strategy):
     def on(self, game: Game | str) -> Strategy:
         """The same strategy on a tree of the same game."""
         tree_game = as_game_of(game)
-        if tree_game.abilities.keyed:
+        if tree_game.capabilities.discovered:
             check_same_game(tree_game, self)
             return self
         keys, tree = keys_in_tree(tree_game, self.game), tree_game.tree
@@ -304,8 +302,8 @@ def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
     return tree_game.expanded.keys
 
 
-def keyed_from_tree(strategy: Strategy, game: Game) -> KeyedStrategy:
+def keyed_from_tree(strategy: Strategy, game: Game) -> HashStrategy:
     """A strategy of a tree for the same game played without one."""
     keys = keys_in_tree(strategy.game, game)
     counts = np.diff(strategy.game.tree.first).astype(np.int64)
-    return KeyedStrategy(game, keys, counts, strategy.probabilities)
+    return HashStrategy(game, keys, counts, strategy.probabilities)
