@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.measure import REPEATS, rate
 from counterplay import Game, load
-from counterplay.core.forms.infoset_table import sets_in, slots_in
+from counterplay.core.forms.infoset_table import infoset_count, slot_count
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.hash_tables import infosets_of
 
@@ -88,8 +88,8 @@ def _memory() -> Iterator[Row]:
         worker = solver._pool.workers[0]
         found = infosets_of(worker)
         here = (*found, *worker.tables)
-        used = sum(_touched(array) for array in here) / sets_in(found)
-        tree = 16 * slots_in(found) / sets_in(found) + 8 + 4
+        used = sum(_touched(array) for array in here) / infoset_count(found)
+        tree = 16 * slot_count(found) / infoset_count(found) + 8 + 4
         reached = "yes" if used <= 2.5 * tree else "NO"
         text = f"{used:.0f} bytes, {used / tree:.2f} times the {tree:.0f} of a tree's"
         yield f"memory per information set, {name}, mccfr", text, "<= 2.5 times", reached
@@ -114,13 +114,13 @@ def _growth() -> Row:
         before = time.perf_counter()
         done: bool = make_room(worker, *more)
         took = time.perf_counter() - before
-        slots = slots_in(infosets_of(worker))
+        slots = slot_count(infosets_of(worker))
         if slots > 5_000_000:
             worst = max(worst, took / (slots / 1e7))
         return done
 
     hash_tables.make_room = timed
-    while slots_in(infosets_of(solver._pool.workers[0])) < 40_000_000:
+    while slot_count(infosets_of(solver._pool.workers[0])) < 40_000_000:
         solver.step(20_000)
     reached = "yes" if worst <= 1.0 else "NO"
     name = "longest pause for growth, per 10 M slots, goofspiel(10)"

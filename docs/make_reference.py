@@ -73,7 +73,7 @@ GROUPS = {
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),
 }
-SHARED = ("counterplay.core.forms.exchange", "counterplay.core.base.display")
+SHARED = ("counterplay.core.base.display",)
 WIDTH = 100
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .common import regret_matching
 
 
-class FoundSampling:
+class DiscoveringSampling:
     def __init__(self, rules: Any, epsilon: float = 0.6) -> None:
         self.rules, self.epsilon = rules, epsilon
         self.regret: dict[Any, list[float]] = {}

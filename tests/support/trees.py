@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from counterplay.core.forms import game
+from counterplay.core.forms import representation
 from counterplay.core.forms.states import build_states
 from counterplay.core.forms.tree import HistoryTree, Labels
 from counterplay.core.games.kuhn import Kuhn
@@ -32,4 +32,4 @@ def _build(rules: Any, name: str) -> Built:
 
 def share_trees() -> None:
     """From now on."""
-    game.build_states = _build
+    representation.build_states = _build

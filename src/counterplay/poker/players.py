@@ -19,8 +19,7 @@ from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayE
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.forms import registry
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.mixture import Mixture
-from counterplay.core.forms.strategy import Strategy
+from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.games import players
 from counterplay.core.games.players import (
     UNIFORM,

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from reference.common import Dice
-from reference.found_sampling import FoundSampling
+from reference.found_sampling import DiscoveringSampling
 from reference.rules import TWINS, Rules
 from support.compiled import Auction, WideAuction
 
 import counterplay as cp
 from counterplay.core.forms.hash_strategy import HashStrategy, keys_in_tree
-from counterplay.core.forms.infoset_table import found_from, keys_of, owners_of
+from counterplay.core.forms.infoset_table import keys_of, owners_of, table_from_keys
 from counterplay.core.forms.states import build_states
 from counterplay.core.forms.tree import level_bounds
 from counterplay.core.games.goofspiel import Goofspiel
@@ -179,7 +179,7 @@ def test_outcome_sampling_is_its_naive_twin() -> None:
     forced moves too, which changes nothing elsewhere: the kernel has no tables for them."""
     found = without_tree("bluff(1,1,2)")
     solver = new_solver(found, "mccfr", 7, {})
-    twin, dice = FoundSampling(found.rules), Dice(7)
+    twin, dice = DiscoveringSampling(found.rules), Dice(7)
     for done in range(400):
         solver.step(1)
         twin.iterate(done + 1, dice)
@@ -243,7 +243,7 @@ def test_tables_find_what_was_put_in(words: int) -> None:
     rng = np.random.default_rng(3)
     keys = rng.integers(0, 2**63, size=(5_000, words), dtype=np.uint64)
     keys[:2_000, 0] = np.arange(2_000)  # some that are alike
-    found = found_from(keys, rng.integers(1, 9, size=5_000))
+    found = table_from_keys(keys, rng.integers(1, 9, size=5_000))
     assert np.array_equal(keys_of(found), keys)
 
 

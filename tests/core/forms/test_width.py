@@ -12,8 +12,8 @@ from support.sparbot import random_chance
 
 import counterplay as cp
 from counterplay.core.evaluation.exact import form_exploitability
-from counterplay.core.forms.sequence import Treeplex
-from counterplay.core.forms.width import answers, payoff_gradient
+from counterplay.core.forms.access import answers
+from counterplay.core.forms.sequence import Treeplex, payoff_gradient
 from counterplay.core.solvers import cfr
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED

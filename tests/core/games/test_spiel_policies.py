@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.games.spiel_policies import pairs, twin_of
+from counterplay.core.games.openspiel import openspiel_game, pairs
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -30,7 +30,7 @@ LARGE = [
 
 def nash_conv(game: cp.Game, policy: Any) -> float:
     """By OpenSpiel, in C++ or Python."""
-    spiel = twin_of(game)[0]
+    spiel = openspiel_game(game)[0]
     if isinstance(policy, pyspiel.TabularPolicy):
         return float(pyspiel.nash_conv(spiel, policy))
     from open_spiel.python.algorithms import exploitability

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.forms.access import new_hand
+from counterplay.core.forms.access import new_chance
 from counterplay.core.kernels.cache_lines import LINE, cache_aligned
 from counterplay.core.match.kernels import new_workspace
 from counterplay.core.solvers.algorithms import new_solver
@@ -67,6 +67,6 @@ def test_workers_of_a_solver_share_no_line(name: str, game: str) -> None:
 
 def test_workspaces_of_a_match_share_no_line() -> None:
     form = cp.load("leduc").form
-    share_nothing([(new_workspace([(0, 3)]).rng, new_hand(form)) for _ in range(20)])
+    share_nothing([(new_workspace([(0, 3)]).rng, new_chance(form)) for _ in range(20)])
     workspaces = [new_holdem_workspace([(0, 3)]) for _ in range(20)]
     share_nothing([(workspace.hand, workspace.deck) for workspace in workspaces])

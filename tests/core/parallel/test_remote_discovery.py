@@ -33,7 +33,7 @@ LOCAL: dict[str, Any] = {"pool": "local", "workers": 2}
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables that have to grow."""
     for module in (hash_tables, tables_of):
-        monkeypatch.setattr(module, "LEAST_PLACES", 16)
+        monkeypatch.setattr(module, "MIN_CELLS", 16)
 
 
 def solver(name: str, workers: int = 2, **options: Any) -> Any:

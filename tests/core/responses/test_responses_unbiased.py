@@ -20,7 +20,7 @@ from reference.restricted import dbr_rules, rnr_rules
 from support.sampling import EPSILON, arbitrary_regrets, explored, policy_of
 
 import counterplay as cp
-from counterplay.core.forms.access import new_hand
+from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.kernels.jit import index
@@ -126,7 +126,7 @@ def expected_update(
     this: Case, regret: np.ndarray, optimistic: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σ_z q(z) times what the kernel adds to regrets and strategy sums after z."""
-    game, hand = this.game, new_hand(this.form)
+    game, hand = this.game, new_chance(this.form)
     policy = {key: regret_matching(values) for key, values in from_slots(game, regret).items()}
     sums, total = (np.zeros(game.n_slots), np.zeros(game.n_slots)), 0.0
     for steps, _ in histories(this.root):
@@ -262,7 +262,7 @@ def test_sampler_writes_these_paths(name: str, restricted: int, p: Any) -> None:
     path, rng, hand = (
         new_workspace(game.depth, game.max_actions, 2),
         new_state(0),
-        new_hand(this.form),
+        new_chance(this.form),
     )
     for _ in range(200):
         node, n_decisions, drawn, _ = sample_history(this.form, hand, tables, path, rng, EPSILON)

@@ -27,7 +27,7 @@ def test_growth_changes_no_bit(name: str, threads: int, monkeypatch: pytest.Monk
     small, steps = [], 25 * MANY[name]
     for least in (8, 1 << 15):
         for module in (hash_tables, tables_of):
-            monkeypatch.setattr(module, "LEAST_PLACES", least)
+            monkeypatch.setattr(module, "MIN_CELLS", least)
         one = solver(name, threads)
         one.step(steps)
         small.append(one)
@@ -123,7 +123,7 @@ def test_the_end_of_memory_loses_nothing(
     n = 20 * MANY[name]
     options = {"threads": threads} if threads > 1 else {}
     for module in (hash_tables, tables_of):
-        monkeypatch.setattr(module, "LEAST_PLACES", 64)
+        monkeypatch.setattr(module, "MIN_CELLS", 64)
     with monkeypatch.context() as little:
         little.setenv("COUNTERPLAY_MEMORY_GB", "0.000015")
         with pytest.warns(UserWarning, match="no memory for more"):

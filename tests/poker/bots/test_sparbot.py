@@ -10,8 +10,12 @@ from support.sparbot import random_chance
 
 from counterplay.core.base.store import Store
 from counterplay.core.evaluation.exact import form_exploitability
-from counterplay.core.forms.sequence import SequenceForm, plan_from_policy, side_from_entries
-from counterplay.core.forms.width import payoff_gradient
+from counterplay.core.forms.sequence import (
+    SequenceForm,
+    payoff_gradient,
+    plan_from_policy,
+    side_from_entries,
+)
 from counterplay.core.solvers.lp import safest_plan
 from counterplay.poker.abstraction.abstraction import Buckets
 from counterplay.poker.abstraction.sparbot import (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.holdem import TREE, ehs
 
-from counterplay.core.forms.access import child, infoset_at, new_hand, player_at, start, utility
+from counterplay.core.forms.access import child, infoset_at, new_chance, player_at, start, utility
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
@@ -56,7 +56,7 @@ def _bucket(own: list[int], board: list[int]) -> int:
 
 def test_random_games_against_a_plain_referee(form: BettingGame) -> None:
     rng, choice = new_state(8), np.random.default_rng(8)
-    hand = new_hand(form)
+    hand = new_chance(form)
     tree = TREE.nodes
     for _ in range(150):
         node, state = start(form, hand, rng), Betting()
@@ -92,7 +92,7 @@ def test_outcome_sampling_learns_to_keep_good_cards(form: BettingGame) -> None:
     )
     path = new_workspace(32, 3, 2)
     outcome_sampling(
-        form, new_hand(form), tables, path, new_state(1), 0, 1_000_000, 0.6, True, 1, 1.0
+        form, new_chance(form), tables, path, new_state(1), 0, 1_000_000, 0.6, True, 1, 1.0
     )
     folded = []
     for count in (strengths().preflop.max(), strengths().preflop.min()):

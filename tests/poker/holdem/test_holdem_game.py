@@ -14,7 +14,7 @@ from support.holdem import NAME, TREE, bucket, class_of, random_deals, seldom_fo
 
 import counterplay as cp
 from counterplay.core.base.errors import BadFile, BadGame, BadParameter, BadStrategy
-from counterplay.core.forms.access import child, infoset_at, new_hand, player_at, start
+from counterplay.core.forms.access import child, infoset_at, new_chance, player_at, start
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.poker.bots.simple import SIMPLE, simple_strategy
@@ -254,7 +254,7 @@ def test_information_sets_of_random_hands(n: int) -> None:
     over only in order."""
     form = cp.load(f"holdem(buckets={n})").form
     tree, rng, choice = TREE.nodes, new_state(5), np.random.default_rng(5)
-    hand = new_hand(form)
+    hand = new_chance(form)
     reached = set()
     for _ in range(200):
         node = start(form, hand, rng)

@@ -13,7 +13,7 @@ import counterplay as cp
 from counterplay.core.base.errors import BadParameter, BadStrategy, UnknownName
 from counterplay.core.forms.access import (
     chance_buffer,
-    chance_on,
+    chance_workspace,
     child,
     infoset_at,
     player_at,
@@ -190,7 +190,11 @@ def test_rows_of_random_hands(name: str) -> None:
     assert game.n_infosets == sum(n * d for n, d in zip(counts, at_street, strict=True))
     node_of, bucket_in = nodes_and_buckets(TREE, counts)
     assert np.array_equal(row_of(form.first_row, node_of, bucket_in), np.arange(len(node_of)))
-    rng, choice, hand = new_state(5), np.random.default_rng(5), chance_on(form, chance_buffer(form))
+    rng, choice, hand = (
+        new_state(5),
+        np.random.default_rng(5),
+        chance_workspace(form, chance_buffer(form)),
+    )
     for _ in range(100):
         node = start(form, hand, rng)
         dealt = hand.deck[:9].tolist()
@@ -282,7 +286,7 @@ def test_a_deal_lies_in_one_array_as_files_keep_it() -> None:
     form = restricted_form(game.form, cp.Strategy.uniform(game).probabilities, 1, 0.5)
     buffer = chance_buffer(form)
     assert (buffer.shape, buffer.dtype) == ((70,), np.int64)
-    chance = chance_on(form, buffer)
+    chance = chance_workspace(form, buffer)
     assert buffer[:52].tolist() == list(range(52))
     buffer[:] = np.arange(70)
     deal = chance.inner

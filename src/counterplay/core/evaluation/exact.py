@@ -20,17 +20,17 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.evaluator import Evaluator, Payoff
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.mixture import Mixture
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.sequence import (
+    FullWidthForm,
     best_reply,
+    payoff_gradient,
     plan_from_policy,
     tree_gradient,
     tree_value,
     treeplex,
 )
-from counterplay.core.forms.strategy import Strategy
-from counterplay.core.forms.width import FullWidthForm, payoff_gradient
+from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.games.players import players_of
 from counterplay.core.parallel.full_width import ComputeOptions, Replies
 
@@ -155,10 +155,10 @@ def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
             f"{next(iter(compute.options))} is for two players, and {game.name} has "
             f"{game.n_players}; leave it out"
         )
-    if compute not in game.kept:
-        game.kept[compute] = compute.replies(game.sequence_form)
-    kept: Replies | None = game.kept[compute]
-    return kept
+    if compute not in game.cache:
+        game.cache[compute] = compute.replies(game.sequence_form)
+    replies: Replies | None = game.cache[compute]
+    return replies
 
 
 def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | None = None) -> float:

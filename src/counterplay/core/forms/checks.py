@@ -18,7 +18,7 @@ from counterplay.core.forms.expand import ExpandedRules
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import EXACT_BITS
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules, RulesState, history
-from counterplay.core.forms.rules_form import RulesForm, scratch_of, take_step
+from counterplay.core.forms.rules_form import RulesForm, rules_workspace, take_step
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import new_state
 
@@ -59,7 +59,7 @@ def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checke
     game = as_game_of(game)
     if game.compiled is None:
         return _check_tree(game)
-    walk = RulesWalk(game.name, game.compiled)
+    walk = RulesChecker(game.name, game.compiled)
     every = walk.every_history(EVERY_HISTORY)
     if not every:
         walk.at_random(histories, seed)
@@ -94,7 +94,7 @@ class _Set:
 
 
 @dataclass
-class RulesWalk:
+class RulesChecker:
     """Histories of compiled rules in plain Python."""
 
     name: str
@@ -281,7 +281,7 @@ def _facts(state: RulesState) -> tuple[int, int, tuple[int, ...], tuple[float, .
 
 def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
     """A history by the compiled rules: state, player, actions, what he knows, and payoffs."""
-    chance, rng = scratch_of(form.shape, 2), new_state(0)
+    chance, rng = rules_workspace(form.shape, 2), new_state(0)
     found: list[Any] = []
     for action in (-1, *path):
         chance.facts[1] = 0
@@ -310,6 +310,6 @@ def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> Non
 def quick_check(name: str, rules: CompiledRules) -> None:
     """Some histories in plain Python before rules of somebody's own are compiled, where a number
     out of place would write anywhere in memory."""
-    walk = RulesWalk(name, rules)
+    walk = RulesChecker(name, rules)
     if not walk.every_history(EVERY_HISTORY // 10):
         walk.at_random(HISTORIES // 10, 0)

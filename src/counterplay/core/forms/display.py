@@ -15,7 +15,7 @@ from counterplay.core.forms.game import Game
 MOST_BARS = 60  # information sets in a picture
 
 
-class StrategyShown(Tabular):
+class StrategyDisplay(Tabular):
     """The table of a strategy."""
 
     game: Game

@@ -11,8 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from counterplay.core.forms.game import Game
-    from counterplay.core.forms.mixture import Mixture
-    from counterplay.core.forms.strategy import Strategy
+    from counterplay.core.forms.strategy import Mixture, Strategy
 
 
 class Payoff(NamedTuple):

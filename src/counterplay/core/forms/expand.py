@@ -21,27 +21,27 @@ from counterplay.core.forms.expand_kernels import (
     NODES,
     Expansion,
     Moved,
-    move_all,
-    number_all,
-    play_all,
+    expand_histories,
+    number_rows,
+    order_by_level,
 )
 from counterplay.core.forms.infoset_table import (
-    LEAST_PLACES,
-    MOST_FILLED,
+    MAX_LOAD,
+    MIN_CELLS,
     PROBLEM,
-    ROOM_SETS,
     SETS,
+    SETS_LIMIT,
     InfosetTable,
-    counts_of,
-    enlarged,
+    action_counts,
+    cells_for,
+    enlarge_table,
+    infoset_count,
     keys_of,
-    new_found,
+    new_infoset_table,
     owners_of,
-    places_for,
-    sets_in,
 )
 from counterplay.core.forms.rules import CompiledRules, history
-from counterplay.core.forms.rules_form import Situation, found_in, rules_form, scratch_of
+from counterplay.core.forms.rules_form import RulesWorkspace, rules_form, rules_workspace, table_in
 from counterplay.core.forms.tree import (
     NO_ACTION,
     Distributions,
@@ -88,9 +88,9 @@ class _Builder:
             )
         machine.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
 
-    def _room(self, levels: int, nodes: int) -> tuple[Situation, Expansion]:
-        chance = scratch_of(self.form.shape, levels)
-        chance.size[ROOM_SETS] = LEAST_PLACES * MOST_FILLED
+    def _room(self, levels: int, nodes: int) -> tuple[RulesWorkspace, Expansion]:
+        chance = rules_workspace(self.form.shape, levels)
+        chance.size[SETS_LIMIT] = MIN_CELLS * MAX_LOAD
         shape, words = self.form.shape, np.int64
         at = np.zeros(4, dtype=words)
         at[ACTION] = -1
@@ -101,10 +101,10 @@ class _Builder:
             np.zeros(levels, dtype=words),
             np.empty(nodes, dtype=np.int8),
             np.empty(nodes, dtype=np.int32),
-            np.empty(LEAST_PLACES, dtype=np.int32),
-            np.empty((LEAST_PLACES, shape.known), dtype=words),
-            np.empty(LEAST_PLACES, dtype=np.int16),
-            np.empty((LEAST_PLACES, shape.n_players)),
+            np.empty(MIN_CELLS, dtype=np.int32),
+            np.empty((MIN_CELLS, shape.known), dtype=words),
+            np.empty(MIN_CELLS, dtype=np.int16),
+            np.empty((MIN_CELLS, shape.n_players)),
         )
 
     def play(self) -> None:
@@ -115,7 +115,7 @@ class _Builder:
             n = int(self.done.at[NODES])
             most = min(len(self.done.player), n + AT_ONCE)
             bits = self.chance.payoff.view(np.uint64)
-            play_all(self.form, self.chance, bits, self.tables, self.done, uniform, most)
+            expand_histories(self.form, self.chance, bits, self.tables, self.done, uniform, most)
             if self.chance.size[PROBLEM] != 0:
                 raise self._wrong(int(self.chance.size[PROBLEM]))
             n = int(self.done.at[NODES])
@@ -148,17 +148,17 @@ class _Builder:
             done = done._replace(**{field: _doubled(getattr(done, field)) for field in longer})
             rows = ("states", "facts", "payoff", "slot")
             chance = chance._replace(**{field: _doubled(getattr(chance, field)) for field in rows})
-        if chance.size[SETS] >= chance.size[ROOM_SETS]:
-            table = _larger(found_in(chance))
+        if chance.size[SETS] >= chance.size[SETS_LIMIT]:
+            table = _larger(table_in(chance))
             chance = chance._replace(**table._asdict())
-            while len(done.level) < chance.size[ROOM_SETS]:
+            while len(done.level) < chance.size[SETS_LIMIT]:
                 fields = ("level", "known", "passive")
                 done = done._replace(**{field: _doubled(getattr(done, field)) for field in fields})
         shares, outcomes = (
-            _larger(table) if table.size[SETS] >= table.size[ROOM_SETS] else table
+            _larger(table) if table.size[SETS] >= table.size[SETS_LIMIT] else table
             for table in self.tables
         )
-        while len(done.payoff) < outcomes.size[ROOM_SETS]:
+        while len(done.payoff) < outcomes.size[SETS_LIMIT]:
             done = done._replace(payoff=_doubled(done.payoff))
         self.done, self.chance, self.tables = done, chance, (shares, outcomes)
 
@@ -171,8 +171,8 @@ class _Builder:
 
     def tree(self) -> ExpandedRules:
         """Of what was played."""
-        done, infosets = self.done, found_in(self.chance)
-        n, counts = int(done.at[NODES]), counts_of(infosets)
+        done, infosets = self.done, table_in(self.chance)
+        n, counts = int(done.at[NODES]), action_counts(infosets)
         if not len(counts):
             raise BadGame(f"{self.name}: no player ever acts")
         if counts.max() > self.rules.max_actions:
@@ -189,16 +189,19 @@ class _Builder:
             np.empty(n, dtype=np.int32),
             np.concatenate([[0], np.cumsum(done.width[:levels])]),
             np.zeros(levels, dtype=np.int64),
-            *(np.full(sets_in(table), n, dtype=np.int32) for table in (infosets, *self.tables)),
+            *(
+                np.full(infoset_count(table), n, dtype=np.int32)
+                for table in (infosets, *self.tables)
+            ),
         )
-        move_all(done, infosets.first, self.tables[0].first, moved)
+        order_by_level(done, infosets.first, self.tables[0].first, moved)
         moved.first_child[n] = n
         self.done = done = done._replace(player=moved.player, row=moved.row)  # the rest may go
         known, keys = done.known[: len(counts)], keys_of(infosets)
         order = self._order(owners_of(keys), counts, known, moved.infoset)
         shares = np.argsort(moved.chance, kind="stable")
         payoff, outcome = self._payoffs(moved.outcome)
-        number_all(moved.player, moved.row, _rank(order), _rank(shares), outcome)
+        number_rows(moved.player, moved.row, _rank(order), _rank(shares), outcome)
         tree = HistoryTree(
             player=moved.player,
             first_child=moved.first_child,
@@ -262,15 +265,15 @@ class _Builder:
 
 
 def _empty_table() -> InfosetTable:
-    table = new_found(2)
-    table.size[ROOM_SETS] = LEAST_PLACES * MOST_FILLED
+    table = new_infoset_table(2)
+    table.size[SETS_LIMIT] = MIN_CELLS * MAX_LOAD
     return table
 
 
 def _larger(table: InfosetTable) -> InfosetTable:
-    sets = 2 * int(table.size[ROOM_SETS])
-    table = enlarged(table, places_for(sets), sets)
-    table.size[ROOM_SETS] = sets
+    sets = 2 * int(table.size[SETS_LIMIT])
+    table = enlarge_table(table, cells_for(sets), sets)
+    table.size[SETS_LIMIT] = sets
     return table
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from counterplay.core.forms.compiled import COUNT, KNOWN, PASSIVE, RAW, SHARE, WHO
 from counterplay.core.forms.infoset_table import (
     PROBLEM,
-    ROOM_SETS,
     SETS,
+    SETS_LIMIT,
     InfosetTable,
+    entry_infoset,
     find_or_add,
-    number_in,
 )
-from counterplay.core.forms.rules_form import RulesForm, Situation, key_at, take_step
+from counterplay.core.forms.rules_form import RulesForm, RulesWorkspace, key_at, take_step
 from counterplay.core.forms.tree import CHANCE, TERMINAL
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 
@@ -51,7 +51,7 @@ class Expansion(NamedTuple):
 
 @jit(inline=True)
 def _numbered(table: Any, low: int, high: int, count: int) -> int:
-    return number_in(find_or_add(table, low, high, count))
+    return entry_infoset(find_or_add(table, low, high, count))
 
 
 @jit(inline=True)
@@ -65,19 +65,19 @@ def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
 
 
 @jit(inline=True)
-def _has_room(chance: Situation, outcomes: InfosetTable, done: Expansion, most: int) -> bool:
+def _has_room(chance: RulesWorkspace, outcomes: InfosetTable, done: Expansion, most: int) -> bool:
     return (
         index(done.at[NODES]) < most
         and index(done.at[LEVEL]) + ONE < index(len(done.next))
-        and chance.size[SETS] < chance.size[ROOM_SETS]
-        and outcomes.size[SETS] < outcomes.size[ROOM_SETS]
+        and chance.size[SETS] < chance.size[SETS_LIMIT]
+        and outcomes.size[SETS] < outcomes.size[SETS_LIMIT]
     )
 
 
 @jit
-def play_all(
+def expand_histories(
     form: RulesForm,
-    chance: Situation,
+    chance: RulesWorkspace,
     bits: np.ndarray,
     tables: tuple[InfosetTable, InfosetTable],
     done: Expansion,
@@ -113,7 +113,7 @@ def play_all(
                 for k in range(count):
                     take_step(form, chance, level, level, np.int64(k), SHARE, rng)
                     low, high = _mixed(low, high, bits[level, ZERO])
-            if index(shares.size[SETS]) == index(shares.size[ROOM_SETS]):
+            if index(shares.size[SETS]) == index(shares.size[SETS_LIMIT]):
                 return
             row = _numbered(shares, low, high, count)
         else:
@@ -161,7 +161,7 @@ class Moved(NamedTuple):
 
 
 @jit
-def move_all(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved) -> None:
+def order_by_level(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved) -> None:
     """Put nodes in their places, level by level. `sets`, `shares`: `first` of information sets and
     distributions. Changes `moved`."""
     level = ZERO
@@ -193,7 +193,7 @@ def move_all(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved
 
 
 @jit
-def number_all(
+def number_rows(
     player: np.ndarray, row: np.ndarray, sets: np.ndarray, shares: np.ndarray, outcomes: np.ndarray
 ) -> None:
     """Replace each number of `row` by that of its table's order."""

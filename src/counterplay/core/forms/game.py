@@ -13,8 +13,6 @@ import numpy as np
 from counterplay.core.base.errors import BadGame, BadParameter
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.capabilities import (
-    FOUND,
-    SAMPLING_ONLY,
     Capabilities,
     Unit,
     capabilities_of,
@@ -22,11 +20,12 @@ from counterplay.core.forms.capabilities import (
     seats_of,
     unit_of,
 )
-from counterplay.core.forms.compiled import rules_digest, shape_of
+from counterplay.core.forms.compiled import shape_of
 from counterplay.core.forms.evaluator import Evaluator
-from counterplay.core.forms.expand import ExpandedRules, expand_rules, label_rules
+from counterplay.core.forms.expand import ExpandedRules
+from counterplay.core.forms.representation import representation_of
 from counterplay.core.forms.rules import CompiledRules, FormRules, StateRules
-from counterplay.core.forms.rules_form import RulesForm, rules_form
+from counterplay.core.forms.rules_form import RulesForm
 from counterplay.core.forms.sequence import (
     SequenceForm,
     Treeplex,
@@ -34,34 +33,20 @@ from counterplay.core.forms.sequence import (
     sequence_form,
     treeplex,
 )
-from counterplay.core.forms.states import build_states
-from counterplay.core.forms.tree import HistoryTree, Labels, level_bounds
-
-
-def _is_listed(name: str, rules: Any, tree: bool | None) -> bool:
-    """Whether a game has a tree: as somebody says, or compiled rules if they are small enough."""
-    if tree not in (None, True, False):
-        raise BadParameter(f"tree must be True or False, not {tree!r}")
-    if not isinstance(rules, CompiledRules):
-        if tree is False:
-            raise BadParameter(f"{name} has no compiled rules, so it is played with its tree")
-        return not isinstance(rules, FormRules)
-    if tree is not None:
-        return tree
-    count = getattr(rules, "count_nodes", None)
-    return count is not None and count() <= rules.most_nodes
+from counterplay.core.forms.tree import HistoryTree, Labels
 
 
 class Game:
     """A game by name. `rules` is a `StateRules`, `CompiledRules` or `FormRules` object; `cp.load`
     makes the built-in ones.
 
-    Compiled rules are played without a tree where `tree` is False, and where nobody says so but
-    they have more than `most_nodes` histories, or no method `count_nodes()` that says how many.
+    Compiled rules are played without a tree if `tree` is False, and if it is None and they have
+    more than `most_nodes` histories, or no method `count_nodes()` that says how many.
     """
 
     def __init__(self, name: str, rules: Any, tree: bool | None = None) -> None:
-        listed = _is_listed(name, rules, tree)
+        # Any: which forms it has depends on the rules, and `compiled` and `has_tree` say so
+        self._representation: Any = representation_of(name, rules, tree)
         if not isinstance(rules, StateRules | FormRules | CompiledRules):
             raise BadGame(
                 f"{name}: rules need `n_players` and a method `root()`; see the how-to on your "
@@ -76,146 +61,135 @@ class Game:
         self.compiled = rules if isinstance(rules, CompiledRules) else None
         if self.compiled is not None:
             shape_of(name, self.compiled)
-        usual = None if listed else SAMPLING_ONLY if self.compiled is None else FOUND
-        self._abilities = capabilities_of(name, rules, usual)
+        self._capabilities = capabilities_of(name, rules, self._representation.capabilities)
         self._unit, self._seats = unit_of(name, rules), seats_of(name, rules)
 
     def __repr__(self) -> str:
         return f"Game({self.name!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was built, which another process builds again."""
-        kept = ("name", "rules", "compiled", "_abilities", "_unit", "_seats")
-        return {name: vars(self)[name] for name in kept}
-
-    @cached_property
-    def _built(self) -> tuple[HistoryTree, Labels]:
-        assert isinstance(self.rules, StateRules)
-        return build_states(self.rules, self.name)
-
-    @cached_property
-    def expanded(self) -> ExpandedRules:
-        """The tree of compiled rules, with the keys of its information sets."""
-        return expand_rules(self._checked_rules(), self.name)
+        """Without the forms, which another process builds again."""
+        built = [name for name in vars(self) if isinstance(vars(Game).get(name), cached_property)]
+        return {name: value for name, value in vars(self).items() if name not in built}
 
     @property
     def capabilities(self) -> Capabilities:
         """What can be done with the game: whether it can be listed, measured exactly, played by
         bots, ..."""
-        return self._abilities
+        return self._capabilities
 
     def can(self, word: str) -> bool:
-        """Whether the rules offer what a package above calls so, such as `bots`."""
-        return word in self.capabilities.also
+        """Whether the rules offer a feature that a package above names, such as `bots`."""
+        return word in self._capabilities.also
 
     @property
     def evaluator(self) -> Evaluator:
-        """Who measures strategies of the game."""
+        """Measures strategies of the game: values, best responses, exploitability."""
         evaluators: Registry[Callable[[Game], Evaluator]] = Registry("evaluator")
         return evaluators.find(getattr(self.rules, "evaluator", "exact"))(self)
 
     @property
     def unit(self) -> Unit:
-        """What payoffs are counted in; as text what stands behind a number, such as `per game`
-        or `sb/h`."""
+        """The unit of payoffs; as text what stands behind a number, such as `per game` or
+        `sb/h`."""
         return self._unit
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """How each player's seat is called."""
+        """The name of each player's seat."""
         return self._seats
 
-    @property
-    def has_tree(self) -> bool:
-        """Whether the histories can be listed; `capabilities` says that and more."""
-        return self.capabilities.listed
-
     def seat(self, player: int) -> str:
-        """How a player's seat is called, with his number: `player 1`, or `player 1 (dealer)`."""
+        """The name of a player's seat, with its number: `player 1`, or `player 1 (dealer)`."""
         number = numbered(player)
         return number if self.seats[player] == number else f"{number} ({self.seats[player]})"
 
     @property
+    def has_tree(self) -> bool:
+        """Whether the game has a tree of its histories."""
+        return bool(self._representation.has_tree)
+
+    @property
+    def discovers_infosets(self) -> bool:
+        """Whether information sets are discovered while playing, so that strategies are hash
+        tables."""
+        return bool(self._representation.discovers)
+
+    @property
+    def has_passive_actions(self) -> bool:
+        """Whether a player can check or call at every information set."""
+        return bool(self._representation.has_passive)
+
+    @property
     def tree(self) -> HistoryTree:
-        """Every history as a node; built on first use."""
-        if not self.capabilities.listed:
+        """Every history as a node."""
+        if not self.has_tree:
             raise self._too_large("listed")
-        return self._built[0] if self.compiled is None else self.expanded.tree
+        tree: HistoryTree = self._representation.tree
+        return tree
 
     def _too_large(self, what: str) -> BadGame:
         solvers: Registry[Any] = Registry("solver")
         responses: Registry[Any] = Registry("response")
         names = sorted(name for name, one in solvers.items() if one.sampled and one.plays(self))
-        known = ", ".join([*names, *(name for name, one in responses.items() if one.sampled)])
-        why = (
-            "is played without a tree" if self.capabilities.discovered else "is too large for that"
+        names += [name for name, one in responses.items() if one.sampled]
+        reason = self._representation.no_tree_reason
+        return BadGame(
+            f"{self.name} {reason}: it can be sampled ({', '.join(names)}) but not {what}"
         )
-        return BadGame(f"{self.name} {why}: it can be sampled ({known}) but not {what}")
 
     @cached_property
-    def compiled_digest(self) -> bytes:
-        """Changes when the compiled rules do."""
-        assert self.compiled is not None
-        return rules_digest(self.compiled)
-
-    @cached_property
-    def _rules_form(self) -> tuple[RulesForm, Any]:
-        return rules_form(self.name, self._checked_rules())
-
-    def _checked_rules(self) -> CompiledRules:
-        """The compiled rules; user-defined ones are looked at before they are compiled."""
-        assert self.compiled is not None
-        if not type(self.compiled).__module__.startswith("counterplay."):
-            from counterplay.core.forms.checks import quick_check
-
-            quick_check(self.name, self.compiled)
-        return self.compiled
+    def expanded(self) -> ExpandedRules:
+        """The tree of compiled rules, with the keys of its information sets."""
+        expanded: ExpandedRules = self._representation.expanded
+        return expanded
 
     @property
     def rules_form(self) -> RulesForm:
-        """Compiled rules as a form, of a game that has them."""
-        return self._rules_form[0]
+        """Compiled rules as a form, with or without a tree."""
+        form: RulesForm = self._representation.rules_form
+        return form
+
+    @property
+    def compiled_digest(self) -> bytes:
+        """Changes when the compiled rules do."""
+        digest: bytes = self._representation.digest
+        return digest
 
     @cached_property
     def form(self) -> Any:
-        """What sampling solvers play on: the tree, or the form of a game too large for one."""
-        if self.capabilities.discovered:
-            return self.rules_form
-        return self.rules.form() if isinstance(self.rules, FormRules) else self.tree
+        """The form that sampling solvers play on: the tree, or that of a game too large for
+        one."""
+        return self._representation.form
 
     @cached_property
     def sequence_form(self) -> SequenceForm:
-        """Two players with perfect recall only; built on first use."""
-        if self.capabilities.listed and not self.capabilities.full_width:
+        """The sequence form; for two players with perfect recall."""
+        if self.has_tree and not self._capabilities.full_width:
             raise self._too_large("solved at full width")
         return sequence_form(self.tree)
 
     @cached_property
-    def kept(self) -> dict[Any, Any]:
-        """What others have prepared for this game, by a key of theirs; no file keeps it."""
+    def cache(self) -> dict[Any, Any]:
+        """What other packages prepare for this game, by keys of their own; never saved."""
         return {}
 
     @cached_property
     def treeplexes(self) -> tuple[Treeplex, ...]:
-        """Each player's own decisions. `BadGame` where a player has no perfect recall."""
+        """Each player's own decisions. `BadGame` if a player lacks perfect recall."""
         if self.n_players == 2:
             return tuple(Treeplex(side.parent, side.first) for side in self.sequence_form)
         return tuple(treeplex(self.tree, player)[0] for player in range(self.n_players))
 
     @cached_property
     def labels(self) -> Labels:
-        """Names of information sets and slots, for people."""
-        self._check_counted("listed")
-        if isinstance(self.rules, FormRules):
-            return Labels(*self.rules.labels())
-        if self.compiled is not None:
-            return label_rules(self.compiled, self.expanded, self.name)
-        return self._built[1]
+        """Names of information sets and slots."""
+        labels: Labels = self._representation.labels
+        return labels
 
     @cached_property
     def infoset_names(self) -> list[str]:
-        """Labels made unique: one that several share is told apart by its player, or by its
-        number."""
+        """Labels made unique: equal ones are distinguished by player, or by number."""
         labels, owners = self.labels.infoset, self.form.owner.tolist()
         count = Counter(labels)
         by_player = Counter(zip(owners, labels, strict=True))
@@ -235,60 +209,47 @@ class Game:
 
     @property
     def n_players(self) -> int:
-        """How many play."""
+        """The number of players."""
         return int(self.rules.n_players)
 
     @property
     def n_nodes(self) -> int:
         """Histories of the tree; in hold'em betting sequences."""
-        self._check_counted("counted")
+        self._representation.check_enumerated("counted")
         return int(self.form.n_nodes)
 
     @property
     def n_infosets(self) -> int:
         """Information sets of all players."""
-        self._check_counted("counted")
+        self._representation.check_enumerated("counted")
         return int(self.form.n_infosets)
 
     @property
     def n_slots(self) -> int:
         """Length of a policy: information sets times their actions."""
-        self._check_counted("counted")
+        self._representation.check_enumerated("counted")
         return int(self.form.n_slots)
-
-    def _check_counted(self, what: str) -> None:
-        if self.capabilities.discovered:
-            raise BadGame(
-                f"{self.name} is played without a tree: its information sets are found while "
-                f"playing and cannot be {what}"
-            )
 
     @cached_property
     def depth(self) -> int:
         """Moves (chance included) in the longest history."""
-        return (
-            len(level_bounds(self.tree)) - 2 if self.capabilities.listed else int(self.rules.depth)
-        )
+        return int(self._representation.depth)
 
     @cached_property
     def max_actions(self) -> int:
         """The most actions at one information set."""
-        if self.capabilities.discovered:
-            return int(self.rules.max_actions)
-        return int(np.diff(self.form.first).max())
+        return int(self._representation.max_actions)
 
     @cached_property
     def zero_sum(self) -> bool:
         """Whether payoffs sum to zero at every end."""
-        if not self.capabilities.listed:
-            return bool(self.rules.zero_sum)
-        return bool(np.allclose(self.tree.payoff.sum(axis=1), 0.0, atol=1e-12))
+        return bool(self._representation.zero_sum)
 
     @cached_property
     def perfect_recall(self) -> bool:
-        """Whether every player remembers what he did."""
+        """Whether every player remembers its own actions and what it knew."""
         try:
-            return self.capabilities.listed and len(self.treeplexes) == self.n_players
+            return self.has_tree and len(self.treeplexes) == self.n_players
         except BadGame:
             return False
 
@@ -300,7 +261,7 @@ class Game:
     def slots(self, player: int) -> slice:
         """The part of a policy that belongs to `player`."""
         self.check_player(player)
-        self._check_counted("listed")
+        self._representation.check_enumerated("listed")
         return player_slots(self.form, player)
 
     def check_player(self, player: int) -> None:
@@ -316,21 +277,9 @@ class Game:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the rules or the numbering of slots do; kept in every file that holds
+        """Changes when the rules or the numbering of slots do; part of every file that holds
         slots."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
-        if self.capabilities.discovered:
-            digest.update(self.compiled_digest)
-            return digest.hexdigest()
-        if isinstance(self.rules, FormRules):
-            digest.update(self.rules.key())
-            return digest.hexdigest()
-        for array in (
-            self.tree.first,
-            self.tree.owner,
-            self.tree.row,
-            self.tree.first_child,
-            self.tree.payoff,
-        ):
-            digest.update(np.ascontiguousarray(array).ravel().data)
+        for part in self._representation.identity():
+            digest.update(part)
         return digest.hexdigest()

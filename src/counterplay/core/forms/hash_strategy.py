@@ -23,10 +23,10 @@ from counterplay.core.forms.infoset_table import (
     PLAYER_BITS,
     InfosetTable,
     find_all,
-    found_from,
     owners_of,
+    table_from_keys,
 )
-from counterplay.core.forms.rules_form import HashPolicy, key_of, key_words, keyed_policy
+from counterplay.core.forms.rules_form import HashPolicy, hash_policy, key_of, key_words
 from counterplay.core.forms.strategy import (
     TOLERANCE,
     Row,
@@ -87,13 +87,13 @@ class HashStrategy(Strategy):
 
     @cached_property
     def _found(self) -> InfosetTable:
-        return found_from(self.keys, self.counts)
+        return table_from_keys(self.keys, self.counts)
 
     @cached_property
     def played(self) -> HashPolicy:
         """As kernels take it."""
         most = self.game.rules.max_actions
-        return keyed_policy(self.keys, self.counts, self.probabilities, most)
+        return hash_policy(self.keys, self.counts, self.probabilities, most)
 
     def at(self, *known: Any) -> dict[str, float]:
         """Probabilities at one information set: by its label, or by the player (0, 1, ...) and the
@@ -113,7 +113,7 @@ class HashStrategy(Strategy):
             raise BadStrategy("what a player knows is numbers of 64 bits")
         key = key_of(shape, int(known[0]), tuple(int(word) for word in known[1:]))
         number = np.empty(1, dtype=np.int64)
-        find_all(self._found.places, key, number)
+        find_all(self._found.cells, key, number)
         if number[0] < 0:
             raise BadStrategy(
                 f"{numbered(known[0])} was never met with a choice knowing "
@@ -202,7 +202,9 @@ class HashStrategy(Strategy):
     def replace(self, other: Strategy, player: int) -> Strategy:
         check_same_game(self.game, other)
         self.game.check_player(player)
-        theirs = other if isinstance(other, HashStrategy) else keyed_from_tree(other, self.game)
+        theirs = (
+            other if isinstance(other, HashStrategy) else hash_strategy_from_tree(other, self.game)
+        )
         parts = []
         for strategy, wanted in ((self, False), (theirs, True)):
             mine = (owners_of(strategy.keys) == player) == wanted
@@ -231,7 +233,7 @@ class HashStrategy(Strategy):
             return self
         keys, tree = keys_in_tree(tree_game, self.game), tree_game.tree
         numbers = np.empty(len(keys), dtype=np.int64)
-        find_all(self._found.places, keys, numbers)
+        find_all(self._found.cells, keys, numbers)
         width = np.diff(tree.first).astype(np.int64)
         met = numbers >= 0
         if np.any(self.counts[numbers[met]] != width[met]):
@@ -244,7 +246,7 @@ class HashStrategy(Strategy):
 
     @classmethod
     def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
-        return keyed_from_tree(strategy, game).for_player(strategy.player)
+        return hash_strategy_from_tree(strategy, game).for_player(strategy.player)
 
     @classmethod
     def _read(cls, path: Path, game: Game) -> Strategy:
@@ -302,7 +304,7 @@ def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
     return tree_game.expanded.keys
 
 
-def keyed_from_tree(strategy: Strategy, game: Game) -> HashStrategy:
+def hash_strategy_from_tree(strategy: Strategy, game: Game) -> HashStrategy:
     """A strategy of a tree for the same game played without one."""
     keys = keys_in_tree(strategy.game, game)
     counts = np.diff(strategy.game.tree.first).astype(np.int64)

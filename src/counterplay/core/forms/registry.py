@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.registry import Registry
@@ -16,13 +19,84 @@ from counterplay.core.base.user_code import (
     user_object,
 )
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.spec import GameSource, GameSpec
+
+if TYPE_CHECKING:
+    from counterplay.core.forms.strategy import Strategy
 
 OWN = "my_game.py:MyGame"  # how to write one of the user's own
 LARGEST_NUMBER = 10**9
 
+
+@dataclass(frozen=True)
+class GameSpec:
+    """`make(...)` returns rules; its parameters are the parameters of the game."""
+
+    name: str
+    make: Callable[..., Any]
+    summary: str
+    examples: tuple[str, ...]
+    arguments: Callable[[Any], str] | None = (
+        None  # of the canonical name, where they follow from the rules
+    )
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier() or self.name != self.name.lower():
+            raise BadParameter(
+                f"the name of a game is a word in small letters, such as kuhn, not {self.name!r}"
+            )
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+        """Canonical name and rules for given arguments."""
+        signature = inspect.signature(self.make)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise BadParameter(
+                f"{self.name}: {error}; write it like {' or '.join(self.examples)}"
+            ) from None
+        bound.apply_defaults()
+        rules = self.make(*bound.args, **bound.kwargs)
+        if self.arguments is not None:
+            return f"{self.name}({self.arguments(rules)})", rules
+        parts = []
+        for name, value in bound.arguments.items():
+            default = signature.parameters[name].default
+            if default is inspect.Parameter.empty:
+                parts.append(f"{value}")
+            elif value != default:
+                parts.append(f"{name}={value}")
+        canonical = f"{self.name}({','.join(parts)})" if parts else self.name
+        return canonical, rules
+
+
+@dataclass(frozen=True)
+class GameSource:
+    """Games that are written elsewhere. `name`: what stands before a colon, as in
+    `open_spiel:hex`, or the ending of a file."""
+
+    name: str
+    read: Callable[[str], Any]  # the rules, from what follows the colon or the file's path
+    example: str
+
+
+def yes_or_no(value: Any, what: str) -> bool:
+    """`value` if it is a bool, else `BadParameter`."""
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {value!r}")
+    return value
+
+
+class Exchange(NamedTuple):
+    """How strategies come from a library and go there."""
+
+    name: str
+    read: Callable[[Any, Any], Strategy]
+    write: Callable[[Any, str], Any]
+
+
 GAMES: Registry[GameSpec] = Registry("game", lambda spec: isinstance(spec, GameSpec))
 SOURCES: Registry[GameSource] = Registry("source", lambda spec: isinstance(spec, GameSource))
+EXCHANGES: Registry[Exchange] = Registry("exchange", lambda spec: isinstance(spec, Exchange))
 
 
 def load(name: str) -> Game:

@@ -18,9 +18,8 @@ import numpy as np
 from counterplay.core.forms.access import (
     answers,
     chance_buffer,
-    chance_on,
+    chance_workspace,
     child,
-    drawn_by,
     expanded_at,
     forced_at,
     full,
@@ -28,6 +27,7 @@ from counterplay.core.forms.access import (
     passive_at,
     player_at,
     policy_at,
+    sample_policy,
     slots_at,
     slots_of,
     start,
@@ -62,7 +62,7 @@ class DataBiasedForm(NamedTuple):
     confidence: np.ndarray  # float64[m]: Pconf(I), by row of σ_fix
 
 
-class Coined(NamedTuple):
+class RestrictedChance(NamedTuple):
     """The scratch of chance: the inner form's, and the coin of the current history."""
 
     inner: Any
@@ -91,7 +91,7 @@ def _follow_model(
     form: Any, chance: Any, node: int, first: int, count: int, rng: np.ndarray
 ) -> Any:
     """The node after the action that σ_fix draws at `node`."""
-    action = drawn_by(form.inner, form.fixed, first, count, uniform(rng))
+    action = sample_policy(form.inner, form.fixed, first, count, uniform(rng))
     return child(form.inner, chance.inner, node, action, rng)
 
 
@@ -147,7 +147,7 @@ def _chance_buffer(form: Any) -> Any:
 
 
 def _chance_on(form: Any, buffer: Any) -> Any:
-    return Coined(chance_on(form.inner, buffer[:-1]), buffer[-1:])
+    return RestrictedChance(chance_workspace(form.inner, buffer[:-1]), buffer[-1:])
 
 
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
@@ -188,7 +188,7 @@ def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> An
 
 for _form in (RestrictedForm, DataBiasedForm):
     answers(chance_buffer, _form)(_chance_buffer)
-    answers(chance_on, _form)(_chance_on)
+    answers(chance_workspace, _form)(_chance_on)
     answers(player_at, _form)(_player_at)
     answers(infoset_at, _form)(_infoset_at)
     answers(utility, _form)(_utility)

@@ -13,12 +13,9 @@ import numpy as np
 
 from counterplay.core.forms.access import (
     answers,
-    ask_node,
-    ask_slots,
     chance_buffer,
-    chance_on,
+    chance_workspace,
     child,
-    drawn_by,
     expanded_at,
     forced_at,
     full,
@@ -26,10 +23,13 @@ from counterplay.core.forms.access import (
     passive_at,
     player_at,
     policy_at,
+    prefetch_node,
+    prefetch_slots,
+    sample_policy,
     slots_at,
     slots_of,
     start,
-    start_in,
+    start_lane,
     utility,
 )
 from counterplay.core.forms.compiled import (
@@ -50,18 +50,18 @@ from counterplay.core.forms.infoset_table import (
     EXACT_BITS,
     PLAYER_BITS,
     PROBLEM,
-    ROOM_SETS,
-    ROOM_SLOTS,
     SETS,
+    SETS_LIMIT,
     SLOTS,
+    SLOTS_LIMIT,
     InfosetTable,
+    entry_infoset,
+    entry_slot,
     find,
     find_or_add,
-    first_in,
-    found_from,
-    new_found,
-    number_in,
-    place_of,
+    home_cell,
+    new_infoset_table,
+    table_from_keys,
 )
 from counterplay.core.forms.rules import CompiledRules
 from counterplay.core.forms.tree import TERMINAL
@@ -87,7 +87,7 @@ class RulesForm(NamedTuple):
     shape: Shape
 
 
-class Situation(NamedTuple):
+class RulesWorkspace(NamedTuple):
     """The scratch of a history of at most d decisions, or of several, one after the other; and
     what was found in all of them."""
 
@@ -95,7 +95,7 @@ class Situation(NamedTuple):
     facts: np.ndarray  # int64[d + 1, KNOWN + known]
     payoff: np.ndarray  # float64[d + 1, p]: at the end of the history
     slot: np.ndarray  # uint64[d + 1]: first slot of the information set of each node
-    places: np.ndarray  # as in `InfosetTable`
+    cells: np.ndarray  # as in `InfosetTable`
     first: np.ndarray
     size: np.ndarray
 
@@ -103,7 +103,7 @@ class Situation(NamedTuple):
 class HashPolicy(NamedTuple):
     """A fixed policy by key: m rows of s probabilities, and behind them uniform ones."""
 
-    places: np.ndarray  # as in `InfosetTable`
+    cells: np.ndarray  # as in `InfosetTable`
     # float64[s + w (w + 1) / 2]: rows of 1, 2, ..., w equal shares are at the end
     shares: np.ndarray
     n_rows: int
@@ -121,15 +121,15 @@ def key_words(shape: Shape) -> int:
     return 1 if shape.known == 1 else 2
 
 
-def keyed_policy(keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int) -> HashPolicy:
+def hash_policy(keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int) -> HashPolicy:
     """`shares` by key, and uniform play elsewhere."""
-    found = found_from(keys, counts)
+    found = table_from_keys(keys, counts)
     uniform = [np.full(n, 1.0 / n) for n in range(1, most + 1)]
-    return HashPolicy(found.places, np.concatenate([shares, *uniform]), len(keys), len(shares))
+    return HashPolicy(found.cells, np.concatenate([shares, *uniform]), len(keys), len(shares))
 
 
 @jit(inline=True)
-def key_at(chance: Situation, node: int) -> tuple[int, int]:
+def key_at(chance: RulesWorkspace, node: int) -> tuple[int, int]:
     """The key of what the player to act at `node` knows."""
     facts = chance.facts
     player = index(facts[node, _WHO])
@@ -151,7 +151,7 @@ def key_at(chance: Situation, node: int) -> tuple[int, int]:
 
 def key_of(shape: Shape, player: int, known: tuple[int, ...]) -> np.ndarray:
     """uint64[1, words]: the key of what a player knows."""
-    chance = scratch_of(shape, 1)
+    chance = rules_workspace(shape, 1)
     chance.facts[0] = (player, 1, *known)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
         found = _key_of(chance)
@@ -159,7 +159,7 @@ def key_of(shape: Shape, player: int, known: tuple[int, ...]) -> np.ndarray:
 
 
 @jit
-def _key_of(chance: Situation) -> tuple[int, int]:
+def _key_of(chance: RulesWorkspace) -> tuple[int, int]:
     return key_at(chance, ZERO)
 
 
@@ -168,25 +168,31 @@ def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int64)
 
 
-@answers(chance_on, RulesForm)
+@answers(chance_workspace, RulesForm)
 def _chance_on(form: Any, buffer: Any) -> Any:
-    return scratch_of(form.shape, form.shape.depth + 1)
+    return rules_workspace(form.shape, form.shape.depth + 1)
 
 
-def scratch_of(shape: Shape, rows: int) -> Situation:
+def rules_workspace(shape: Shape, rows: int) -> RulesWorkspace:
     """An empty scratch for histories of so many nodes."""
-    return Situation(
+    return RulesWorkspace(
         cache_aligned(np.zeros((rows, shape.state), dtype=np.int64)),
         cache_aligned(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
         cache_aligned(np.zeros((rows, shape.n_players))),
         cache_aligned(np.zeros(rows, dtype=np.uint64)),
-        *cache_aligned_fields(new_found(key_words(shape))),
+        *cache_aligned_fields(new_infoset_table(key_words(shape))),
     )
 
 
 @jit(inline=True)
 def take_step(
-    form: RulesForm, chance: Situation, above: int, below: int, action: Any, mode: int, rng: Any
+    form: RulesForm,
+    chance: RulesWorkspace,
+    above: int,
+    below: int,
+    action: Any,
+    mode: int,
+    rng: Any,
 ) -> None:
     """Call the rules: from row `above` of the scratch by an action to row `below`."""
     call_rules(
@@ -204,7 +210,7 @@ def take_step(
 
 
 @jit(inline=True)
-def _settled(chance: Situation, node: int) -> int:
+def _settled(chance: RulesWorkspace, node: int) -> int:
     """`node`, noting what is wrong with the rules there."""
     if chance.facts[node, _WHO] < 0 and chance.facts[node, _COUNT] > 0:
         chance.size[PROBLEM] = chance.facts[node, _COUNT]
@@ -212,7 +218,7 @@ def _settled(chance: Situation, node: int) -> int:
 
 
 @jit(inline=True)
-def _begin(form: RulesForm, chance: Situation, node: int, rng: np.ndarray) -> int:
+def _begin(form: RulesForm, chance: RulesWorkspace, node: int, rng: np.ndarray) -> int:
     take_step(form, chance, node, node, -1, PLAY, rng)
     return _settled(chance, node)
 
@@ -222,20 +228,20 @@ def _start(form: Any, chance: Any, rng: Any) -> Any:
     return _begin(form, chance, ZERO, rng)
 
 
-@answers(start_in, RulesForm)
+@answers(start_lane, RulesForm)
 def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     return _begin(form, chance, lane * (index(form.shape.depth) + ONE), rng)
 
 
-@answers(ask_node, RulesForm)
+@answers(prefetch_node, RulesForm)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
     if chance.facts[node, _WHO] >= 0 and chance.facts[node, _COUNT] > 1:
         low, high = key_at(chance, node)
-        place = place_of(low, high, index(chance.places.shape[0]) - ONE)
-        prefetch(chance.places, place, ZERO)
+        place = home_cell(low, high, index(chance.cells.shape[0]) - ONE)
+        prefetch(chance.cells, place, ZERO)
 
 
-@answers(ask_slots, RulesForm)
+@answers(prefetch_slots, RulesForm)
 def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
     prefetch_at(chance.first, infoset)
 
@@ -266,8 +272,8 @@ def _forced_at(form: Any, chance: Any, node: Any) -> Any:
 def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     low, high = key_at(chance, node)
     entry = find_or_add(chance, low, high, index(chance.facts[node, _COUNT]))
-    chance.slot[node] = first_in(entry)
-    return number_in(entry)
+    chance.slot[node] = entry_slot(entry)
+    return entry_infoset(entry)
 
 
 @answers(slots_at, RulesForm)
@@ -284,8 +290,8 @@ def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
 @answers(full, RulesForm)
 def _full(form: Any, chance: Any) -> Any:
     return (
-        chance.size[SETS] > chance.size[ROOM_SETS]
-        or chance.size[SLOTS] > chance.size[ROOM_SLOTS]
+        chance.size[SETS] > chance.size[SETS_LIMIT]
+        or chance.size[SLOTS] > chance.size[SLOTS_LIMIT]
         or chance.size[PROBLEM] != 0
     )
 
@@ -310,7 +316,7 @@ def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return chance.payoff[node, index(player)]
 
 
-@answers(drawn_by, RulesForm)
+@answers(sample_policy, RulesForm)
 def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
     return sample_action(policy.shares, first, count, u)
 
@@ -318,13 +324,13 @@ def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
 @answers(policy_at, RulesForm)
 def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
     low, high = key_at(chance, node)
-    _, entry = find(policy.places, low, high)
+    _, entry = find(policy.cells, low, high)
     count = index(chance.facts[node, _COUNT])
     if entry != ZERO:
-        return number_in(entry), first_in(entry), count
+        return entry_infoset(entry), entry_slot(entry), count
     return index(policy.n_rows), index(policy.n_shares) + (count * (count - ONE) >> ONE), count
 
 
-def found_in(chance: Situation) -> InfosetTable:
+def table_in(chance: RulesWorkspace) -> InfosetTable:
     """What was found, of a scratch."""
-    return InfosetTable(chance.places, chance.first, chance.size)
+    return InfosetTable(chance.cells, chance.first, chance.size)

@@ -2,21 +2,23 @@
 
 A sequence is a player's own actions up to a point. Sequence 0 is the empty one; the sequence that
 ends with the action in slot s (counted from the player's first slot) has number s + 1. A plan gives
-every sequence its realisation weight, a gradient its payoff. Full-width methods need nothing else
-(`width.py`): `gradient` is one sparse matrix-vector product, and everything after it is one pass
-over a treeplex.
+every sequence its realisation weight, a gradient its payoff.
+
+Full-width kernels (the CFR family, excessive gap, best response, exploitability) are written once
+against `FullWidthForm`: two treeplexes and one question, `payoff_gradient`. The sequence form
+answers it by a sparse matrix-vector product, Sparbot's models by a dense one; everything after it
+is one pass over a treeplex.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from counterplay.core.base.errors import BadGame, BadParameter
-from counterplay.core.forms.access import answers
+from counterplay.core.forms.access import answers, question
 from counterplay.core.forms.tree import CHANCE, TERMINAL, HistoryTree
-from counterplay.core.forms.width import payoff_gradient
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 
 NO_FLOOR = np.empty(0)
@@ -32,9 +34,28 @@ class Treeplex(NamedTuple):
     floor: np.ndarray = NO_FLOOR
 
 
+class FullWidthForm(Protocol):
+    """Two players with perfect recall; `one` and `two` are a `Treeplex` or have its fields."""
+
+    @property
+    def one(self) -> Any:
+        """Player 1's treeplex."""
+
+    @property
+    def two(self) -> Any:
+        """Player 2's treeplex."""
+
+
+@question
+def payoff_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
+    """Fills `out`, one per sequence of `player`, with its payoff against the other player's
+    `plan`."""
+    raise NotImplementedError
+
+
 class Side(NamedTuple):
-    """One player's half of the sequence form: his treeplex and his payoffs, one row per sequence
-    of his."""
+    """One player's half of the sequence form: the treeplex, and payoffs with one row per own
+    sequence."""
 
     parent: np.ndarray  # int32[m]
     first: np.ndarray  # int32[m + 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,9 @@ from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
 from counterplay.core.base.user_code import check_not_user_defined
 from counterplay.core.forms.capabilities import numbered
-from counterplay.core.forms.display import StrategyShown
-from counterplay.core.forms.exchange import Exchanged
+from counterplay.core.forms.display import StrategyDisplay
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.registry import as_game, load
+from counterplay.core.forms.registry import EXCHANGES, as_game, load
 from counterplay.core.forms.sequence import plan_from_policy
 from counterplay.core.kernels.policy import normalise
 
@@ -28,10 +28,10 @@ COMPRESSED_FROM = 100_000
 
 
 def _kind(game: Game) -> type[Strategy]:
-    """The class of a game's strategies; that of `discovered.py` is built on this one."""
-    from counterplay.core.forms.hash_strategy import HashStrategy
+    """The class of a game's strategies."""
+    from counterplay.core.forms.hash_strategy import HashStrategy  # which derives from `Strategy`
 
-    return HashStrategy if game.capabilities.discovered else Strategy
+    return HashStrategy if game.discovers_infosets else Strategy
 
 
 def _listed(game: Game, what: str) -> None:
@@ -62,7 +62,7 @@ class Row(NamedTuple):
         return f"{player}  {self.infoset.removeprefix(player + ': '):<12}  {shares}"
 
 
-class Strategy(Exchanged, StrategyShown):
+class Strategy(StrategyDisplay):
     """A strategy profile: behaviour of all players. Immutable.
 
     `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:
@@ -211,8 +211,7 @@ class Strategy(Exchanged, StrategyShown):
                 f"a mixture as one strategy needs perfect recall, and players of {self.game.name} "
                 f"forget {forgotten}; cp.Mixture(one, other, weight) can be measured"
             )
-        if not isinstance(weight, int | float | np.floating) or not 0.0 <= weight <= 1.0:
-            raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
+        _check_weight(weight)
         probabilities = self.probabilities.copy()
         for player in range(self.game.n_players):
             slots = self.game.slots(player)
@@ -233,6 +232,19 @@ class Strategy(Exchanged, StrategyShown):
         files.write_arrays(
             Path(path), "strategy", {"probabilities": self.probabilities}, header, small
         )
+
+    @classmethod
+    def from_openspiel(cls, game: Game | str | Any, policy: Any) -> Strategy:
+        """A policy of OpenSpiel as a strategy. `game`: one of `open_spiel:`, by name or not, an
+        OpenSpiel game, or a game of this package that OpenSpiel has too, such as `leduc`.
+        `policy`: an object with `action_probabilities(state)`, in Python or C++, or a mapping
+        from information states to probabilities of actions."""
+        return EXCHANGES["openspiel"].read(game, policy)
+
+    def to_openspiel(self, kind: str = "python") -> Any:
+        """The strategy as a `TabularPolicy` of OpenSpiel: `python`, or `cpp` for OpenSpiel's
+        solvers and measures in C++."""
+        return EXCHANGES["openspiel"].write(self, kind)
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
@@ -273,6 +285,42 @@ class Strategy(Exchanged, StrategyShown):
             return cls(game, arrays["probabilities"]).for_player(header.get("player"))
         except (BadStrategy, BadParameter) as error:
             raise BadFile(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Each player plays `one` with probability `weight`, otherwise `other`, drawn once before the
+    game and independently of the other players.
+
+    With perfect recall `strategy()` is an equivalent strategy (`Strategy.mix`). Players of hold'em
+    forget earlier buckets, so there is none: the actions so far tell which of the two is being
+    played. `cp.expected_value`, `cp.best_response` and `cp.exploitability` measure such a mixture
+    itself.
+    """
+
+    one: Strategy = field(repr=False)
+    other: Strategy = field(repr=False)
+    weight: float
+
+    def __post_init__(self) -> None:
+        check_same_game(self.one.game, self.other)
+        _check_weight(self.weight)
+
+    @property
+    def game(self) -> Game:
+        """The game of both strategies."""
+        return self.one.game
+
+    def strategy(self) -> Strategy:
+        """The equivalent strategy; needs perfect recall."""
+        return self.one.mix(self.other, self.weight)
+
+
+def _check_weight(weight: float) -> None:
+    """`BadStrategy` unless `weight` is a probability."""
+    number = isinstance(weight, int | float | np.floating) and not isinstance(weight, bool)
+    if not number or not 0.0 <= weight <= 1.0:
+        raise BadStrategy(f"weight must be from 0 to 1, not {weight!r}")
 
 
 def check_same_game(game: Game, strategy: Strategy) -> None:

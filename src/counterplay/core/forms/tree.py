@@ -17,7 +17,7 @@ import numpy as np
 from counterplay.core.forms.access import (
     answers,
     chance_buffer,
-    chance_on,
+    chance_workspace,
     child,
     forced_at,
     infoset_at,
@@ -153,7 +153,7 @@ def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int32)
 
 
-@answers(chance_on, HistoryTree)
+@answers(chance_workspace, HistoryTree)
 def _chance_on(form: Any, buffer: Any) -> Any:
     return buffer
 

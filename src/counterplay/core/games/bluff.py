@@ -14,8 +14,8 @@ from typing import Any
 
 from counterplay.core.base.errors import BadParameter, whole_number
 from counterplay.core.forms.infoset_table import EXACT_BITS
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
-from counterplay.core.forms.spec import GameSpec
 
 ROLLED, LAST, BIDS, CALLED, CODE, DICE = 0, 1, 2, 3, 4, 6
 ONE, TWO, FACES, LADDER, WORDS = range(5)  # of the constants: dice of the players, ...

@@ -1,44 +1,52 @@
-"""Games in the files of Gambit: `.efg` (extensive games) and `.nfg` (tables of payoffs), read by
-`cp.load("game.efg")`.
+"""Reads files of Gambit: `.efg` (extensive games) and `.nfg` (tables of payoffs), for
+`cp.load("game.efg")`. `gambit_write.py` writes them.
 
-An extensive game becomes states, one per node of the file, walked like any game of one's own;
-payoffs on the way to an end are added up. A table becomes a game in which the players choose one
-after the other and see nothing of each other. Numbers may be whole, decimal or fractions.
+An extensive game becomes states, one per node of the file; payoffs along a history are added up. A
+table becomes a game in which the players choose in turn and do not see each other's choices.
+Numbers may be whole, decimal or fractions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from fractions import Fraction
+from itertools import accumulate, product
+from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from counterplay.core.base.disk import read_bytes
+from counterplay.core.base.errors import BadFile
+from counterplay.core.forms.registry import GameSource
 from counterplay.core.forms.rules import CHANCE, TERMINAL
-from counterplay.core.forms.spec import GameSource
-from counterplay.core.games.gambit_words import Words
 
 ENDINGS = (".efg", ".nfg")
 
 MOST_BYTES = 1 << 28
 MOST_PROFILES = 10_000_000
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}])|,|([^\s{},"]+)|("|\S)', re.DOTALL)
+MOST_DIGITS = 400  # characters of a number
+
+T = TypeVar("T")
 
 
 class GambitNode(NamedTuple):
-    """A node of an extensive game; `below`: the numbers of its children."""
+    """A node of an extensive game."""
 
-    player: int  # as in a tree
-    infoset: Any  # what the player to act knows
+    player: int  # as in `HistoryTree`
+    infoset: Any  # of the player to act
     actions: tuple[str, ...]
     chance: tuple[float, ...]
-    payoffs: tuple[float, ...] | None  # of the outcome that stands here
-    below: tuple[int, ...]
+    payoffs: tuple[float, ...] | None  # of the outcome at this node
+    below: tuple[int, ...]  # the numbers of its children
 
 
 @dataclass(frozen=True)
 class GambitState:
-    """A node, and what was paid on the way to it."""
+    """A node, and the payoffs on the way to it."""
 
     rules: GambitRules = field(repr=False)
     node: int
@@ -72,7 +80,7 @@ class GambitState:
 
 
 class Label(NamedTuple):
-    """An information set: its number makes it itself, its name is for people."""
+    """An information set: its number identifies it, its name is for display."""
 
     number: int
     name: str
@@ -82,7 +90,7 @@ class Label(NamedTuple):
 
 
 class GambitRules:
-    """An extensive game as its file has it; the root is the first node."""
+    """The extensive game of a file; the root is the first node."""
 
     def __init__(self, title: str, players: list[str], nodes: list[GambitNode]) -> None:
         self.title, self.nodes = title, nodes
@@ -94,52 +102,148 @@ class GambitRules:
         return GambitState(self, 0, (0.0,) * self.n_players)
 
 
+class Tokens:
+    """The tokens of a file: quoted texts, braces and words between spaces. Every error is a
+    `BadFile` that names the line."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._text = text
+        self._tokens = _TOKEN.finditer(text)
+        self._next: re.Match[str] | None = None
+        self._step()
+
+    def _step(self) -> None:
+        self._next = next((m for m in self._tokens if m[0] != ","), None)
+
+    def more(self) -> bool:
+        """Whether there is another token."""
+        return self._next is not None
+
+    def is_text(self) -> bool:
+        return self._next is not None and self._next[1] is not None
+
+    def is_number(self) -> bool:
+        return self._next is not None and bool(re.match(r"[-+.\d]", self._next[3] or ""))
+
+    def opens(self) -> bool:
+        return self._next is not None and self._next[2] == "{"
+
+    def closes(self) -> bool:
+        return self._next is not None and self._next[2] == "}"
+
+    def text(self) -> str:
+        """A quoted text."""
+        if not self.is_text():
+            raise self.wrong(f"expected a text in quotes, not {self._shown()}")
+        assert self._next is not None
+        text = re.sub(r"\\(.)", r"\1", self._next[1])
+        self._step()
+        return text
+
+    def in_braces(self, read: Callable[[], T]) -> list[T]:
+        """What `read` reads, again and again, between braces."""
+        values = []
+        self.open()
+        while not self.closes():
+            values.append(read())
+        self.close()
+        return values
+
+    def open(self) -> None:
+        if not self.opens():
+            raise self.wrong(f"expected {{, not {self._shown()}")
+        self._step()
+
+    def close(self) -> None:
+        if not self.closes():
+            raise self.wrong(f"expected }}, not {self._shown()}")
+        self._step()
+
+    def word(self) -> str:
+        """A word without quotes."""
+        if self._next is None or not self._next[3]:
+            raise self.wrong(f"expected a word, not {self._shown()}")
+        word = self._next[3]
+        self._step()
+        return word
+
+    def whole(self) -> int:
+        """A whole number."""
+        text = self.word()
+        if not re.fullmatch(r"[-+]?\d{1,18}", text):
+            raise self.wrong(f"{text[:40]!r} is not a whole number")
+        return int(text)
+
+    def number(self) -> float:
+        """A whole number, a decimal or a fraction."""
+        text = self.word()
+        try:
+            if len(text) > MOST_DIGITS:
+                raise ValueError
+            value = float(Fraction(text)) if "/" in text else float(text)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise self.wrong(f"{text[:40]!r} is not a number") from None
+        if not math.isfinite(value):
+            raise self.wrong(f"{text[:40]!r} is not a number to count with")
+        return value
+
+    def _shown(self) -> str:
+        return "the end of the file" if self._next is None else repr(self._next[0][:40])
+
+    def wrong(self, why: str) -> BadFile:
+        """An error at the current line."""
+        end = len(self._text) if self._next is None else self._next.start()
+        line = self._text.count("\n", 0, end) + 1
+        return BadFile(f"{self.name}:{line}: {why}")
+
+
 def read_gambit(path: Path) -> GambitRules:
-    """The game in a file, or `BadFile` with the line where it is wrong."""
-    words = Words(str(path), read_bytes(path, MOST_BYTES).decode("utf-8", "replace"))
-    kind = words.word()
+    """The game in a file, or `BadFile` with the line of the error."""
+    tokens = Tokens(str(path), read_bytes(path, MOST_BYTES).decode("utf-8", "replace"))
+    kind = tokens.word()
     if kind not in ("EFG", "NFG"):
-        raise words.wrong("a file of Gambit begins with EFG or NFG")
-    version, numbers = words.word(), words.word()
+        raise tokens.wrong("a file of Gambit begins with EFG or NFG")
+    version, numbers = tokens.word(), tokens.word()
     if version not in ("1", "2") or numbers not in ("R", "D"):
-        raise words.wrong(f"expected version 2 R, not {version} {numbers}")
-    title = words.text()
-    return (_Extensive if kind == "EFG" else _Table)(words, title).read()
+        raise tokens.wrong(f"expected version 2 R, not {version} {numbers}")
+    title = tokens.text()
+    return (_Extensive if kind == "EFG" else _Table)(tokens, title).read()
 
 
 class _Extensive:
-    """`.efg`: nodes in prefix order. Names and payoffs are given where a set or an outcome stands
-    first."""
+    """Reads `.efg`: nodes in prefix order. Names and payoffs stand at the first node of an
+    information set or outcome."""
 
-    def __init__(self, words: Words, title: str) -> None:
-        self.words, self.title = words, title
+    def __init__(self, tokens: Tokens, title: str) -> None:
+        self.tokens, self.title = tokens, title
         self.nodes: list[GambitNode] = []
-        self.open: list[tuple[int, list[int]]] = []  # nodes whose children are not all read
+        self.open: list[tuple[int, list[int]]] = []  # nodes with children still to be read
         self.sets: dict[tuple[int, int], tuple[str, tuple[str, ...], tuple[float, ...]]] = {}
         self.outcomes: dict[int, tuple[float, ...] | None] = {0: None}
 
     def read(self) -> GambitRules:
-        words = self.words
-        players = words.texts()
-        if words.is_text():
-            words.text()  # a comment
+        tokens = self.tokens
+        players = tokens.in_braces(tokens.text)
+        if tokens.is_text():
+            tokens.text()  # a comment
         self.n_players = len(players)
         if not players:
-            raise words.wrong("no players")
+            raise tokens.wrong("no players")
         self._node()
         while self.open:
             self._node()
-        if words.more():
-            raise words.wrong("something stands behind the last node")
+        if tokens.more():
+            raise tokens.wrong("something stands behind the last node")
         return GambitRules(self.title, players, self.nodes)
 
     def _node(self) -> None:
-        """Read a node, and hang it under the last one that is open."""
-        words, number = self.words, len(self.nodes)
-        kind = words.word()
+        """Reads a node, the next child of the last open one."""
+        tokens, number = self.tokens, len(self.nodes)
+        kind = tokens.word()
         if kind not in ("c", "p", "t"):
-            raise words.wrong(f"a node begins with c, p or t, not {kind!r}")
-        words.text()  # its name
+            raise tokens.wrong(f"a node begins with c, p or t, not {kind!r}")
+        tokens.text()  # its name
         if self.open:
             self.open[-1][1].append(number)
         if kind == "t":
@@ -154,139 +258,131 @@ class _Extensive:
             self.nodes[done] = self.nodes[done]._replace(below=tuple(below))
 
     def _player(self) -> int:
-        number = self.words.whole()
+        number = self.tokens.whole()
         if not 1 <= number <= self.n_players:
-            raise self.words.wrong(f"no player {number}; there are {self.n_players}")
+            raise self.tokens.wrong(f"no player {number}; there are {self.n_players}")
         return number - 1
 
     def _set(self, player: int) -> tuple[Label, tuple[str, ...], tuple[float, ...]]:
-        words = self.words
-        number = words.whole()
-        name = words.text() if words.is_text() else ""
-        if words.opens():
+        tokens = self.tokens
+        number = tokens.whole()
+        name = tokens.text() if tokens.is_text() else ""
+        if tokens.opens():
             actions, chance = [], []
-            words.open()
-            while not words.closes():
-                actions.append(words.text())
+            tokens.open()
+            while not tokens.closes():
+                actions.append(tokens.text())
                 if player == CHANCE:
-                    chance.append(words.number())
-            words.close()
+                    chance.append(tokens.number())
+            tokens.close()
             if not actions:
-                raise words.wrong("a node without actions")
-            self.sets.setdefault((player, number), (name, _apart(actions), tuple(chance)))
-        known = self.sets.get((player, number))
-        if known is None:
-            raise words.wrong(f"information set {number} has no actions yet")
-        called, labels, odds = known
-        return Label(number, called or f"set {number}"), labels, odds
+                raise tokens.wrong("a node without actions")
+            self.sets.setdefault((player, number), (name, _unique_labels(actions), tuple(chance)))
+        if (player, number) not in self.sets:
+            raise tokens.wrong(f"information set {number} has no actions yet")
+        name, labels, odds = self.sets[player, number]
+        return Label(number, name or f"set {number}"), labels, odds
 
     def _outcome(self) -> tuple[float, ...] | None:
-        """What is paid where a node stands; None: nothing."""
-        words = self.words
-        number = words.whole()
-        if words.is_text():
-            words.text()
-        if words.opens():
-            payoffs = tuple(words.numbers())
+        """The payoffs of the outcome at a node; None where it has none."""
+        tokens = self.tokens
+        number = tokens.whole()
+        if tokens.is_text():
+            tokens.text()
+        if tokens.opens():
+            payoffs = tuple(tokens.in_braces(tokens.number))
             if len(payoffs) != self.n_players:
-                raise words.wrong(f"{len(payoffs)} payoffs for {self.n_players} players")
+                raise tokens.wrong(f"{len(payoffs)} payoffs for {self.n_players} players")
             self.outcomes[number] = payoffs
         if number not in self.outcomes:
-            raise words.wrong(f"outcome {number} has no payoffs yet")
+            raise tokens.wrong(f"outcome {number} has no payoffs yet")
         return self.outcomes[number]
 
 
 class _Table:
-    """`.nfg`: payoffs of every combination of strategies, the first player's changing fastest."""
+    """Reads `.nfg`: payoffs of every strategy profile, the first player's strategy changing
+    fastest."""
 
-    def __init__(self, words: Words, title: str) -> None:
-        self.words, self.title = words, title
+    def __init__(self, tokens: Tokens, title: str) -> None:
+        self.tokens, self.title = tokens, title
 
     def read(self) -> GambitRules:
-        words = self.words
-        players = words.texts()
-        words.open()
-        if words.is_number():
-            counts = []
-            while not words.closes():
-                counts.append(words.whole())
-            strategies = [[str(k + 1) for k in range(n)] for n in counts]
-        else:
-            strategies = []
-            while words.opens():
-                strategies.append(words.texts())
-        words.close()
-        if words.is_text():
-            words.text()  # a comment
+        tokens = self.tokens
+        players = tokens.in_braces(tokens.text)
+        tokens.open()
+        strategies = []
+        while tokens.opens() or tokens.is_number():
+            strategies.append(
+                tokens.in_braces(tokens.text)
+                if tokens.opens()
+                else [str(k + 1) for k in range(tokens.whole())]
+            )
+        tokens.close()
+        if tokens.is_text():
+            tokens.text()  # a comment
         n = len(players)
         if len(strategies) != n or n == 0 or not all(strategies):
-            raise words.wrong(f"strategies of {len(strategies)} players, and there are {n}")
-        total = 1
-        for some in strategies:
-            total *= len(some)
+            raise tokens.wrong(f"strategies of {len(strategies)} players, and there are {n}")
+        total = math.prod(map(len, strategies))
         if total > MOST_PROFILES:
-            raise words.wrong(f"{total:,} combinations of strategies; {MOST_PROFILES:,} at most")
-        payoffs = self._outcomes(n, total) if words.opens() else self._plain(n, total)
-        if words.more():
-            raise words.wrong("something stands behind the last payoff")
-        return GambitRules(self.title, players, _one_after_the_other(strategies, payoffs))
+            raise tokens.wrong(f"{total:,} combinations of strategies; {MOST_PROFILES:,} at most")
+        payoffs = self._outcomes(n, total) if tokens.opens() else self._plain(n, total)
+        if tokens.more():
+            raise tokens.wrong("something stands behind the last payoff")
+        return GambitRules(self.title, players, _sequential_tree(strategies, payoffs))
 
     def _plain(self, n: int, total: int) -> list[tuple[float, ...]]:
-        return [tuple(self.words.number() for _ in range(n)) for _ in range(total)]
+        return [tuple(self.tokens.number() for _ in range(n)) for _ in range(total)]
 
     def _outcomes(self, n: int, total: int) -> list[tuple[float, ...]]:
-        words, known = self.words, [(0.0,) * n]
-        words.open()
-        while words.opens():
-            words.open()
-            words.text()
-            known.append(tuple(words.number() for _ in range(n)))
-            words.close()
-        words.close()
-        found = []
+        tokens, outcomes = self.tokens, [(0.0,) * n]
+        tokens.open()
+        while tokens.opens():
+            tokens.open()
+            tokens.text()
+            outcomes.append(tuple(tokens.number() for _ in range(n)))
+            tokens.close()
+        tokens.close()
+        payoffs = []
         for _ in range(total):
-            number = words.whole()
-            if not 0 <= number < len(known):
-                raise words.wrong(f"no outcome {number}")
-            found.append(known[number])
-        return found
+            number = tokens.whole()
+            if not 0 <= number < len(outcomes):
+                raise tokens.wrong(f"no outcome {number}")
+            payoffs.append(outcomes[number])
+        return payoffs
 
 
-def _one_after_the_other(
+def _sequential_tree(
     strategies: list[list[str]], payoffs: list[tuple[float, ...]]
 ) -> list[GambitNode]:
-    """A tree in which nobody sees what was chosen before him."""
+    """The nodes of a tree in which the players choose in turn and do not see earlier choices."""
     counts = [len(some) for some in strategies]
     nodes: list[GambitNode] = []
     first = 0
     for player, some in enumerate(strategies):
-        width = 1
-        for n in counts[:player]:
-            width *= n
+        width = math.prod(counts[:player])
         label = Label(player, f"choice of player {player + 1}")
         below = first + width
         for k in range(width):
             children = tuple(range(below + k * len(some), below + (k + 1) * len(some)))
-            nodes.append(GambitNode(player, label, _apart(some), (), None, children))
+            nodes.append(GambitNode(player, label, _unique_labels(some), (), None, children))
         first = below
-    step = [1]
-    for n in counts[:-1]:
-        step.append(step[-1] * n)
+    step = list(accumulate(counts[:-1], mul, initial=1))
     for choice in product(*(range(n) for n in counts)):
         number = sum(k * s for k, s in zip(choice, step, strict=True))
         nodes.append(GambitNode(TERMINAL, None, (), (), payoffs[number], ()))
     return nodes
 
 
-def _apart(actions: Sequence[str]) -> tuple[str, ...]:
-    """Labels of actions, each once and none empty."""
-    found: list[str] = []
+def _unique_labels(actions: Sequence[str]) -> tuple[str, ...]:
+    """Labels of actions, made unique and not empty."""
+    labels: list[str] = []
     for k, action in enumerate(actions):
-        name = action or str(k + 1)
-        while name in found:
-            name += "'"
-        found.append(name)
-    return tuple(found)
+        label = action or str(k + 1)
+        while label in labels:
+            label += "'"
+        labels.append(label)
+    return tuple(labels)
 
 
 def _read(path: str) -> Any:

@@ -16,8 +16,8 @@ from math import perm
 from typing import Any
 
 from counterplay.core.base.errors import whole_number
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import TERMINAL, CompiledRules
-from counterplay.core.forms.spec import GameSpec
 
 HAND, BID, LEAD, KEY, ROUND = 0, 2, 3, 4, 6
 RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2

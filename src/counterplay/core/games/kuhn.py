@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from counterplay.core.base.errors import whole_number
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL
-from counterplay.core.forms.spec import GameSpec
 
 RANKS = "3456789TJQK"
 PASS, BET = "pass", "bet"

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
-from counterplay.core.forms.spec import GameSpec
 
 CARD, PUBLIC, ROUND, DONE, RAISES, FACING, FOLDED, PAID, BETS = 0, 2, 3, 4, 5, 6, 7, 8, 10
 RANKS, SUITS, MOST, SHOWN = range(4)  # of the constants; SHOWN: players see suits

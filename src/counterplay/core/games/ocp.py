@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.core.base.errors import whole_number
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
-from counterplay.core.forms.spec import GameSpec
 
 CARD, HISTORY = 0, 2
 START, P, B, PP, PB, BP, BB, PBP, PBB = 0b1, 0b10, 0b11, 0b100, 0b101, 0b110, 0b111, 0b1010, 0b1011

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, whole_number
+from counterplay.core.forms.registry import GameSpec, yes_or_no
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
-from counterplay.core.forms.spec import GameSpec, yes_or_no
 
 MOVE, CELL, CAUGHT, KEY = 0, 1, 3, 4
 CELLS, MOVES, EITHER, SECOND, WORDS, STARTS, TABLE = range(7)  # of the constants

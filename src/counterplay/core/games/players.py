@@ -33,8 +33,7 @@ from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.user_code import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
-from counterplay.core.forms.mixture import Mixture
-from counterplay.core.forms.strategy import Strategy, check_same_game
+from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
 
 UNIFORM = "uniform"
 MOST_NEIGHBOURS = 10_000  # of a file that is not there, among which to look for a similar name

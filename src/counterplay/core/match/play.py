@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.forms.access import new_hand
+from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import as_game
@@ -362,7 +362,7 @@ def _play_policies(
 ) -> list[BlockResult]:
     """A run is a single block where luck is taken out."""
     workspace = new_workspace(run)
-    play_policy_blocks(game.form, new_hand(game.form), *policies, schedule.blocks(run), workspace)
+    play_policy_blocks(game.form, new_chance(game.form), *policies, schedule.blocks(run), workspace)
     results = tallied(run, workspace.tallies)
     if schedule.adjusting:
         raw = PlayedDeals(None, workspace.won, workspace.ends)

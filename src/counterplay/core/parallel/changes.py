@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from counterplay.core.forms.infoset_table import (
-    counts_of,
+    action_counts,
     find_all,
-    found_from,
     keys_of,
     slots_of_sets,
+    table_from_keys,
 )
 
 LEVEL = 1  # of compression
@@ -133,13 +133,13 @@ def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
 def union(parts: Sequence[NewInfosets]) -> tuple[NewInfosets, list[NewNumbers]]:
     """Each of them once, in the order they are given; and the new numbers of each part."""
     keys, counts = [part.keys for part in parts], [part.counts for part in parts]
-    table = found_from(np.concatenate(keys), np.concatenate(counts))
+    table = table_from_keys(np.concatenate(keys), np.concatenate(counts))
     numbers_of_parts = []
     for part in parts:
         numbers = np.empty(len(part.keys), dtype=np.int64)
-        find_all(table.places, part.keys, numbers)
+        find_all(table.cells, part.keys, numbers)
         numbers_of_parts.append(NewNumbers(numbers, slots_of_sets(table, numbers, part.counts)))
-    return parts[0]._replace(keys=keys_of(table), counts=counts_of(table)), numbers_of_parts
+    return parts[0]._replace(keys=keys_of(table), counts=action_counts(table)), numbers_of_parts
 
 
 def add_changes(parts: Sequence[Changes]) -> tuple[Changes, list[NewNumbers] | None]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, shown
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.width import FullWidthForm
+from counterplay.core.forms.sequence import FullWidthForm
 from counterplay.core.parallel.full_width import (
     ComputeOptions,
     KernelThreads,

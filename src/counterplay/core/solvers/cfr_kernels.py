@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.sequence import SequenceForm, Side, Treeplex, plan_from_policy
-from counterplay.core.forms.width import FullWidthForm, payoff_gradient
+from counterplay.core.forms.sequence import (
+    FullWidthForm,
+    SequenceForm,
+    Side,
+    Treeplex,
+    payoff_gradient,
+    plan_from_policy,
+)
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import normalise, regret_matching
 from counterplay.core.parallel.barrier import barrier

@@ -31,8 +31,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.sequence import SequenceForm, Side, plan_from_policy
-from counterplay.core.forms.width import payoff_gradient
+from counterplay.core.forms.sequence import SequenceForm, Side, payoff_gradient, plan_from_policy
 from counterplay.core.kernels.jit import ONE, jit
 from counterplay.core.parallel.barrier import barrier
 from counterplay.core.parallel.full_width import (

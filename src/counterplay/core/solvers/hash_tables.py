@@ -21,29 +21,29 @@ from counterplay.core.base import machine
 from counterplay.core.base.errors import BadFile, BadGame, OutOfRoom
 from counterplay.core.forms.compiled import PROBLEMS, Shape
 from counterplay.core.forms.infoset_table import (
-    LEAST_PLACES,
+    MAX_LOAD,
+    MAX_LOAD_SHORT_MEMORY,
+    MIN_CELLS,
     MOST,
-    MOST_FILLED,
     PROBLEM,
-    ROOM_SETS,
-    ROOM_SLOTS,
-    SHORT_FILLED,
+    SETS_LIMIT,
+    SLOTS_LIMIT,
     InfosetTable,
+    action_counts,
     add_all,
-    counts_of,
-    enlarged,
+    cells_for,
+    enlarge_table,
     find_all,
-    found_from,
+    infoset_count,
     keys_of,
-    new_found,
-    places_for,
+    new_infoset_table,
     renumber,
-    sets_in,
-    slots_in,
+    slot_count,
     slots_of_sets,
+    table_from_keys,
 )
-from counterplay.core.forms.restricted import Coined
-from counterplay.core.forms.rules_form import RulesForm, Situation, found_in
+from counterplay.core.forms.restricted import RestrictedChance
+from counterplay.core.forms.rules_form import RulesForm, RulesWorkspace, table_in
 from counterplay.core.kernels.cache_lines import cache_aligned_fields
 from counterplay.core.parallel.changes import NewInfosets
 from counterplay.core.parallel.pool import Worker
@@ -57,14 +57,14 @@ def rules_in(form: Any) -> RulesForm:
     return rules
 
 
-def situation_in(worker: Worker) -> Situation:
+def situation_in(worker: Worker) -> RulesWorkspace:
     """The state of the compiled game that a worker plays."""
     return _inner(worker.chance)
 
 
 def infosets_of(worker: Worker) -> InfosetTable:
     """The information sets that a worker has discovered."""
-    return found_in(situation_in(worker))
+    return table_in(situation_in(worker))
 
 
 class TableSize(NamedTuple):
@@ -73,7 +73,7 @@ class TableSize(NamedTuple):
     places: int
     sets: int
     slots: int
-    filled: float = MOST_FILLED  # how full the hash table may be
+    filled: float = MAX_LOAD  # how full the hash table may be
 
 
 class HashTables:
@@ -88,14 +88,12 @@ class HashTables:
     def sizes(self, sets: int, slots: int) -> TableSize:
         """The least size, doubled until it is enough up to the next check."""
         sets, slots = sets + self._sets, slots + self._slots
-        return TableSize(
-            places_for(sets), _doubled(LEAST_PLACES, sets), _doubled(LEAST_PLACES, slots)
-        )
+        return TableSize(cells_for(sets), _doubled(MIN_CELLS, sets), _doubled(MIN_CELLS, slots))
 
     def _tight(self, sets: int, slots: int) -> TableSize:
         """The same where memory is short: an eighth more than there is, and a fuller hash table."""
         sets, slots = sets + sets // 8 + self._sets, slots + slots // 8 + self._slots
-        return TableSize(places_for(sets, SHORT_FILLED), sets, slots, SHORT_FILLED)
+        return TableSize(cells_for(sets, MAX_LOAD_SHORT_MEMORY), sets, slots, MAX_LOAD_SHORT_MEMORY)
 
     def first_tables(self) -> Any:
         """Tables of the least size."""
@@ -104,8 +102,8 @@ class HashTables:
 
     def begin(self, worker: Worker) -> None:
         """Begin with no information sets."""
-        words, room = infosets_of(worker).places.shape[1] - 1, self.sizes(0, 0)
-        infosets = cache_aligned_fields(new_found(words, room.places, room.sets))
+        words, room = infosets_of(worker).cells.shape[1] - 1, self.sizes(0, 0)
+        infosets = cache_aligned_fields(new_infoset_table(words, room.places, room.sets))
         worker.chance = with_infosets(worker.chance, infosets)
         self.make_room(worker)
 
@@ -113,20 +111,20 @@ class HashTables:
         """Make room up to the next check, with at least so many sets and slots discovered by then;
         False where memory does not allow it."""
         infosets = infosets_of(worker)
-        sets, slots = max(sets, sets_in(infosets)), max(slots, slots_in(infosets))
+        sets, slots = max(sets, infoset_count(infosets)), max(slots, slot_count(infosets))
         room = self._affordable(worker, self.sizes(sets, slots), self._tight(sets, slots))
         if room is None:
             return False
         now = self._sizes(worker)
         if room[:3] != now[:3]:
             worker.chance = with_infosets(
-                worker.chance, enlarged(infosets_of(worker), room.places, room.sets)
+                worker.chance, enlarge_table(infosets_of(worker), room.places, room.sets)
             )
         if (room.sets, room.slots) != (now.sets, now.slots):
             self._enlarge(worker, room)
         size = infosets_of(worker).size
-        size[ROOM_SETS] = min(int(room.filled * room.places), room.sets) - self._sets
-        size[ROOM_SLOTS] = room.slots - self._slots
+        size[SETS_LIMIT] = min(int(room.filled * room.places), room.sets) - self._sets
+        size[SLOTS_LIMIT] = room.slots - self._slots
         return True
 
     def _affordable(self, worker: Worker, *sizes: TableSize) -> TableSize | None:
@@ -145,7 +143,7 @@ class HashTables:
         """The present size."""
         tables, infosets = worker.tables._asdict(), infosets_of(worker)
         slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
-        return TableSize(len(infosets.places), len(infosets.first) - 1, slots)
+        return TableSize(len(infosets.cells), len(infosets.first) - 1, slots)
 
     def _allowed(self, worker: Worker, room: TableSize) -> bool:
         """Whether memory has room for tables of this size, and a strategy made of them or one more
@@ -153,9 +151,9 @@ class HashTables:
         if max(room.sets, room.slots) > MOST:
             return False
         infosets = infosets_of(worker)  # the unused rest of tables takes no memory yet
-        used = TableSize(len(infosets.places), sets_in(infosets), slots_in(infosets))
+        used = TableSize(len(infosets.cells), infoset_count(infosets), slot_count(infosets))
         needed, held = self._bytes(worker, room), self._bytes(worker, used)
-        words = infosets.places.shape[1]
+        words = infosets.cells.shape[1]
         strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
         most = max(needed.values())
         return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
@@ -163,7 +161,7 @@ class HashTables:
     def _bytes(self, worker: Worker, room: TableSize) -> dict[str, float]:
         """The bytes of each table."""
         infosets, tables = infosets_of(worker), worker.tables._asdict()
-        sizes = {"places": 8.0 * room.places * infosets.places.shape[1], "first": 4.0 * room.sets}
+        sizes = {"cells": 8.0 * room.places * infosets.cells.shape[1], "first": 4.0 * room.sets}
         for name, array in tables.items():
             row = array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
             sizes[name] = float(row * (room.sets if name in self._by_set else room.slots))
@@ -182,7 +180,7 @@ class HashTables:
         """The used part of each table."""
         infosets = infosets_of(worker)
         return {
-            name: array[: sets_in(infosets) if name in self._by_set else slots_in(infosets)]
+            name: array[: infoset_count(infosets) if name in self._by_set else slot_count(infosets)]
             for name, array in worker.tables._asdict().items()
         }
 
@@ -192,7 +190,7 @@ class HashTables:
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
         """The arrays that a file has of a worker, with a traversal that waits for room."""
         infosets = infosets_of(worker)
-        arrays = {"keys": keys_of(infosets), "counts": counts_of(infosets), **self.used(worker)}
+        arrays = {"keys": keys_of(infosets), "counts": action_counts(infosets), **self.used(worker)}
         if getattr(worker.workspace, "pause", np.zeros(1)).any():
             arrays |= {f"paused_{name}": array for name, array in paused_traversal(worker).items()}
         return arrays
@@ -201,11 +199,13 @@ class HashTables:
         """Restore what `saved` gave."""
         keys, counts = _read(saved, source, infosets_of(worker))
         slots = int(counts.sum())
-        least = TableSize(places_for(len(keys), SHORT_FILLED), len(keys), slots, SHORT_FILLED)
+        least = TableSize(
+            cells_for(len(keys), MAX_LOAD_SHORT_MEMORY), len(keys), slots, MAX_LOAD_SHORT_MEMORY
+        )
         room = self._affordable(worker, self.sizes(len(keys), slots), least)
         if room is None:
             raise OutOfRoom(f"{source}: needs more memory than there is")
-        infosets = found_from(keys, counts, room.places, room.sets)
+        infosets = table_from_keys(keys, counts, room.places, room.sets)
         worker.chance = with_infosets(worker.chance, infosets)
         worker.tables = self._new(room.sets, room.slots)
         self.make_room(worker)
@@ -243,11 +243,13 @@ class HashTables:
         """For a worker that began at `base`: the tables as they were then, as large as its tables
         are now, and the information sets that it has discovered since."""
         then, now = infosets_of(base), infosets_of(worker)
-        before = self._new(sets_in(now), slots_in(now))
+        before = self._new(infoset_count(now), slot_count(now))
         for name, array in self.used(base).items():
             getattr(before, name)[: len(array)] = array
-        sets = sets_in(then)
-        return before, NewInfosets(sets, slots_in(then), keys_of(now, sets), counts_of(now, sets))
+        sets = infoset_count(then)
+        return before, NewInfosets(
+            sets, slot_count(then), keys_of(now, sets), action_counts(now, sets)
+        )
 
     def admit(self, base: Worker, new: NewInfosets) -> bool:
         """Add information sets discovered since `base`; False where memory does not allow it."""
@@ -268,7 +270,7 @@ class HashTables:
             return False
         self._begin_at(base, worker)
         numbers = np.empty(len(keys), dtype=np.int64)
-        find_all(infosets_of(base).places, keys, numbers)
+        find_all(infosets_of(base).cells, keys, numbers)
         for name, array in kept.items():
             getattr(worker.tables, name)[numbers] = array
         return True
@@ -278,7 +280,7 @@ class HashTables:
         False where memory does not allow it."""
         infosets = [infosets_of(worker) for worker in workers]
         new = [keys_of(table, common) for table in infosets]
-        counts = [counts_of(table, common) for table in infosets]
+        counts = [action_counts(table, common) for table in infosets]
         begin = int(infosets[0].first[common])
         sets = common + sum(len(keys) for keys in new)
         slots = begin + int(sum(count.sum() for count in counts))
@@ -289,7 +291,7 @@ class HashTables:
             numbers = np.empty(len(keys), dtype=np.int64)
             add_all(first, keys, count, numbers)
             self._move(worker, numbers, count, first, (common, begin))
-        every = keys_of(first, common), counts_of(first, common)
+        every = keys_of(first, common), action_counts(first, common)
         for worker in workers[1:]:
             renumber(infosets_of(worker), common, *every)
         return all(self.make_room(worker) for worker in workers)
@@ -306,7 +308,7 @@ class HashTables:
         of the first worker."""
         common, begin = since
         slots = slots_of_sets(first, numbers, counts)
-        blank = self._new(max(sets_in(first) - common, 1), max(slots_in(first) - begin, 1))
+        blank = self._new(max(infoset_count(first) - common, 1), max(slot_count(first) - begin, 1))
         for name, array in worker.tables._asdict().items():
             low, to = (common, numbers) if name in self._by_set else (begin, slots)
             mine = array[low : low + len(to)].copy()
@@ -316,21 +318,21 @@ class HashTables:
 
     def merged(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """The keys, the numbers of actions, and copies of all tables in one numbering."""
-        each = [(keys_of(table), counts_of(table)) for table in map(infosets_of, workers)]
+        each = [(keys_of(table), action_counts(table)) for table in map(infosets_of, workers)]
         if len(workers) == 1:
             return *each[0], [self.used_tables(workers[0])]
         all_keys, all_counts = (np.concatenate(part) for part in zip(*each, strict=True))
-        union = found_from(all_keys, all_counts)
+        union = table_from_keys(all_keys, all_counts)
         copies = []
         for worker, (keys, counts) in zip(workers, each, strict=True):
             numbers = np.empty(len(keys), dtype=np.int64)
             add_all(union, keys, counts, numbers)
-            tables = self._new(sets_in(union), slots_in(union))
+            tables = self._new(infoset_count(union), slot_count(union))
             slots = slots_of_sets(union, numbers, counts)
             for name, array in self.used(worker).items():
                 getattr(tables, name)[numbers if name in self._by_set else slots] = array
             copies.append(tables)
-        return keys_of(union), counts_of(union), copies
+        return keys_of(union), action_counts(union), copies
 
 
 def check_rules(worker: Worker, name: str) -> None:
@@ -350,7 +352,7 @@ def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:
         for name, array in worker.workspace._asdict().items()
         if isinstance(array, np.ndarray)
     }
-    coin = {"coin": worker.chance.coin} if isinstance(worker.chance, Coined) else {}
+    coin = {"coin": worker.chance.coin} if isinstance(worker.chance, RestrictedChance) else {}
     return {**stack, "states": situation.states, "facts": situation.facts, **coin}
 
 
@@ -359,7 +361,7 @@ def _read(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The keys and numbers of actions of a file."""
     keys, counts = saved.get("keys"), saved.get("counts")
-    words = infosets.places.shape[1] - 1
+    words = infosets.cells.shape[1] - 1
     if (
         keys is None
         or counts is None
@@ -380,21 +382,21 @@ def _doubled(size: int, needed: int) -> int:
 
 def with_infosets(chance: Any, infosets: InfosetTable) -> Any:
     """A form's workspace with other information sets."""
-    if isinstance(chance, Coined):
+    if isinstance(chance, RestrictedChance):
         return chance._replace(inner=with_infosets(chance.inner, infosets))
-    return chance._replace(places=infosets.places, first=infosets.first, size=infosets.size)
+    return chance._replace(cells=infosets.cells, first=infosets.first, size=infosets.size)
 
 
 def with_own_infosets(chance: Any) -> Any:
     """A form's workspace with a copy of its information sets."""
-    return with_infosets(chance, _copied(found_in(_inner(chance))))
+    return with_infosets(chance, _copied(table_in(_inner(chance))))
 
 
 def _copied(infosets: InfosetTable) -> InfosetTable:
     return InfosetTable(*(array.copy() for array in infosets))
 
 
-def _inner(chance: Any) -> Situation:
+def _inner(chance: Any) -> RulesWorkspace:
     """The compiled game's workspace in that of a form, which may be restricted."""
-    inner: Situation = chance.inner if isinstance(chance, Coined) else chance
+    inner: RulesWorkspace = chance.inner if isinstance(chance, RestrictedChance) else chance
     return inner

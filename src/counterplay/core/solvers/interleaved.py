@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms.access import (
-    ask_node,
-    ask_slots,
-    chance_in,
     forced_at,
     full,
-    infoset_in,
+    lane_chance,
+    lane_infoset,
     move,
     player_at,
+    prefetch_node,
+    prefetch_slots,
     settle,
     slots_at,
-    start_in,
+    start_lane,
     utility,
 )
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
@@ -120,9 +120,9 @@ def _look_up(form: Any, chance: Any, tables: Any, batch: HistoryBatch, n: int) -
         h = index(batch.active[j])
         if batch.actions[h] == 1:
             continue
-        infoset = infoset_in(form, chance, h, index(batch.node[h]))
+        infoset = lane_infoset(form, chance, h, index(batch.node[h]))
         batch.infoset[h] = infoset
-        ask_slots(form, chance, infoset)
+        prefetch_slots(form, chance, infoset)
         prefetch_at(tables.last_visit, infoset)
     for j in range(n):
         h = index(batch.active[j])
@@ -145,7 +145,7 @@ def _advance(form: Any, chance: Any, batch: HistoryBatch, h: int, action: int, r
     """Play an action and prefetch the next node."""
     node = move(form, chance, index(batch.node[h]), action, rng)
     batch.node[h] = node
-    ask_node(form, chance, node)
+    prefetch_node(form, chance, node)
 
 
 @jit(inline=True)
@@ -204,7 +204,7 @@ def sample_histories(
         batch.drawn[h] = 1.0
         batch.made[h] = 0
         batch.forced[h] = 0
-        batch.node[h] = start_in(form, chance, h, rng)
+        batch.node[h] = start_lane(form, chance, h, rng)
         batch.active[h] = h
     active = n
     while active > ZERO:
@@ -257,7 +257,7 @@ def outcome_sampling_interleaved(
                 break
             sample_histories(form, chance, tables, trail, batch, rng, epsilon, many)
             for h in range(many):
-                dealt = chance_in(form, chance, index(h))
+                dealt = lane_chance(form, chance, index(h))
                 for j in range(players):
                     won = utility(form, dealt, index(batch.node[h]), j)
                     batch.payoff[h * players + j] = won

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, OutOfRoom, whole_number
-from counterplay.core.forms.access import new_hand, play_games
+from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.restricted import restricted_form
@@ -185,7 +185,7 @@ def _won(
     pair = (learnt, strategy) if player == 0 else (strategy, learnt)
     sums = np.zeros(2)
     one, two = (profile.played for profile in pair)
-    play_games(game.form, new_hand(game.form), one, two, new_state(seed, 1 + stream), n, sums)
+    play_games(game.form, new_chance(game.form), one, two, new_state(seed, 1 + stream), n, sums)
     mean = sums[0] / n
     half = WIDE * math.sqrt(max(sums[1] / n - mean**2, 0.0) / (n - 1))
     return float(mean if player == 0 else -mean), float(half)

@@ -34,7 +34,7 @@ from counterplay.core.forms.access import (
     utility,
 )
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.infoset_table import sets_in
+from counterplay.core.forms.infoset_table import infoset_count
 from counterplay.core.forms.tree import NO_ACTION
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
@@ -301,7 +301,7 @@ class TreeSearch(SamplingSolver):
             first: np.ndarray = self.game.form.first
             return first
         infosets = infosets_of(worker)
-        return infosets.first[: sets_in(infosets) + 1]
+        return infosets.first[: infoset_count(infosets) + 1]
 
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """How much of each table is used."""

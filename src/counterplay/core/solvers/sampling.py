@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, OutOfRoom
-from counterplay.core.forms.access import chance_buffer, chance_on
+from counterplay.core.forms.access import chance_buffer, chance_workspace
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
-from counterplay.core.forms.infoset_table import sets_in, slots_in
-from counterplay.core.forms.rules_form import scratch_of
+from counterplay.core.forms.infoset_table import infoset_count, slot_count
+from counterplay.core.forms.rules_form import rules_workspace
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.cache_lines import cache_aligned, cache_aligned_fields
 from counterplay.core.kernels.policy import normalise
@@ -66,7 +66,7 @@ class SynchronisedSolver(Solver):
     def infosets(self) -> int:
         if self._hash_tables is None:
             return self.game.n_infosets
-        return max(sets_in(infosets_of(self._pool.workers[0])), 1)
+        return max(infoset_count(infosets_of(self._pool.workers[0])), 1)
 
     def align(self) -> bool:
         if self._hash_tables is None:
@@ -78,7 +78,7 @@ class SynchronisedSolver(Solver):
 
     def _set_common(self) -> None:
         infosets = infosets_of(self._pool.workers[0])
-        self._common[:] = sets_in(infosets), slots_in(infosets)
+        self._common[:] = infoset_count(infosets), slot_count(infosets)
 
     def new_mean(self) -> Any:
         """float64[s]: for the mean of all copies' regrets."""
@@ -284,8 +284,8 @@ class SamplingSolver(SynchronisedSolver):
         """The workspace of one game, or of several interleaved ones."""
         if self._at_once > 1 and self._hash_tables is not None:
             shape = rules_in(self._form).shape
-            return scratch_of(shape, self._at_once * (shape.depth + 1))
-        return chance_on(self._form, buffer)
+            return rules_workspace(shape, self._at_once * (shape.depth + 1))
+        return chance_workspace(self._form, buffer)
 
     def _new_pool(self, workers: list[Worker]) -> WorkerPool:
         return SingleThread(workers) if len(workers) == 1 else ThreadPool(workers, self.game)

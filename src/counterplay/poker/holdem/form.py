@@ -12,17 +12,17 @@ import numpy as np
 
 from counterplay.core.forms.access import (
     answers,
-    ask_node,
     chance_buffer,
-    chance_in,
-    chance_on,
+    chance_workspace,
     child,
     infoset_at,
-    infoset_in,
     lane_buffer,
+    lane_chance,
+    lane_infoset,
     player_at,
+    prefetch_node,
     start,
-    start_in,
+    start_lane,
     utility,
 )
 from counterplay.core.kernels.jit import ZERO, index, jit
@@ -91,13 +91,13 @@ def _lane_buffer(form: Any, many: int) -> Any:
     return np.empty(many * (len(form.cards.deck) + LOOKED_UP), dtype=np.int64)
 
 
-@answers(chance_on, BettingGame)
+@answers(chance_workspace, BettingGame)
 def _chance_on(form: Any, buffer: Any) -> Any:
     one = len(form.cards.deck) + LOOKED_UP
     return (deal_on if len(buffer) == one else deals_on)(buffer, form.cards.deck)
 
 
-@answers(chance_in, BettingGame)
+@answers(lane_chance, BettingGame)
 def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
     return Deal(
         chance.deck[lane],
@@ -135,13 +135,13 @@ def _start(form: Any, chance: Any, rng: Any) -> Any:
     return ZERO
 
 
-@answers(start_in, BettingGame)
+@answers(start_lane, BettingGame)
 def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
-    draw(chance_in(form, chance, lane), rng)
+    draw(lane_chance(form, chance, lane), rng)
     return ZERO
 
 
-@answers(ask_node, BettingGame)
+@answers(prefetch_node, BettingGame)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
     return None  # the betting tree is always near
 
@@ -164,11 +164,11 @@ def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return index(row_of(form.first_row, node, chance.bucket[index(street), player]))
 
 
-@answers(infoset_in, BettingGame)
+@answers(lane_infoset, BettingGame)
 def _infoset_in(form: Any, chance: Any, lane: Any, node: Any) -> Any:
     street, player = np.int64(form.nodes.street[node]), index(form.nodes.player[node])
     if chance.bucket[lane, index(street), player] == UNKNOWN:
-        _look_up(form.cards, chance_in(form, chance, lane), street)
+        _look_up(form.cards, lane_chance(form, chance, lane), street)
     return index(row_of(form.first_row, node, chance.bucket[lane, index(street), player]))
 
 

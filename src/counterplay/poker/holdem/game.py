@@ -19,7 +19,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.store import cache_root
 from counterplay.core.forms.capabilities import SAMPLING_ONLY
-from counterplay.core.forms.spec import GameSpec
+from counterplay.core.forms.registry import GameSpec
 from counterplay.poker.abstraction.abstraction import (
     Buckets,
     CardAbstraction,

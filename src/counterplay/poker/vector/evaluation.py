@@ -23,8 +23,7 @@ from counterplay.core.base.store import Piece, Slot, cached_store, digest, write
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.forms.evaluator import Evaluator, Payoff
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.mixture import Mixture
-from counterplay.core.forms.strategy import Strategy
+from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current

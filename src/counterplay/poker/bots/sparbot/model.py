@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.sequence import Treeplex
-from counterplay.core.forms.width import answers, payoff_gradient
+from counterplay.core.forms.access import answers
+from counterplay.core.forms.sequence import Treeplex, payoff_gradient
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.poker.betting.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
 from counterplay.poker.bots.sparbot.chance import Chance
