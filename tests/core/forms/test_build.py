@@ -241,7 +241,7 @@ def test_too_large_is_refused_before_building(
         monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", limit)
     game = load(name)
     monkeypatch.setattr(
-        "counterplay.core.forms.expand.play_all", lambda *_: pytest.fail("building began")
+        "counterplay.core.forms.expand.expand_histories", lambda *_: pytest.fail("building began")
     )
     with pytest.raises(TooLarge, match=r"smaller game"):
         _ = game.tree

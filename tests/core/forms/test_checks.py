@@ -94,7 +94,7 @@ class Narrow(Auction):
 
 
 WRONG = {
-    Forgets: "forgets what he did before",
+    Forgets: "forgets earlier actions",
     FewerActions: "has 3 actions after .*, and 2 after",
     Biased: "sum to 0.9",
     NotANumber: "not all numbers",

@@ -34,11 +34,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 _ANSWERS: dict[tuple[str, type], Callable[..., Any]] = {}
 
 
-def answers(question: Callable[..., Any], form: type) -> Callable[[F], F]:
-    """Decorator: the function answers `question` for forms of type `form`."""
+def answers(question: Callable[..., Any], *forms: type) -> Callable[[F], F]:
+    """Decorator: the function answers `question` for forms of these types."""
 
     def register(function: F) -> F:
-        _ANSWERS[question.__name__, form] = function
+        for form in forms:
+            _ANSWERS[question.__name__, form] = function
         return function
 
     return register

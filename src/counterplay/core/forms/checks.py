@@ -1,5 +1,5 @@
-"""`check`: whether rules keep what they promise. Compiled rules are run in plain Python, and
-compared with what was compiled and with the tree where there is one."""
+"""`check`: looks for errors in the rules of a game. Compiled rules are run in plain Python and
+compared with the compiled code, and with the tree where there is one."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from counterplay.core.forms.rules_form import RulesForm, rules_workspace, take_s
 from counterplay.core.kernels.jit import jit
 from counterplay.core.kernels.rng import new_state
 
-SUM = 1e-9  # how far probabilities may be from one, and payoffs from zero
-EVERY_HISTORY = 3_000  # states up to which every history is walked
-HISTORIES = 300  # that are played at random otherwise
+TOLERANCE = 1e-9  # of sums of probabilities and of payoffs
+EVERY_HISTORY = 3_000  # largest number of states for checking every history
+HISTORIES = 300  # drawn at random in larger games
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was looked at, and found in order."""
+    """What `check` covered without finding an error."""
 
     game: str
-    histories: int  # walked in plain Python
-    every_history: bool  # whether these are all there are
+    histories: int  # played in plain Python
+    every_history: bool  # whether these are all histories of the game
     information_sets: int  # met on the way
-    keys: str  # how information sets are told apart
-    with_tree: bool  # whether they were compared with those of the tree
+    keys: str  # kind of the keys of information sets
+    with_tree: bool  # whether they were compared with the tree
 
     def __str__(self) -> str:
         which = "all" if self.every_history else "drawn at random"
@@ -48,66 +48,66 @@ class Checked:
 
 
 def check(game: Game | str, histories: int = HISTORIES, seed: int = 0) -> Checked:
-    """Look for mistakes in the rules of a game: probabilities, payoffs, keys that forget, actions
-    that differ at one key, states that overflow, and compiled rules that differ from the tree's.
-    `BadGame` names the first, with the history that leads there.
+    """Looks for errors in the rules of a game: probabilities, payoffs, keys without perfect recall,
+    keys whose actions differ, states that overflow, and compiled code or a tree that differs from
+    the rules. `BadGame` names the first error, with the history that leads there.
 
-    A small game is looked at in every history, otherwise in `histories` drawn by `seed`.
+    In a small game every history is checked, in a larger one `histories` drawn by `seed`.
     """
     from counterplay.core.forms.strategy import as_game_of
 
     game = as_game_of(game)
     if game.compiled is None:
         return _check_tree(game)
-    walk = RulesChecker(game.name, game.compiled)
-    every = walk.every_history(EVERY_HISTORY)
+    checker = RulesChecker(game.name, game.compiled)
+    every = checker.every_history(EVERY_HISTORY)
     if not every:
-        walk.at_random(histories, seed)
-    walk.compare_compiled(game.rules_form)
-    with_tree = game.capabilities.listed
+        checker.at_random(histories, seed)
+    checker.compare_compiled(game.rules_form)
+    with_tree = game.has_tree
     if with_tree:
-        walk.compare_tree(game.expanded)
+        checker.compare_tree(game.expanded)
     keys = "exact" if game.compiled.known_size == 1 else "hashed to 128 bits"
-    return Checked(game.name, len(walk.paths), every, len(walk.sets), keys, with_tree)
+    return Checked(game.name, len(checker.paths), every, len(checker.sets), keys, with_tree)
 
 
 def _check_tree(game: Game) -> Checked:
-    """A game with a tree alone: building it looked at everything but recall."""
-    if not game.capabilities.listed:
+    """The check of a game of states: building its tree checked everything but perfect recall."""
+    if not game.has_tree:
         raise BadGame(
             f"{game.name} is neither a tree nor compiled rules; there is nothing to look at"
         )
     tree = game.tree
     if not game.perfect_recall:
-        game.treeplexes  # noqa: B018 - says who forgets, and where
+        game.treeplexes  # noqa: B018 - raises, with the player and the information set
     ends = int(np.count_nonzero(tree.player == TERMINAL))
     return Checked(game.name, ends, True, tree.n_infosets, "labels", False)
 
 
 @dataclass
-class _Set:
-    """An information set: actions, and how its player came there."""
+class _Infoset:
+    """An information set: its number of actions, and its player's previous decision."""
 
     count: int
-    before: tuple[Any, int] | None  # his last information set, and what he did there
-    state: RulesState
+    before: tuple[Any, int] | None  # the previous information set and the action there
+    state: RulesState  # where it was met first
 
 
 @dataclass
 class RulesChecker:
-    """Histories of compiled rules in plain Python."""
+    """Plays histories of compiled rules in plain Python and checks each state."""
 
     name: str
     rules: CompiledRules
-    sets: dict[tuple[int, tuple[int, ...]], _Set] = field(default_factory=dict)
-    paths: list[tuple[int, ...]] = field(default_factory=list)  # of ends
+    sets: dict[tuple[int, tuple[int, ...]], _Infoset] = field(default_factory=dict)
+    paths: list[tuple[int, ...]] = field(default_factory=list)  # to terminal states
 
     def __post_init__(self) -> None:
         shape_of(self.name, self.rules)
         constants_of(self.name, self.rules)
 
     def every_history(self, most: int) -> bool:
-        """Walk them all, unless there are more than so many states."""
+        """Checks all histories; False if there are more than `most` states."""
         waiting, seen = [(self._root(), (None,) * self.rules.n_players, 0)], 0
         while waiting:
             seen += 1
@@ -124,7 +124,7 @@ class RulesChecker:
         return True
 
     def at_random(self, histories: int, seed: int) -> None:
-        """Walk so many, every action alike."""
+        """Checks `histories` histories with uniformly random actions."""
         rng = np.random.default_rng(seed)
         for _ in range(histories):
             state, before, decisions = self._root(), (None,) * self.rules.n_players, 0
@@ -143,62 +143,62 @@ class RulesChecker:
             raise BadGame(f"{self.name}: start() failed: {user_code_reason(error)}") from error
 
     def _after(self, state: RulesState, action: int) -> RulesState:
-        after: RulesState = self._asked(state, "apply", state.after, action)
+        after: RulesState = self._call(state, "apply", state.after, action)
         return after
 
-    def _asked(self, state: RulesState, what: str, function: Any, *arguments: Any) -> Any:
-        """What a function of the rules says; where it fails, where that is."""
+    def _call(self, state: RulesState, what: str, function: Any, *arguments: Any) -> Any:
+        """The result of a function of the rules; `BadGame` with the history if it fails."""
         try:
             return function(*arguments)
         except BadGame:
             raise
         except Exception as error:
-            raise self._wrong(state, f"{what}() failed ({user_code_reason(error)})") from error
+            raise self._error(state, f"{what}() failed ({user_code_reason(error)})") from error
 
-    def _wrong(self, state: RulesState, what: str) -> BadGame:
+    def _error(self, state: RulesState, what: str) -> BadGame:
         return BadGame(f"{self.name}: {what}, {history(self.rules, state.path)}")
 
     def _visit(self, state: RulesState, before: Any, decisions: int) -> Any:
-        """Look at a state. How many actions there are, what players remember after each, and how
-        many decisions were made; None at the end."""
-        player = self._asked(state, "player", state.player)
+        """Checks a state. Returns the number of actions, a function from actions to the players'
+        previous decisions after it, and the number of decisions; None at the end."""
+        player = self._call(state, "player", state.player)
         if player == TERMINAL:
             self._end(state)
             return None
-        count = self._asked(state, "actions", state.count)
+        count = self._call(state, "actions", state.count)
         if player == CHANCE:
             self._chance(state, count)
             return count, lambda action: before, decisions
         if not 0 <= player < self.rules.n_players:
-            raise self._wrong(state, f"player() gave {player}")
+            raise self._error(state, f"player() gave {player}")
         if not 1 <= count <= self.rules.max_actions:
-            raise self._wrong(
+            raise self._error(
                 state,
                 f"actions() gave {count}, and max_actions is {self.rules.max_actions}",
             )
         if decisions == self.rules.depth:
-            raise self._wrong(state, f"there are more decisions than `depth`, {decisions}")
-        known = self._asked(state, "key", state.known)
+            raise self._error(state, f"there are more decisions than `depth`, {decisions}")
+        known = self._call(state, "key", state.known)
         if len(known) == 1 and not 0 <= known[0] < 2**EXACT_BITS:
-            raise self._wrong(
+            raise self._error(
                 state,
                 f"key() gave {known[0]}, which is not from 0 to 2^{EXACT_BITS}; with known_size = "
                 f"2 it has room",
             )
-        self._set(state, (player, known), count, before[player])
+        self._infoset(state, (player, known), count, before[player])
         if type(self.rules).passive is not None:
-            action = self._asked(state, "passive", state.passive_number)
+            action = self._call(state, "passive", state.passive_number)
             if not 0 <= action < count:
-                raise self._wrong(state, f"passive() gave {action}, and there are {count} actions")
+                raise self._error(state, f"passive() gave {action}, and there are {count} actions")
 
         def after(action: int) -> Any:
             return (*before[:player], ((player, known), action), *before[player + 1 :])
 
         return count, after, decisions + 1
 
-    def _set(self, state: RulesState, key: Any, count: int, before: Any) -> None:
-        """Note an information set; one that was met must be as it was."""
-        met = self.sets.setdefault(key, _Set(count, before, state))
+    def _infoset(self, state: RulesState, key: Any, count: int, before: Any) -> None:
+        """Records an information set, and compares it with what was recorded before."""
+        met = self.sets.setdefault(key, _Infoset(count, before, state))
         player, known = key
         name = f"{self.rules.label(player, known)!r} of {numbered(player)}"
         here, there = (history(self.rules, path) for path in (state.path, met.state.path))
@@ -209,45 +209,45 @@ class RulesChecker:
             )
         if met.before != before:
             raise BadGame(
-                f"{self.name}: the key of information set {name} forgets what he did before: it is "
+                f"{self.name}: the key of information set {name} forgets earlier actions: it is "
                 f"the same {there}, and {here}"
             )
 
     def _chance(self, state: RulesState, count: int) -> None:
         if count < 1:
-            raise self._wrong(state, f"actions() gave {count} outcomes of chance")
+            raise self._error(state, f"actions() gave {count} outcomes of chance")
         if type(self.rules).chance is None:
             return
-        shares = self._asked(state, "chance", state.chance)
-        if min(shares) < 0 or abs(math.fsum(shares) - 1.0) > SUM:
-            raise self._wrong(
+        shares = self._call(state, "chance", state.chance)
+        if min(shares) < 0 or abs(math.fsum(shares) - 1.0) > TOLERANCE:
+            raise self._error(
                 state,
                 f"chance() gave probabilities that are negative or sum to "
                 f"{math.fsum(shares):.9g}, not 1",
             )
 
     def _end(self, state: RulesState) -> None:
-        pays = self._asked(state, "payoff", state.payoffs)
+        pays = self._call(state, "payoff", state.payoffs)
         if not all(math.isfinite(pay) for pay in pays):
-            raise self._wrong(state, f"payoff() gave {pays}, which are not all numbers")
-        if self.rules.zero_sum and abs(math.fsum(pays)) > SUM:
-            raise self._wrong(state, f"payoff() gave {pays}, which do not sum to zero")
+            raise self._error(state, f"payoff() gave {pays}, which are not all numbers")
+        if self.rules.zero_sum and abs(math.fsum(pays)) > TOLERANCE:
+            raise self._error(state, f"payoff() gave {pays}, which do not sum to zero")
         self.paths.append(state.path)
 
     def compare_compiled(self, form: RulesForm) -> None:
-        """Whether what was compiled does the same, in the histories that were walked."""
+        """`BadGame` where the compiled code differs from the rules in the histories played."""
         for path in self.paths[:HISTORIES]:
             compiled = _play(form, path)
             state = self._root()
             for k, plain in enumerate(self._along(state, path)):
-                mine = (plain.words, *_facts(plain))
-                if mine != compiled[k]:
-                    raise self._wrong(
-                        plain, f"compiled rules give {compiled[k]} and plain ones {mine}"
+                expected = (plain.words, *_facts(plain))
+                if expected != compiled[k]:
+                    raise self._error(
+                        plain, f"compiled rules give {compiled[k]} and plain ones {expected}"
                     )
 
     def compare_tree(self, expanded: ExpandedRules) -> None:
-        """Whether the tree has the same histories, in those that were walked."""
+        """`BadGame` where the tree differs from the rules in the histories played."""
         tree, known = expanded.tree, expanded.known
         for path in self.paths:
             node = 0
@@ -262,7 +262,7 @@ class RulesChecker:
                     or np.allclose(tree.chance_probability[shares], state.chance(), rtol=0)
                 )
                 if not same:
-                    raise self._wrong(state, "the tree differs")
+                    raise self._error(state, "the tree differs")
                 node = low + path[k] if k < len(path) else node
 
     def _along(self, state: RulesState, path: tuple[int, ...]) -> Iterator[RulesState]:
@@ -280,16 +280,16 @@ def _facts(state: RulesState) -> tuple[int, int, tuple[int, ...], tuple[float, .
 
 
 def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
-    """A history by the compiled rules: state, player, actions, what he knows, and payoffs."""
+    """A history by the compiled code: state, player, actions, what the player knows, payoffs."""
     chance, rng = rules_workspace(form.shape, 2), new_state(0)
-    found: list[Any] = []
+    steps: list[Any] = []
     for action in (-1, *path):
         chance.facts[1] = 0
         _one_step(form, chance, action, rng)
         facts = chance.facts[1].tolist()
         player = facts[WHO]
         over = player == TERMINAL
-        found.append(
+        steps.append(
             (
                 tuple(chance.states[1].tolist()),
                 player,
@@ -299,7 +299,7 @@ def _play(form: RulesForm, path: tuple[int, ...]) -> list[Any]:
             )
         )
         chance.states[0] = chance.states[1]
-    return found
+    return steps
 
 
 @jit
@@ -308,8 +308,8 @@ def _one_step(form: RulesForm, chance: Any, action: int, rng: np.ndarray) -> Non
 
 
 def quick_check(name: str, rules: CompiledRules) -> None:
-    """Some histories in plain Python before rules of somebody's own are compiled, where a number
-    out of place would write anywhere in memory."""
-    walk = RulesChecker(name, rules)
-    if not walk.every_history(EVERY_HISTORY // 10):
-        walk.at_random(HISTORIES // 10, 0)
+    """Checks some histories in plain Python before a user's rules are compiled, since compiled
+    code with an index out of bounds writes anywhere in memory."""
+    checker = RulesChecker(name, rules)
+    if not checker.every_history(EVERY_HISTORY // 10):
+        checker.at_random(HISTORIES // 10, 0)

@@ -1,7 +1,7 @@
-"""`CompiledRules` compiled: one C function that takes a step, which kernels call by its address.
+"""Compiles `CompiledRules` to one C function that takes a step; kernels call it by its address.
 
-Rules are known by the text of their functions and of all that these use (`rules_digest`); compiled
-code is kept on disk by that.
+Compiled code is cached on disk under a digest of the rules' functions and of everything these use
+(`rules_digest`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ njit: Any = numba.njit
 carray: Any = numba.carray  # type: ignore[attr-defined]
 types: Any = _types
 
-#: A row of `facts`: who acts, how many actions he has (or what is wrong), and what he knows.
+#: Columns of `facts`: who acts, the number of actions (or an error), and what the player knows.
 WHO, COUNT, KNOWN = range(3)
 PLAY, RAW, SHARE, PASSIVE = range(4)  # modes of a step
-#: So many constants are known to the compiler, which then divides by them and unrolls loops faster.
-MOST_KNOWN = 16
-MOST_ACTIONS = 10_000  # of a player at once, and decisions of a history
-MOST_DRAWS = 10_000  # of chance in a row; more is taken for one that never ends
+#: Up to so many constants are compiled in, which makes divisions and loops over them faster.
+MOST_INLINE = 16
+MOST_ACTIONS = 10_000  # of a player at one state, and decisions of a history
+MOST_DRAWS = 10_000  # of chance in a row; more count as an endless history
 BAD_PLAYER, BAD_COUNT, BAD_PAYOFF, NO_END, BAD_KEY, TOO_LONG, BAD_PASSIVE = range(1, 8)
 PROBLEMS = {
     BAD_PLAYER: "player() gave no player, CHANCE or TERMINAL",
@@ -64,7 +64,7 @@ class Shape(NamedTuple):
 
 def shape_of(name: str, rules: CompiledRules) -> Shape:
     """The sizes of rules, checked."""
-    found = []
+    sizes = []
     limits = {"n_players": 10, "state_size": 10**6, "known_size": 10**4}
     for field in ("n_players", "state_size", "known_size", "max_actions", "depth"):
         value, most = getattr(rules, field, None), limits.get(field, MOST_ACTIONS)
@@ -72,16 +72,16 @@ def shape_of(name: str, rules: CompiledRules) -> Shape:
             raise BadGame(
                 f"{name}: `{field}` must be a whole number from 1 to {most:,}, not {value!r}"
             )
-        found.append(value)
+        sizes.append(value)
     for function in FUNCTIONS:
         written = getattr(type(rules), function, None)
         if written is getattr(CompiledRules, function) and function not in OPTIONAL:
             raise BadGame(f"{name}: compiled rules need a function {function}()")
-    return Shape(*found)
+    return Shape(*sizes)
 
 
 def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
-    """int64[...]: at least one, so that there is something to point at."""
+    """int64[...]: the constants of the rules, or one zero if there are none."""
     try:
         values = np.array(rules.constants, dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
@@ -92,7 +92,7 @@ def constants_of(name: str, rules: CompiledRules) -> np.ndarray:
 
 
 def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
-    """One step of the rules from their functions, plain or compiled."""
+    """The step function of rules, from their functions, plain or compiled."""
     start, player, actions = functions["start"], functions["player"], functions["actions"]
     apply, key, payoff = functions["apply"], functions["key"], functions["payoff"]
     chance, is_uniform = functions["chance"], functions["chance"] is None
@@ -114,11 +114,10 @@ def _step_of(functions: dict[str, Any], shape: Shape, uniform: Any) -> Any:
         known: Any,
         pays: Any,
     ) -> None:
-        """From the state `above` to `below` by an action, or to the first state (action < 0), and
-        (mode `PLAY`) on by chance until a player acts or the game is over. Fills `facts`
-        and `known`, or `pays`. To `pays` goes in mode `SHARE` only the probability of an outcome of
-        chance, of so many as `facts` says, and in mode `PASSIVE` the action that checks or
-        calls."""
+        """Goes from the state `above` to `below` by an action, or to the first state (action < 0);
+        in mode `PLAY` then draws chance until a player acts or the game is over. Fills `facts` and
+        `known`, or `pays`. Mode `SHARE` only writes to `pays` the probability of an outcome of
+        chance (`facts` has their number), mode `PASSIVE` the action that checks or calls."""
         if mode == PASSIVE:
             pays[0] = passive(c, above) if is_passive else -1
             return
@@ -194,7 +193,7 @@ def _never(c: Any, state: Any) -> int:
 
 
 def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
-    """One step in plain Python, with lists of whole numbers as Python has them."""
+    """The step function in plain Python, with Python's own integers."""
     functions = {name: getattr(type(rules), name) for name in FUNCTIONS}
     step = _step_of({**functions, "none": _no_chance, "never": _never}, shape, uniform)
 
@@ -202,38 +201,35 @@ def plain_step(rules: CompiledRules, shape: Shape) -> Callable[..., None]:
         c: Any, above: Any, below: Any, action: int, mode: int, rng: Any, facts: Any, pays: Any
     ) -> None:
         lists = [list(map(int, row)) for row in (c, above, below)]
-        said, paid = list(map(int, facts)), pays.tolist()
-        known = said[KNOWN:]
-        step(*lists, action, mode, rng, said, known, paid)
-        below[:], facts[:KNOWN], facts[KNOWN:], pays[:] = lists[2], said[:KNOWN], known, paid
+        row, paid = list(map(int, facts)), pays.tolist()
+        known = row[KNOWN:]
+        step(*lists, action, mode, rng, row, known, paid)
+        below[:], facts[:KNOWN], facts[KNOWN:], pays[:] = lists[2], row[:KNOWN], known, paid
 
     return plain
 
 
 def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool) -> Any:
-    """The same as a C function; keep it as long as its `address` is used. `fixed`: for these
-    constants alone."""
+    """The step function as a C function; it must live as long as its `address` is used. `fixed`:
+    the constants are compiled in."""
     pasted = njit(error_model="numpy", nogil=True, _nrt=False, inline="always")
     functions: dict[str, Any] = {"none": pasted(_no_chance), "never": pasted(_never)}
     for name in FUNCTIONS:
         written = getattr(type(rules), name)
         functions[name] = None if written is None else pasted(written)
     step = pasted(_step_of(functions, shape, uniform))
-    known = tuple(int(word) for word in rules.constants)
-    few = fixed and 0 < len(known) <= MOST_KNOWN
+    constants = tuple(int(word) for word in rules.constants)
+    inline = fixed and 0 < len(constants) <= MOST_INLINE
     n_constants, n_state, n_players = max(len(rules.constants), 1), shape.state, shape.n_players
     n_facts = KNOWN + shape.known
-    word, real, state = (
-        types.CPointer(kind) for kind in (types.int64, types.float64, types.uint64)
-    )
-
     number = types.int64
+    word, real, state = (types.CPointer(kind) for kind in (number, types.float64, types.uint64))
 
     def call(
         c: Any, above: Any, below: Any, action: Any, mode: Any, rng: Any, facts: Any, pays: Any
     ) -> None:
         step(
-            known if few else carray(c, n_constants),
+            constants if inline else carray(c, n_constants),
             carray(above, n_state),
             carray(below, n_state),
             action,
@@ -244,30 +240,30 @@ def compiled_step(rules: CompiledRules, shape: Shape, digest: bytes, fixed: bool
             carray(pays, n_players),
         )
 
-    taken = (word, word, word, number, number, state, word, real)
-    return compile_rules(call, types.void, taken, digest.hex())
+    arguments = (word, word, word, number, number, state, word, real)
+    return compile_rules(call, types.void, arguments, digest.hex())
 
 
 def address_of(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[int, Any]:
-    """Where a kernel finds the step of these rules, and what must be kept for that. `fixed`: one
-    made for their parameters; else one for the same rules with any parameters, which is compiled
-    once for all of them and leaves `max_actions` to the caller."""
+    """The address of the step function, and the code that must live as long as it is used. `fixed`:
+    code for the parameters of these rules; otherwise for the same rules with any parameters, which
+    is compiled once for all of them and leaves the check of `max_actions` to the caller."""
     shape = shape_of(name, rules)
     if not fixed:
         shape = shape._replace(actions=MOST_ACTIONS)
     if config.DISABLE_JIT:
         return plain_address(plain_step(rules, shape)), None
     try:
-        made = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
+        code = compiled_step(rules, shape, rules_digest(rules, fixed), fixed)
     except numba.core.errors.NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise BadGame(f"{name}: the rules cannot be compiled: {' '.join(lines)[:400]}") from None
-    return int(made.address), made
+    return int(code.address), code
 
 
 def rules_digest(rules: CompiledRules, fixed: bool = True) -> bytes:
-    """Changes when the rules do, and not with their comments or layout; with their parameters
-    where these are `fixed`."""
+    """A digest of the rules without comments and layout, and of their parameters if these are
+    `fixed`."""
     digest = hashlib.blake2b(digest_size=16)
     sizes = (rules.n_players, rules.state_size, rules.known_size)
     constants = tuple(int(word) for word in rules.constants)
@@ -283,12 +279,12 @@ def _functions_digest(rules: type) -> bytes:
     digest, seen = hashlib.blake2b(digest_size=16), set[int]()
     for function in FUNCTIONS:
         written = getattr(rules, function)
-        digest.update(b"-" if written is None else _written(written, seen))
+        digest.update(b"-" if written is None else _text_of(written, seen))
     return digest.digest()
 
 
-def _written(function: Any, seen: set[int]) -> bytes:
-    """The text of a function, of those it calls, and the constants it uses."""
+def _text_of(function: Any, seen: set[int]) -> bytes:
+    """The source of a function and of those it calls, and the constants they use."""
     function = getattr(function, "py_func", function)
     if id(function) in seen:
         return b""
@@ -298,7 +294,7 @@ def _written(function: Any, seen: set[int]) -> bytes:
     for name in sorted(_names_in(function.__code__)):
         value = names.get(name)
         if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
-            parts.append(_written(value, seen))
+            parts.append(_text_of(value, seen))
         elif isinstance(value, np.ndarray):
             parts.append(value.tobytes())
         elif isinstance(value, int | float | str | bytes | tuple):
@@ -315,13 +311,13 @@ def _source(function: Any) -> bytes:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         return "".join(ast.dump(node) for node in ast.walk(tree) if _acts(node)).encode()
-    except (OSError, TypeError, SyntaxError):  # typed in, or made by a program
+    except (OSError, TypeError, SyntaxError):  # no source file
         code = function.__code__
         return bytes(code.co_code) + repr((code.co_consts, code.co_names)).encode()
 
 
 def _acts(node: ast.AST) -> bool:
-    """The function without its docstring and annotations."""
+    """Whether a node is a statement of the body other than the docstring."""
     return isinstance(node, ast.stmt) and not (
         isinstance(node, ast.FunctionDef)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

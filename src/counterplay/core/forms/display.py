@@ -1,5 +1,5 @@
-"""How a strategy is shown: a row per action as a frame, bars as a picture; where the game has a
-grid of starting hands, that."""
+"""Displays of a strategy: a table with a row per action, a picture of bars, or the grid of starting
+hands of a game that has one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BARS = 60  # information sets in a picture
 
 
 class StrategyDisplay(Tabular):
-    """The table of a strategy."""
+    """The displays of a strategy."""
 
     game: Game
     probabilities: np.ndarray
@@ -30,14 +30,14 @@ class StrategyDisplay(Tabular):
     def columns(self) -> Columns:
         """A row for each action of each information set."""
         first, owner = self.game.form.first, self.game.form.owner
-        names, found = self.game.infoset_names, Columns(player=[], infoset=[])
+        names, columns = self.game.infoset_names, Columns(player=[], infoset=[])
         for i in range(self.game.n_infosets):
             n = int(first[i + 1] - first[i])
-            found["player"] += [int(owner[i])] * n
-            found["infoset"] += [names[i]] * n
-        found["action"] = list(self.game.labels.action)
-        found["probability"] = self.probabilities.tolist()
-        return found
+            columns["player"] += [int(owner[i])] * n
+            columns["infoset"] += [names[i]] * n
+        columns["action"] = list(self.game.labels.action)
+        columns["probability"] = self.probabilities.tolist()
+        return columns
 
     def _drawn(self) -> Any:
         grid = getattr(self.game.rules, "draw_grid", None)

@@ -1,5 +1,5 @@
-"""`Evaluator`: who measures strategies of a game. A file that sets `EVALUATOR` offers one, and
-rules name theirs in the attribute `evaluator`; those that name none have `exact`."""
+"""`Evaluator`: the interface that measures strategies of a game. A file that sets `EVALUATOR`
+offers one; rules name theirs in the attribute `evaluator`, by default `exact`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Payoff(NamedTuple):
-    """Asks what `player` gets from `against` with `by`, or at best (None)."""
+    """A query: the value to `player` against `against` of playing `by`, or of a best response
+    (None)."""
 
     player: int
     against: Strategy
@@ -23,10 +24,11 @@ class Payoff(NamedTuple):
 
 
 class Evaluator(ABC):
-    """Values, best responses and exploitability in one game. `options` are the evaluator's own."""
+    """Values, best responses and exploitability in one game; each evaluator has its own
+    `options`."""
 
     name: ClassVar[str]
-    #: What to say where it takes long and nobody gave options; empty where it does not.
+    #: For an evaluator that takes long: how to ask for it with options. Empty for a quick one.
     how: ClassVar[str] = ""
 
     def __init__(self, game: Game) -> None:
@@ -34,33 +36,33 @@ class Evaluator(ABC):
 
     @property
     def immediate(self) -> bool:
-        """Whether it is quick enough to be done without being asked for."""
+        """Whether it is quick enough to run without being asked for."""
         return False
 
     @property
     def on_request(self) -> bool:
-        """Whether it takes long, so that somebody has to ask for it, with options."""
+        """Whether it takes long and runs only when asked for, with options."""
         return bool(self.how)
 
     @abstractmethod
     def check(self, options: Mapping[str, Any] | None, payoffs: int) -> bool:
-        """Whether so many payoffs are worked out on request with these options; `BadParameter`
-        where they make no sense, before any work."""
+        """Whether `options` ask for `payoffs` queries on request; `BadParameter` if they are
+        invalid. Does no other work."""
 
     @abstractmethod
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
-        """What each player gets."""
+        """The value to each player."""
 
     @abstractmethod
     def best_response(
         self, strategy: Strategy | Mixture, player: int, **options: Any
     ) -> tuple[float, Strategy | None]:
-        """What `player` gets at best, and the profile in which he does, where it can be listed."""
+        """The value of a best response of `player`, and the profile with it if it can be listed."""
 
     @abstractmethod
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
-        """What all players together can gain by deviating."""
+        """The sum of what the players can gain by deviating."""
 
     @abstractmethod
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
-        """The answer to each question, in one pass where that saves work."""
+        """The value of each query, in one pass where that saves work."""

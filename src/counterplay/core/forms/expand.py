@@ -1,12 +1,12 @@
 """From `CompiledRules` to a `HistoryTree`.
 
-The kernels (`expand_kernels.py`) return when they want room or after some time; this makes room
-and goes on, numbers the information sets and puts the tree together.
+The kernels (`expand_kernels.py`) return when an array is full, and from time to time; the builder
+enlarges the arrays, goes on, numbers the information sets and assembles the tree.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from counterplay.core.forms.expand_kernels import (
     DONE,
     LEVEL,
     NODES,
-    Expansion,
-    Moved,
+    HistorySearch,
+    LevelOrder,
     expand_histories,
     number_rows,
     order_by_level,
@@ -53,22 +53,22 @@ from counterplay.core.forms.tree import (
 
 #: Peak memory while building, per node (measured on Goof(7)).
 BYTES_PER_NODE = 30
-FIRST_NODES, FIRST_LEVELS = 1 << 12, 64  # room at first where nobody knows how much is needed
+FIRST_NODES, FIRST_LEVELS = 1 << 12, 64  # first sizes where `count_nodes` is missing
 #: A history longer than this is taken for one that never ends.
 MOST_DEPTH = 10_000
-AT_ONCE = 1 << 22  # nodes between looks
+BATCH = 1 << 22  # nodes between two reports of progress
 
 
 class ExpandedRules(NamedTuple):
-    """The tree of compiled rules, and for each of its m information sets the key."""
+    """The tree of compiled rules, and the keys of its m information sets."""
 
     tree: HistoryTree
     known: np.ndarray  # int64[m, k]: what the player knows
     keys: np.ndarray  # uint64[m, 1 or 2]
 
 
-class _Builder:
-    """Makes room for the kernels."""
+class _TreeBuilder:
+    """Runs the kernels and enlarges their arrays."""
 
     def __init__(self, name: str, rules: CompiledRules) -> None:
         self.name, self.rules = name, rules
@@ -76,8 +76,9 @@ class _Builder:
         if self.n_nodes is not None:
             self._check_size(self.n_nodes)
         self.form, self._code = rules_form(name, rules, fixed=False)
-        nodes = FIRST_NODES if self.n_nodes is None else self.n_nodes + 1  # one more: miscounted
-        self.chance, self.done = self._room(FIRST_LEVELS, nodes)
+        # one node more than promised shows a miscount
+        nodes = FIRST_NODES if self.n_nodes is None else self.n_nodes + 1
+        self.chance, self.search = self._arrays(FIRST_LEVELS, nodes)
         self.tables = (_empty_table(), _empty_table())
 
     def _check_size(self, nodes: int) -> None:
@@ -88,13 +89,13 @@ class _Builder:
             )
         machine.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
 
-    def _room(self, levels: int, nodes: int) -> tuple[RulesWorkspace, Expansion]:
+    def _arrays(self, levels: int, nodes: int) -> tuple[RulesWorkspace, HistorySearch]:
         chance = rules_workspace(self.form.shape, levels)
         chance.size[SETS_LIMIT] = MIN_CELLS * MAX_LOAD
         shape, words = self.form.shape, np.int64
         at = np.zeros(4, dtype=words)
         at[ACTION] = -1
-        return chance, Expansion(
+        return chance, HistorySearch(
             at,
             np.zeros(levels, dtype=words),
             np.zeros(levels, dtype=words),
@@ -108,71 +109,67 @@ class _Builder:
         )
 
     def play(self) -> None:
-        """All histories."""
+        """Plays all histories."""
         count, uniform = Count(f"histories of {self.name}"), type(self.rules).chance is None
         watch = machine.Watch(BYTES_PER_NODE)
         while True:
-            n = int(self.done.at[NODES])
-            most = min(len(self.done.player), n + AT_ONCE)
+            n = int(self.search.at[NODES])
+            most = min(len(self.search.player), n + BATCH)
             bits = self.chance.payoff.view(np.uint64)
-            expand_histories(self.form, self.chance, bits, self.tables, self.done, uniform, most)
+            expand_histories(self.form, self.chance, bits, self.tables, self.search, uniform, most)
             if self.chance.size[PROBLEM] != 0:
-                raise self._wrong(int(self.chance.size[PROBLEM]))
-            n = int(self.done.at[NODES])
-            if self.done.at[DONE] != 0 or (self.n_nodes is not None and n > self.n_nodes):
+                raise self._error(int(self.chance.size[PROBLEM]))
+            n = int(self.search.at[NODES])
+            if self.search.at[DONE] != 0 or (self.n_nodes is not None and n > self.n_nodes):
                 break
             count.say(n)
             if self.n_nodes is None:
                 watch.check(n, f"{self.name} with more than {n:,} histories")
-            self._make_room()
+            self._enlarge()
         if self.n_nodes not in (None, n):
-            more = "" if self.done.at[DONE] != 0 else " and more"
+            more = "" if self.search.at[DONE] != 0 else " and more"
             raise BadGame(
                 f"{self.name}: count_nodes() promised {self.n_nodes:,} nodes and the rules gave "
                 f"{n:,}{more}"
             )
 
-    def _make_room(self) -> None:
-        """Twice as much of whatever is full."""
-        done, chance = self.done, self.chance
-        if done.at[NODES] == len(done.player):
-            self._check_size(2 * len(done.player))
-            done = done._replace(player=_doubled(done.player), row=_doubled(done.row))
-        if done.at[LEVEL] + 1 >= len(done.next):
-            if len(done.next) > MOST_DEPTH:
+    def _enlarge(self) -> None:
+        """Doubles every array that is full."""
+        search, chance = self.search, self.chance
+        if search.at[NODES] == len(search.player):
+            self._check_size(2 * len(search.player))
+            search = _doubled(search, "player", "row")
+        if search.at[LEVEL] + 1 >= len(search.next):
+            if len(search.next) > MOST_DEPTH:
                 raise BadGame(
                     f"{self.name} has a history that goes on after {MOST_DEPTH:,} actions; every "
                     f"history must end"
                 )
-            longer = ("next", "actions", "width")
-            done = done._replace(**{field: _doubled(getattr(done, field)) for field in longer})
-            rows = ("states", "facts", "payoff", "slot")
-            chance = chance._replace(**{field: _doubled(getattr(chance, field)) for field in rows})
+            search = _doubled(search, "next", "actions", "width")
+            chance = _doubled(chance, "states", "facts", "payoff", "slot")
         if chance.size[SETS] >= chance.size[SETS_LIMIT]:
-            table = _larger(table_in(chance))
-            chance = chance._replace(**table._asdict())
-            while len(done.level) < chance.size[SETS_LIMIT]:
-                fields = ("level", "known", "passive")
-                done = done._replace(**{field: _doubled(getattr(done, field)) for field in fields})
+            chance = chance._replace(**_larger(table_in(chance))._asdict())
+            while len(search.level) < chance.size[SETS_LIMIT]:
+                search = _doubled(search, "level", "known", "passive")
         shares, outcomes = (
             _larger(table) if table.size[SETS] >= table.size[SETS_LIMIT] else table
             for table in self.tables
         )
-        while len(done.payoff) < outcomes.size[SETS_LIMIT]:
-            done = done._replace(payoff=_doubled(done.payoff))
-        self.done, self.chance, self.tables = done, chance, (shares, outcomes)
+        while len(search.payoff) < outcomes.size[SETS_LIMIT]:
+            search = _doubled(search, "payoff")
+        self.search, self.chance, self.tables = search, chance, (shares, outcomes)
 
-    def _wrong(self, problem: int) -> BadGame:
-        path = tuple(int(action) - 1 for action in self.done.next[: self.done.at[LEVEL]])
+    def _error(self, problem: int) -> BadGame:
+        path = tuple(int(action) - 1 for action in self.search.next[: self.search.at[LEVEL]])
         what = PROBLEMS.get(
             problem, "two histories of one information set allow different numbers of actions"
         )
         return BadGame(f"{self.name}: {what}, {history(self.rules, path)}")
 
     def tree(self) -> ExpandedRules:
-        """Of what was played."""
-        done, infosets = self.done, table_in(self.chance)
-        n, counts = int(done.at[NODES]), action_counts(infosets)
+        """The tree of the histories that were played."""
+        search, infosets = self.search, table_in(self.chance)
+        n, counts = int(search.at[NODES]), action_counts(infosets)
         if not len(counts):
             raise BadGame(f"{self.name}: no player ever acts")
         if counts.max() > self.rules.max_actions:
@@ -180,54 +177,55 @@ class _Builder:
                 f"{self.name}: actions() gave {counts.max()}, and max_actions is "
                 f"{self.rules.max_actions}"
             )
-        if np.any(done.passive[: len(counts)] >= counts):
+        if np.any(search.passive[: len(counts)] >= counts):
             raise BadGame(f"{self.name}: {PROBLEMS[BAD_PASSIVE]}")
-        levels = int(np.count_nonzero(done.width))
-        moved = Moved(
+        levels = int(np.count_nonzero(search.width))
+        ordered = LevelOrder(
             np.empty(n, dtype=np.int8),
             np.empty(n + 1, dtype=np.int32),
             np.empty(n, dtype=np.int32),
-            np.concatenate([[0], np.cumsum(done.width[:levels])]),
+            np.concatenate([[0], np.cumsum(search.width[:levels])]),
             np.zeros(levels, dtype=np.int64),
             *(
                 np.full(infoset_count(table), n, dtype=np.int32)
                 for table in (infosets, *self.tables)
             ),
         )
-        order_by_level(done, infosets.first, self.tables[0].first, moved)
-        moved.first_child[n] = n
-        self.done = done = done._replace(player=moved.player, row=moved.row)  # the rest may go
-        known, keys = done.known[: len(counts)], keys_of(infosets)
-        order = self._order(owners_of(keys), counts, known, moved.infoset)
-        shares = np.argsort(moved.chance, kind="stable")
-        payoff, outcome = self._payoffs(moved.outcome)
-        number_rows(moved.player, moved.row, _rank(order), _rank(shares), outcome)
+        order_by_level(search, infosets.first, self.tables[0].first, ordered)
+        ordered.first_child[n] = n
+        # which frees the arrays in depth-first order
+        self.search = search = search._replace(player=ordered.player, row=ordered.row)
+        known, keys = search.known[: len(counts)], keys_of(infosets)
+        order = self._order(owners_of(keys), counts, known, ordered.infoset)
+        shares = np.argsort(ordered.chance, kind="stable")
+        payoff, outcome = self._payoffs(ordered.outcome)
+        number_rows(ordered.player, ordered.row, _rank(order), _rank(shares), outcome)
         tree = HistoryTree(
-            player=moved.player,
-            first_child=moved.first_child,
-            row=moved.row,
+            player=ordered.player,
+            first_child=ordered.first_child,
+            row=ordered.row,
             first=offsets(counts[order]),
             owner=owners_of(keys)[order],
-            passive=np.maximum(done.passive[: len(counts)][order], NO_ACTION),
+            passive=np.maximum(search.passive[: len(counts)][order], NO_ACTION),
             payoff=payoff,
             **Distributions().arrays(),
         )
-        tree = tree._replace(**self._distributions(tree, moved.chance[shares]))
+        tree = tree._replace(**self._distributions(tree, ordered.chance[shares]))
         return ExpandedRules(tree, known[order], keys[order])
 
     def _order(
         self, owner: np.ndarray, counts: np.ndarray, known: np.ndarray, met: np.ndarray
     ) -> np.ndarray:
-        """Information sets in the order of the tree."""
+        """The order of the information sets in the tree."""
         if not self.rules.sorted_infosets:
             return np.lexsort((met, owner))
-        level = self.done.level[: len(owner)].astype(np.int64)
+        level = self.search.level[: len(owner)].astype(np.int64)
         where = (owner.astype(np.int64) << 48) | (level << 32) | counts
         return np.lexsort((*known.T[::-1], where))
 
     def _payoffs(self, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The table of payoffs, and the row there of each outcome."""
-        payoff, table = self.done.payoff[: len(met)], self.rules.payoff_table
+        """The table of payoffs, and the row of each outcome in it."""
+        payoff, table = self.search.payoff[: len(met)], self.rules.payoff_table
         if table is None:
             order = np.argsort(met, kind="stable")
             return payoff[order], _rank(order)
@@ -239,7 +237,7 @@ class _Builder:
             raise BadGame(f"{self.name}: payoff() gave {error}, not in payoff_table") from None
 
     def _distributions(self, tree: HistoryTree, nodes: np.ndarray) -> dict[str, np.ndarray]:
-        """Probabilities at nodes of chance, asked of the rules in plain Python."""
+        """The distributions at chance nodes, from the rules in plain Python."""
         distributions = Distributions()
         for k, node in enumerate(nodes.tolist()):
             count = int(tree.first_child[node + 1] - tree.first_child[node])
@@ -277,10 +275,14 @@ def _larger(table: InfosetTable) -> InfosetTable:
     return table
 
 
-def _doubled(array: np.ndarray) -> np.ndarray:
-    larger = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+def _doubled(arrays: Any, *fields: str) -> Any:
+    """The named tuple with twice the length of these fields."""
+    larger = {}
+    for field in fields:
+        old = getattr(arrays, field)
+        larger[field] = np.zeros((2 * len(old), *old.shape[1:]), dtype=old.dtype)
+        larger[field][: len(old)] = old
+    return arrays._replace(**larger)
 
 
 def _rank(order: np.ndarray) -> np.ndarray:
@@ -290,14 +292,14 @@ def _rank(order: np.ndarray) -> np.ndarray:
 
 
 def expand_rules(rules: CompiledRules, name: str) -> ExpandedRules:
-    """Every history of `rules` as a node, level by level."""
-    builder = _Builder(name, rules)
+    """The tree of `rules`: every history is a node, level by level."""
+    builder = _TreeBuilder(name, rules)
     builder.play()
     return builder.tree()
 
 
 def label_rules(rules: CompiledRules, expanded: ExpandedRules, name: str) -> Labels:
-    """Names of all information sets and slots."""
+    """The labels of all information sets and slots."""
     counts, owner = np.diff(expanded.tree.first).tolist(), expanded.tree.owner.tolist()
     labels = Labels([], [])
     for player, known, count in zip(owner, expanded.known.tolist(), counts, strict=True):

@@ -1,8 +1,9 @@
-"""Kernels that make a tree of compiled rules (`expand.py`).
+"""Kernels that build the tree of compiled rules (`expand.py`).
 
-One plays every history depth first, so that the states of one history are all it holds, and finds
-the information sets by their keys. Depth first, the nodes of a level are met in the order in which
-breadth first would meet them: a second one moves every node to its place.
+`expand_histories` plays every history depth first, so that it holds the states of one history only,
+and discovers the information sets by their keys. A depth-first search meets the nodes of a level in
+the same order as a breadth-first search, so `order_by_level` only has to move each node to its
+level.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _A, _B, _32 = index(0x9E3779B97F4A7C15), index(0xD1342543DE82EF95), index(32)
 _MINUS_ZERO = index(1 << 63)
 
 
-class Expansion(NamedTuple):
-    """Histories so far: n nodes in the order in which they were met, l levels, m information sets,
-    o outcomes."""
+class HistorySearch(NamedTuple):
+    """The histories so far: n nodes in depth-first order, l levels, m information sets, o
+    outcomes."""
 
     at: np.ndarray  # int64[4]
     next: np.ndarray  # int64[l]: the next action at each level of the current history
@@ -43,7 +44,7 @@ class Expansion(NamedTuple):
     width: np.ndarray  # int64[l]: nodes of each level
     player: np.ndarray  # int8[n]: as in `HistoryTree`
     row: np.ndarray  # int32[n]: information set, distribution or outcome in order of discovery
-    level: np.ndarray  # int32[m]: where an information set was met first
+    level: np.ndarray  # int32[m]: the level where an information set was met first
     known: np.ndarray  # int64[m, k]: what its player knows
     passive: np.ndarray  # int16[m]
     payoff: np.ndarray  # float64[o, p]
@@ -56,7 +57,7 @@ def _numbered(table: Any, low: int, high: int, count: int) -> int:
 
 @jit(inline=True)
 def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
-    """A hash with one more number; -0.0 counts as 0.0."""
+    """The hash with one more word; -0.0 counts as 0.0."""
     word = ZERO if word == _MINUS_ZERO else word
     low = (low ^ word) * _A
     low ^= low >> _32
@@ -65,10 +66,12 @@ def _mixed(low: int, high: int, word: int) -> tuple[int, int]:
 
 
 @jit(inline=True)
-def _has_room(chance: RulesWorkspace, outcomes: InfosetTable, done: Expansion, most: int) -> bool:
+def _has_room(
+    chance: RulesWorkspace, outcomes: InfosetTable, search: HistorySearch, most: int
+) -> bool:
     return (
-        index(done.at[NODES]) < most
-        and index(done.at[LEVEL]) + ONE < index(len(done.next))
+        index(search.at[NODES]) < most
+        and index(search.at[LEVEL]) + ONE < index(len(search.next))
         and chance.size[SETS] < chance.size[SETS_LIMIT]
         and outcomes.size[SETS] < outcomes.size[SETS_LIMIT]
     )
@@ -80,20 +83,20 @@ def expand_histories(
     chance: RulesWorkspace,
     bits: np.ndarray,
     tables: tuple[InfosetTable, InfosetTable],
-    done: Expansion,
+    search: HistorySearch,
     is_uniform: bool,
     most: int,
 ) -> None:
-    """Go on until all histories are played, there are `most` nodes, room is wanted or something is
-    wrong (`chance.size[PROBLEM]`). `bits`: `chance.payoff` as whole numbers. `tables`: of the
-    distributions of chance and of outcomes. Changes all but the form."""
+    """Plays until all histories are done, there are `most` nodes, an array is full or the rules
+    have an error (`chance.size[PROBLEM]`). `bits`: `chance.payoff` as whole numbers. `tables`: the
+    distributions of chance, and the outcomes. Changes all but the form."""
     shares, outcomes = tables
     rng = chance.slot  # not drawn from
-    n_players, n_known = index(chance.payoff.shape[1]), index(done.known.shape[1])
-    while _has_room(chance, outcomes, done, most):
-        level, node = index(done.at[LEVEL]), index(done.at[NODES])
+    n_players, n_known = index(chance.payoff.shape[1]), index(search.known.shape[1])
+    while _has_room(chance, outcomes, search, most):
+        level, node = index(search.at[LEVEL]), index(search.at[NODES])
         above = level - ONE if level > ZERO else ZERO
-        take_step(form, chance, above, level, done.at[ACTION], RAW, rng)
+        take_step(form, chance, above, level, search.at[ACTION], RAW, rng)
         who, count = chance.facts[level, _WHO], index(chance.facts[level, _COUNT])
         low, high = ZERO, ZERO
         if who == TERMINAL:
@@ -106,7 +109,7 @@ def expand_histories(
             row = _numbered(outcomes, low, high, ONE)
             if row == before:
                 for k in range(n_players):
-                    done.payoff[row, k] = chance.payoff[level, k]
+                    search.payoff[row, k] = chance.payoff[level, k]
         elif who == CHANCE:
             low = count
             if not is_uniform:
@@ -121,82 +124,84 @@ def expand_histories(
             low, high = key_at(chance, level)
             row = _numbered(chance, low, high, count)
             if row == before:
-                done.level[row] = level
+                search.level[row] = level
                 for k in range(n_known):
-                    done.known[row, k] = chance.facts[level, _KNOWN + k]
+                    search.known[row, k] = chance.facts[level, _KNOWN + k]
                 take_step(form, chance, level, level, 0, PASSIVE, rng)
-                done.passive[row] = np.int16(chance.payoff[level, ZERO])
+                search.passive[row] = np.int16(chance.payoff[level, ZERO])
             elif index(chance.first[row + ONE]) - index(chance.first[row]) != count:
                 chance.size[PROBLEM] = UNEVEN
             if chance.size[PROBLEM] != 0:
                 return
-        done.player[node] = who
-        done.row[node] = row
-        done.width[level] += 1
-        done.next[level] = 0
-        done.actions[level] = count
-        done.at[NODES] += 1
-        while done.next[level] == done.actions[level]:  # to the next node, deeper or back
+        search.player[node] = who
+        search.row[node] = row
+        search.width[level] += 1
+        search.next[level] = 0
+        search.actions[level] = count
+        search.at[NODES] += 1
+        while search.next[level] == search.actions[level]:  # to the next node, deeper or back
             if level == ZERO:
-                done.at[DONE] = 1
+                search.at[DONE] = 1
                 return
             level -= ONE
-        done.at[ACTION] = done.next[level]
-        done.next[level] += 1
-        done.at[LEVEL] = level + ONE
+        search.at[ACTION] = search.next[level]
+        search.next[level] += 1
+        search.at[LEVEL] = level + ONE
 
 
-class Moved(NamedTuple):
-    """What the second pass fills: n nodes, l levels, m information sets, d distributions, o
+class LevelOrder(NamedTuple):
+    """The nodes in order of levels: n nodes, l levels, m information sets, d distributions, o
     outcomes."""
 
     player: np.ndarray  # as in `HistoryTree`
     first_child: np.ndarray
     row: np.ndarray
-    place: np.ndarray  # int64[l + 1]: where the next node of each level goes
-    left: np.ndarray  # int64[l]: children to come, of the current history
+    next: np.ndarray  # int64[l + 1]: the number of the next node of each level
+    left: np.ndarray  # int64[l]: children still to come in the current history
     infoset: np.ndarray  # int32[m]: the first node of each
     chance: np.ndarray  # int32[d]
     outcome: np.ndarray  # int32[o]
 
 
 @jit
-def order_by_level(done: Expansion, sets: np.ndarray, shares: np.ndarray, moved: Moved) -> None:
-    """Put nodes in their places, level by level. `sets`, `shares`: `first` of information sets and
-    distributions. Changes `moved`."""
+def order_by_level(
+    search: HistorySearch, sets: np.ndarray, shares: np.ndarray, ordered: LevelOrder
+) -> None:
+    """Numbers the nodes level by level. `sets`, `shares`: `first` of information sets and
+    distributions. Fills `ordered`."""
     level = ZERO
-    for node in range(index(done.at[NODES])):
-        who, row = done.player[node], index(done.row[node])
-        place = index(moved.place[level])
-        moved.place[level] += 1
-        moved.player[place] = who
-        moved.row[place] = row
-        moved.first_child[place] = moved.place[level + ONE]
-        here = np.int32(place)
+    for node in range(index(search.at[NODES])):
+        who, row = search.player[node], index(search.row[node])
+        number = index(ordered.next[level])
+        ordered.next[level] += 1
+        ordered.player[number] = who
+        ordered.row[number] = row
+        ordered.first_child[number] = ordered.next[level + ONE]
+        here = np.int32(number)
         if who >= 0:
-            moved.infoset[row] = min(moved.infoset[row], here)
+            ordered.infoset[row] = min(ordered.infoset[row], here)
             count = np.int64(sets[row + ONE]) - np.int64(sets[row])
         elif who == CHANCE:
-            moved.chance[row] = min(moved.chance[row], here)
+            ordered.chance[row] = min(ordered.chance[row], here)
             count = np.int64(shares[row + ONE]) - np.int64(shares[row])
         else:
-            moved.outcome[row] = min(moved.outcome[row], here)
+            ordered.outcome[row] = min(ordered.outcome[row], here)
             count = np.int64(0)
         if count > 0:
-            moved.left[level] = count - 1
+            ordered.left[level] = count - 1
             level += ONE
             continue
-        while level > ZERO and moved.left[level - ONE] == 0:
+        while level > ZERO and ordered.left[level - ONE] == 0:
             level -= ONE
         if level > ZERO:
-            moved.left[level - ONE] -= 1
+            ordered.left[level - ONE] -= 1
 
 
 @jit
 def number_rows(
     player: np.ndarray, row: np.ndarray, sets: np.ndarray, shares: np.ndarray, outcomes: np.ndarray
 ) -> None:
-    """Replace each number of `row` by that of its table's order."""
+    """Replaces each number in `row` by its rank in the order of its table."""
     for node in range(index(len(row))):
         old = index(row[node])
         if player[node] >= 0:

@@ -1,7 +1,7 @@
-"""`HashStrategy`: a strategy of a game whose information sets were found while playing.
+"""`HashStrategy`: a strategy of a game whose information sets are discovered while playing.
 
-It has a row for each of them, by key; elsewhere it plays every action alike. It can be looked up by
-what a player knows, saved, and carried over to a tree of the same game.
+It has a row for each discovered information set, by key, and is uniform elsewhere. It can be looked
+up by what a player knows, saved, and carried over to a tree of the same game.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base import files
 from counterplay.core.base.display import Columns
-from counterplay.core.base.errors import BadFile, BadGame, BadParameter, BadStrategy
+from counterplay.core.base.errors import BadGame, BadParameter, BadStrategy
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import (
@@ -36,26 +34,27 @@ from counterplay.core.forms.strategy import (
 )
 
 EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file's header
-ARRAYS = {"keys": np.uint64, "counts": np.int64, "probabilities": np.float64}
 
 
 class HashStrategy(Strategy):
     """n information sets with a key each, uniform play elsewhere. Immutable."""
 
+    _arrays: ClassVar = {"keys": np.uint64, "counts": np.int64, "probabilities": np.float64}
+
     def __init__(
         self, game: Game, keys: np.ndarray, counts: np.ndarray, probabilities: np.ndarray
     ) -> None:
         self.game = game
-        self.keys = _own(keys, np.uint64)  # uint64[n, words]
-        self.counts = _own(counts, np.int64)  # actions of each
+        self.keys = _frozen(keys, np.uint64)  # uint64[n, words]
+        self.counts = _frozen(counts, np.int64)  # actions of each
         if self.counts.ndim != 1:
             raise BadStrategy(f"arrays that are no strategy of {game.name}")
         self.first = first_slots(self.counts)
-        self.probabilities = _own(probabilities, np.float64)
+        self.probabilities = _frozen(probabilities, np.float64)
         self._check()
 
     def _check(self) -> None:
-        if not self.game.capabilities.discovered:
+        if not self.game.discovers_infosets:
             raise BadStrategy(f"{self.game.name} has a list of information sets, and no keys")
         rules, shares = self.game.rules, self.probabilities
         if (
@@ -86,18 +85,18 @@ class HashStrategy(Strategy):
         return cls(game, none, np.zeros(0, dtype=np.int64), np.zeros(0))
 
     @cached_property
-    def _found(self) -> InfosetTable:
+    def _table(self) -> InfosetTable:
         return table_from_keys(self.keys, self.counts)
 
     @cached_property
     def played(self) -> HashPolicy:
-        """As kernels take it."""
+        """The policy as kernels take it."""
         most = self.game.rules.max_actions
         return hash_policy(self.keys, self.counts, self.probabilities, most)
 
     def at(self, *known: Any) -> dict[str, float]:
         """Probabilities at one information set: by its label, or by the player (0, 1, ...) and the
-        numbers that `key` gives for what he knows."""
+        numbers that `key` writes for what the player knows."""
         if len(known) == 1 and isinstance(known[0], str):
             return self.row(self._by_label(known[0])).probabilities
         shape = self.game.form.shape
@@ -106,14 +105,14 @@ class HashStrategy(Strategy):
         ):
             raise BadStrategy(
                 f"an information set of {self.game.name} is named by its label, or by a player "
-                f"and {shape.known} number(s) that say what he knows"
+                f"and {shape.known} number(s) that say what it knows"
             )
         self.game.check_player(known[0])
         if not all(-(2**63) <= int(word) < 2**63 for word in known[1:]):
             raise BadStrategy("what a player knows is numbers of 64 bits")
         key = key_of(shape, int(known[0]), tuple(int(word) for word in known[1:]))
         number = np.empty(1, dtype=np.int64)
-        find_all(self._found.cells, key, number)
+        find_all(self._table.cells, key, number)
         if number[0] < 0:
             raise BadStrategy(
                 f"{numbered(known[0])} was never met with a choice knowing "
@@ -127,10 +126,10 @@ class HashStrategy(Strategy):
 
     def _by_label(self, label: str) -> int:
         names = (label, *(f"{numbered(k)}: {label}" for k in range(self.game.n_players)))
-        found = [self._labels[name] for name in names if name in self._labels]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        rows = [self._labels[name] for name in names if name in self._labels]
+        if len(rows) == 1:
+            return rows[0]
+        if rows:
             raise BadStrategy(f"several players know {label!r}; write {names[1]!r}")
         raise BadStrategy(
             f"no information set {label!r} was met with a choice in {self.game.name}; every action "
@@ -138,14 +137,14 @@ class HashStrategy(Strategy):
         )
 
     def _known(self, i: int) -> tuple[int, tuple[int, ...]] | None:
-        """Player and what he knows; None where the key is a hash."""
+        """The player and what it knows; None where the key is a hash."""
         if self.keys.shape[1] != 1:
             return None
         key = int(self.keys[i, 0])
         return key & (2**PLAYER_BITS - 1), (key >> PLAYER_BITS,)
 
     def name_of(self, i: int) -> str:
-        """The label of a row, its player in front."""
+        """The label of a row, with its player in front."""
         known = self._known(i)
         player = int(owners_of(self.keys[i : i + 1])[0])
         text = (
@@ -172,13 +171,13 @@ class HashStrategy(Strategy):
         return len(self.keys)
 
     def columns(self) -> Columns:
-        found = Columns(player=[], infoset=[], action=[], probability=[])
+        columns = Columns(player=[], infoset=[], action=[], probability=[])
         for row in self.rows():
             for action, share in row.probabilities.items():
                 cells = (row.player, row.infoset, action, share)
-                for name, cell in zip(found, cells, strict=True):
-                    found[name].append(cell)
-        return found
+                for name, cell in zip(columns, cells, strict=True):
+                    columns[name].append(cell)
+        return columns
 
     def to_openspiel(self, kind: str = "python") -> Any:
         raise BadParameter(
@@ -187,13 +186,13 @@ class HashStrategy(Strategy):
         )
 
     def rows(self, player: int | None = None, like: str | None = None) -> Iterator[Row]:
-        """Rows in order of discovery: all, or those of a player, or whose label is `like` that, in
-        which * stands for anything."""
+        """Rows in order of discovery: all, or those of a player, or whose label matches `like`, in
+        which * stands for any text."""
         owners = owners_of(self.keys)
         for i in range(len(self.keys)):
             if player is not None and owners[i] != player:
                 continue
-            if like is None or _is_called(self.name_of(i), int(owners[i]), like):
+            if like is None or _matches(self.name_of(i), int(owners[i]), like):
                 yield self.row(i)
 
     def table(self) -> list[Row]:
@@ -206,8 +205,8 @@ class HashStrategy(Strategy):
             other if isinstance(other, HashStrategy) else hash_strategy_from_tree(other, self.game)
         )
         parts = []
-        for strategy, wanted in ((self, False), (theirs, True)):
-            mine = (owners_of(strategy.keys) == player) == wanted
+        for strategy, of_player in ((self, False), (theirs, True)):
+            mine = (owners_of(strategy.keys) == player) == of_player
             slots = np.repeat(mine, strategy.counts)
             parts.append(
                 (strategy.keys[mine], strategy.counts[mine], strategy.probabilities[slots])
@@ -226,19 +225,19 @@ class HashStrategy(Strategy):
         )
 
     def on(self, game: Game | str) -> Strategy:
-        """The same strategy on a tree of the same game."""
+        """The strategy carried over to a tree of the same game."""
         tree_game = as_game_of(game)
-        if tree_game.capabilities.discovered:
+        if tree_game.discovers_infosets:
             check_same_game(tree_game, self)
             return self
         keys, tree = keys_in_tree(tree_game, self.game), tree_game.tree
         numbers = np.empty(len(keys), dtype=np.int64)
-        find_all(self._found.cells, keys, numbers)
+        find_all(self._table.cells, keys, numbers)
         width = np.diff(tree.first).astype(np.int64)
         met = numbers >= 0
         if np.any(self.counts[numbers[met]] != width[met]):
             raise BadGame(f"{tree_game.name}: a strategy with other actions than the tree")
-        shares: np.ndarray = np.repeat(1.0 / width, width)  # where a key was not found
+        shares: np.ndarray = np.repeat(1.0 / width, width)  # where a key is absent
         within = np.arange(len(shares)) - np.repeat(tree.first[:-1], width)
         slots = np.repeat(met, width)
         shares[slots] = self.probabilities[(np.repeat(self.first[numbers], width) + within)[slots]]
@@ -248,35 +247,13 @@ class HashStrategy(Strategy):
     def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
         return hash_strategy_from_tree(strategy, game).for_player(strategy.player)
 
-    @classmethod
-    def _read(cls, path: Path, game: Game) -> Strategy:
-        arrays, header = files.read_arrays(path, "strategy")
-        for name, kind in ARRAYS.items():
-            if name not in arrays or arrays[name].dtype != kind:
-                raise BadFile(f"{path}: damaged (no {name} in it)")
-        if header.get("fingerprint") != game.fingerprint:
-            raise BadFile(f"{path}: the rules of {game.name} changed since it was written")
-        try:
-            return cls(game, **arrays).for_player(header.get("player"))
-        except (BadStrategy, BadParameter) as error:
-            raise BadFile(f"{path}: {error}") from None
-
-    def save(self, path: str | Path) -> None:
-        header: dict[str, Any] = {
-            "game": self.game.name,
-            "fingerprint": self.game.fingerprint,
-            "keys": EXACT if self.keys.shape[1] == 1 else HASHED,
-            "information sets": len(self.keys),
-        }
-        if self.player is not None:
-            header["player"] = self.player
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        # not compressed: nobody knows how large it may be, so a file says so by its own size
-        files.write_arrays(Path(path), "strategy", arrays, header)
+    def _header(self) -> dict[str, Any]:
+        kind = EXACT if self.keys.shape[1] == 1 else HASHED
+        return {**super()._header(), "keys": kind, "information sets": len(self.keys)}
 
 
-def _own(array: np.ndarray, kind: type) -> np.ndarray:
-    """What nobody writes to: the array where that is so, or a copy."""
+def _frozen(array: np.ndarray, kind: type) -> np.ndarray:
+    """The array if it is read-only and owns its memory, else a read-only copy."""
     if array.dtype == kind and array.base is None and not array.flags.writeable:
         return array
     copy: np.ndarray = np.array(array, dtype=kind)
@@ -285,27 +262,27 @@ def _own(array: np.ndarray, kind: type) -> np.ndarray:
 
 
 def first_slots(counts: np.ndarray) -> np.ndarray:
-    """int64[n + 1]: where the slots of information sets with so many actions begin."""
+    """int64[n + 1]: the first slots of information sets with `counts` actions."""
     first = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=first[1:])
     return first
 
 
-def _is_called(name: str, owner: int, wanted: str) -> bool:
-    """Whether a name, with its player in front or without, is like that."""
+def _matches(name: str, owner: int, pattern: str) -> bool:
+    """Whether a name, with its player in front or without, matches a pattern."""
     short = name.removeprefix(f"{numbered(owner)}: ")
-    return wanted in (name, short) or fnmatchcase(name, wanted) or fnmatchcase(short, wanted)
+    return pattern in (name, short) or any(fnmatchcase(text, pattern) for text in (name, short))
 
 
 def keys_in_tree(tree_game: Game, game: Game) -> np.ndarray:
-    """uint64[m, k]: the key of each information set of a tree, by the compiled rules of `game`."""
+    """uint64[m, k]: the keys of the information sets of a tree of `game`."""
     if tree_game.compiled is None or tree_game.compiled_digest != game.compiled_digest:
         raise BadStrategy(f"a strategy for {game.name} cannot play {tree_game.name}")
     return tree_game.expanded.keys
 
 
 def hash_strategy_from_tree(strategy: Strategy, game: Game) -> HashStrategy:
-    """A strategy of a tree for the same game played without one."""
+    """A strategy of a tree, carried over to the same game without one."""
     keys = keys_in_tree(strategy.game, game)
     counts = np.diff(strategy.game.tree.first).astype(np.int64)
     return HashStrategy(game, keys, counts, strategy.probabilities)

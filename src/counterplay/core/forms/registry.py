@@ -23,21 +23,20 @@ from counterplay.core.forms.game import Game
 if TYPE_CHECKING:
     from counterplay.core.forms.strategy import Strategy
 
-OWN = "my_game.py:MyGame"  # how to write one of the user's own
+USER_DEFINED = "my_game.py:MyGame"  # how to name a user-defined game
 LARGEST_NUMBER = 10**9
 
 
 @dataclass(frozen=True)
 class GameSpec:
-    """`make(...)` returns rules; its parameters are the parameters of the game."""
+    """A game by name: `make(...)` returns rules; its parameters are those of the game."""
 
     name: str
     make: Callable[..., Any]
     summary: str
     examples: tuple[str, ...]
-    arguments: Callable[[Any], str] | None = (
-        None  # of the canonical name, where they follow from the rules
-    )
+    #: The arguments in the canonical name, where they follow from the rules.
+    arguments: Callable[[Any], str] | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or self.name != self.name.lower():
@@ -46,7 +45,7 @@ class GameSpec:
             )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
-        """Canonical name and rules for given arguments."""
+        """The canonical name and the rules for given arguments."""
         signature = inspect.signature(self.make)
         try:
             bound = signature.bind(*args, **kwargs)
@@ -71,11 +70,11 @@ class GameSpec:
 
 @dataclass(frozen=True)
 class GameSource:
-    """Games that are written elsewhere. `name`: what stands before a colon, as in
+    """Games of another library or file format. `name`: the word before a colon, as in
     `open_spiel:hex`, or the ending of a file."""
 
     name: str
-    read: Callable[[str], Any]  # the rules, from what follows the colon or the file's path
+    read: Callable[[str], Any]  # from the text behind the colon, or the path of the file, to rules
     example: str
 
 
@@ -87,7 +86,7 @@ def yes_or_no(value: Any, what: str) -> bool:
 
 
 class Exchange(NamedTuple):
-    """How strategies come from a library and go there."""
+    """Conversion of strategies from and to the policies of another library."""
 
     name: str
     read: Callable[[Any, Any], Strategy]
@@ -110,7 +109,7 @@ def load(name: str) -> Game:
     if colon and before in SOURCES:
         return Game(name, SOURCES[before].read(rest))
     if is_user_defined(name):
-        return Game(name, _own_rules(name))
+        return Game(name, _user_rules(name))
     _, dot, ending = name.rpartition(".")
     if dot and ending in SOURCES:
         return Game(name, SOURCES[ending].read(name))
@@ -118,12 +117,9 @@ def load(name: str) -> Game:
     tree = kwargs.pop("tree", None)
     canonical, rules = _spec(word).bind(args, kwargs)
     game = Game(canonical, rules, tree)
-    if (
-        tree is None
-        or game.capabilities.discovered == Game(canonical, rules).capabilities.discovered
-    ):
+    if tree is None or game.has_tree == Game(canonical, rules).has_tree:
         return game
-    opened = canonical.removesuffix(")")  # so that a file that names it finds the same
+    opened = canonical.removesuffix(")")  # a name that loads the same game
     comma = "(" if opened == canonical else ","
     return Game(f"{opened}{comma}tree={tree})", rules, tree)
 
@@ -132,28 +128,30 @@ def _spec(word: str) -> GameSpec:
     try:
         return GAMES[word]
     except KeyError:
-        return GAMES.find(word, also=[*(source.example for source in SOURCES.values()), OWN])
+        return GAMES.find(
+            word, also=[*(source.example for source in SOURCES.values()), USER_DEFINED]
+        )
 
 
-def _own_rules(name: str) -> Any:
-    """Rules of the user's own: a class, a function that makes them, a spec, or the rules."""
-    found, (_, word, rest) = user_object(name, "game"), split_user_defined(name)
+def _user_rules(name: str) -> Any:
+    """User-defined rules, from a class, a function that makes them, a spec, or rules."""
+    value, (_, word, rest) = user_object(name, "game"), split_user_defined(name)
     _, args, kwargs = _parse(f"{word}{rest}")
-    if isinstance(found, GameSpec):
-        return found.bind(args, kwargs)[1]
-    if isinstance(found, Game):
-        return found.rules
-    return call_user_code(found, name, *args, **kwargs) if callable(found) else found
+    if isinstance(value, GameSpec):
+        return value.bind(args, kwargs)[1]
+    if isinstance(value, Game):
+        return value.rules
+    return call_user_code(value, name, *args, **kwargs) if callable(value) else value
 
 
 def recorded_game(name: str, where: object) -> Game:
-    """The game that a file names; one of the user's own is not run for that."""
+    """The game that a file names; refuses a user-defined one, whose code would have to run."""
     check_not_user_defined(name, where, "give the game: --game, in Python game=")
     return load(name)
 
 
 def as_game(game: Game | str, strategy: Any = None) -> Game:
-    """A game as it is, or by name; where that is the name of the strategy's own game, that one."""
+    """A game, or the game of a name; the strategy's own game if that is its name."""
     if isinstance(game, Game):
         return game
     own = getattr(strategy, "game", None)
@@ -184,7 +182,7 @@ def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A literal; a bare word stands for itself, as in `first=monster`."""
+    """A literal; a bare word is a string, as in `first=monster`."""
     value = node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         raise ValueError("no game has a parameter that large")

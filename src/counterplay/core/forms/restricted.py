@@ -1,12 +1,13 @@
 """Restricted games (Section 4): the opponent model is part of the game, and any solver solves it.
 
 RNR: with probability p, decided once and hidden, the restricted player follows the model σ_fix
-(Figure 5). DBR: the same at each of his information sets, with probability Pconf(I) (footnote 9).
+(Figure 5). DBR: it follows the model at each of its information sets with probability Pconf(I)
+(footnote 9).
 
 For sampling, σ_fix is chance: where the model plays, its action is drawn on-policy like a card, and
 a kernel never sees the node. The responder's information sets are shared by both subtrees because
 they are the same slots. For full width, RNR is a sequence form whose responder faces p·y_fix + (1 -
-p)·y, and DBR one whose restricted player has a floor under his probabilities.
+p)·y, and DBR one whose restricted player has lower bounds on its probabilities.
 """
 
 from __future__ import annotations
@@ -15,24 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.access import (
-    answers,
-    chance_buffer,
-    chance_workspace,
-    child,
-    expanded_at,
-    forced_at,
-    full,
-    infoset_at,
-    passive_at,
-    player_at,
-    policy_at,
-    sample_policy,
-    slots_at,
-    slots_of,
-    start,
-    utility,
-)
+from counterplay.core.forms import access
+from counterplay.core.forms.access import answers
 from counterplay.core.forms.sequence import (
     SequenceForm,
     Side,
@@ -45,7 +30,7 @@ from counterplay.core.kernels.rng import uniform
 
 
 class RestrictedForm(NamedTuple):
-    """RNR on any form: s slots, m information sets."""
+    """RNR on any form: one coin per history."""
 
     inner: Any  # HistoryTree, BettingGame or RulesForm
     fixed: Any  # σ_fix, as the inner form takes policies: float64[s]
@@ -54,7 +39,8 @@ class RestrictedForm(NamedTuple):
 
 
 class DataBiasedForm(NamedTuple):
-    """DBR on any form: a coin at every information set of the restricted player."""
+    """DBR on any form with m rows of σ_fix: a coin at every information set of the restricted
+    player."""
 
     inner: Any
     fixed: Any  # σ_fix
@@ -63,21 +49,21 @@ class DataBiasedForm(NamedTuple):
 
 
 class RestrictedChance(NamedTuple):
-    """The scratch of chance: the inner form's, and the coin of the current history."""
+    """The workspace of chance: the inner form's, and the coin of the current history."""
 
     inner: Any
-    coin: np.ndarray  # [1]: whether the model plays; the last place of the buffer
+    coin: np.ndarray  # [1]: whether the model plays; the last entry of the buffer
 
 
 def restricted_form(form: Any, fixed: Any, restricted: int, p: float) -> RestrictedForm:
-    """`fixed`: a policy as `form` takes it."""
+    """The RNR form; `fixed` is a policy as `form` takes it."""
     return RestrictedForm(form, _contiguous(fixed), int(restricted), float(p))
 
 
 def data_biased_form(
     form: Any, fixed: Any, restricted: int, confidence: np.ndarray
 ) -> DataBiasedForm:
-    """`confidence`: by row of `fixed`."""
+    """The DBR form; `confidence` is by row of `fixed`."""
     confidence = np.ascontiguousarray(confidence, dtype=np.float64)
     return DataBiasedForm(form, _contiguous(fixed), int(restricted), confidence)
 
@@ -91,113 +77,110 @@ def _follow_model(
     form: Any, chance: Any, node: int, first: int, count: int, rng: np.ndarray
 ) -> Any:
     """The node after the action that σ_fix draws at `node`."""
-    action = sample_policy(form.inner, form.fixed, first, count, uniform(rng))
-    return child(form.inner, chance.inner, node, action, rng)
+    action = access.sample_policy(form.inner, form.fixed, first, count, uniform(rng))
+    return access.child(form.inner, chance.inner, node, action, rng)
 
 
 @jit(inline=True)
 def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
-    """In the restricted subtree, pass over the model's nodes."""
+    """In the restricted subtree, plays the model's nodes."""
     if chance.coin[ZERO] == 1:
-        while player_at(form.inner, chance.inner, node) == form.restricted:
-            _, first, count = policy_at(form.inner, chance.inner, form.fixed, node)
+        while access.player_at(form.inner, chance.inner, node) == form.restricted:
+            _, first, count = access.policy_at(form.inner, chance.inner, form.fixed, node)
             node = _follow_model(form, chance, node, first, count, rng)
     return node
 
 
 @jit(inline=True)
 def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
-    """Pass over the nodes where the coin is the model's."""
-    while player_at(form.inner, chance.inner, node) == form.restricted:
-        row, first, count = policy_at(form.inner, chance.inner, form.fixed, node)
+    """Plays the nodes where the coin chooses the model."""
+    while access.player_at(form.inner, chance.inner, node) == form.restricted:
+        row, first, count = access.policy_at(form.inner, chance.inner, form.fixed, node)
         if uniform(rng) >= form.confidence[row]:
             break
         node = _follow_model(form, chance, node, first, count, rng)
     return node
 
 
-@answers(start, RestrictedForm)
+@answers(access.start, RestrictedForm)
 def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
-    chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # the coin, once per history
-    node = start(form.inner, chance.inner, rng)
+    chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # once per history
+    node = access.start(form.inner, chance.inner, rng)
     return _settle_restricted(form, chance, node, rng)
 
 
-@answers(child, RestrictedForm)
+@answers(access.child, RestrictedForm)
 def _child_restricted(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, chance.inner, node, action, rng)
+    below = access.child(form.inner, chance.inner, node, action, rng)
     return _settle_restricted(form, chance, below, rng)
 
 
-@answers(start, DataBiasedForm)
+@answers(access.start, DataBiasedForm)
 def _start_biased(form: Any, chance: Any, rng: Any) -> Any:
-    node = start(form.inner, chance.inner, rng)
+    node = access.start(form.inner, chance.inner, rng)
     return _settle_biased(form, chance, node, rng)
 
 
-@answers(child, DataBiasedForm)
+@answers(access.child, DataBiasedForm)
 def _child_biased(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = child(form.inner, chance.inner, node, action, rng)
+    below = access.child(form.inner, chance.inner, node, action, rng)
     return _settle_biased(form, chance, below, rng)
 
 
+@answers(access.chance_buffer, RestrictedForm, DataBiasedForm)
 def _chance_buffer(form: Any) -> Any:
-    inner = chance_buffer(form.inner)
+    inner = access.chance_buffer(form.inner)
     return np.concatenate([inner, np.zeros(1, dtype=inner.dtype)])
 
 
-def _chance_on(form: Any, buffer: Any) -> Any:
-    return RestrictedChance(chance_workspace(form.inner, buffer[:-1]), buffer[-1:])
+@answers(access.chance_workspace, RestrictedForm, DataBiasedForm)
+def _chance_workspace(form: Any, buffer: Any) -> Any:
+    return RestrictedChance(access.chance_workspace(form.inner, buffer[:-1]), buffer[-1:])
 
 
+@answers(access.player_at, RestrictedForm, DataBiasedForm)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
-    return player_at(form.inner, chance.inner, node)
+    return access.player_at(form.inner, chance.inner, node)
 
 
+@answers(access.infoset_at, RestrictedForm, DataBiasedForm)
 def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
-    return infoset_at(form.inner, chance.inner, node)
+    return access.infoset_at(form.inner, chance.inner, node)
 
 
+@answers(access.utility, RestrictedForm, DataBiasedForm)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
-    return utility(form.inner, chance.inner, node, player)
+    return access.utility(form.inner, chance.inner, node, player)
 
 
+@answers(access.slots_at, RestrictedForm, DataBiasedForm)
 def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
-    return slots_at(form.inner, chance.inner, node, infoset)
+    return access.slots_at(form.inner, chance.inner, node, infoset)
 
 
+@answers(access.slots_of, RestrictedForm, DataBiasedForm)
 def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
-    return slots_of(form.inner, chance.inner, infoset)
+    return access.slots_of(form.inner, chance.inner, infoset)
 
 
+@answers(access.full, RestrictedForm, DataBiasedForm)
 def _full(form: Any, chance: Any) -> Any:
-    return full(form.inner, chance.inner)
+    return access.full(form.inner, chance.inner)
 
 
+@answers(access.forced_at, RestrictedForm, DataBiasedForm)
 def _forced_at(form: Any, chance: Any, node: Any) -> Any:
-    return forced_at(form.inner, chance.inner, node)
+    return access.forced_at(form.inner, chance.inner, node)
 
 
+@answers(access.expanded_at, RestrictedForm, DataBiasedForm)
 def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
-    return expanded_at(form.inner, node, infoset)
+    return access.expanded_at(form.inner, node, infoset)
 
 
+@answers(access.passive_at, RestrictedForm, DataBiasedForm)
 def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
-    return passive_at(form.inner, chance.inner, node, infoset, rng)
-
-
-for _form in (RestrictedForm, DataBiasedForm):
-    answers(chance_buffer, _form)(_chance_buffer)
-    answers(chance_workspace, _form)(_chance_on)
-    answers(player_at, _form)(_player_at)
-    answers(infoset_at, _form)(_infoset_at)
-    answers(utility, _form)(_utility)
-    answers(slots_at, _form)(_slots_at)
-    answers(slots_of, _form)(_slots_of)
-    answers(full, _form)(_full)
-    answers(forced_at, _form)(_forced_at)
-    answers(expanded_at, _form)(_expanded_at)
-    answers(passive_at, _form)(_passive_at)
+    return access.passive_at(form.inner, chance.inner, node, infoset, rng)
 
 
 def restricted_sequence_form(
@@ -212,10 +195,10 @@ def restricted_sequence_form(
     to_model = np.bincount(
         model.column, weights=model.value * fixed_plan[rows], minlength=responder.n_sequences
     )
-    everything = np.arange(responder.n_sequences)
-    nothing = np.zeros_like(everything)
-    new_responder = _blend(responder, 1.0 - p, everything, nothing, p * against, model.n_sequences)
-    new_model = _blend(model, 1.0 - p, nothing, everything, p * to_model, responder.n_sequences)
+    every = np.arange(responder.n_sequences)
+    empty = np.zeros_like(every)
+    new_responder = _blend(responder, 1.0 - p, every, empty, p * against, model.n_sequences)
+    new_model = _blend(model, 1.0 - p, empty, every, p * to_model, responder.n_sequences)
     return (
         SequenceForm(new_model, new_responder)
         if restricted == 0
@@ -231,7 +214,7 @@ def _blend(
     values: np.ndarray,
     n_columns: int,
 ) -> Side:
-    """`side` with its entries scaled and more entries added."""
+    """`side` with its entries scaled by `scale` and more entries added."""
     own = np.repeat(np.arange(side.n_sequences), np.diff(side.row))
     row = np.concatenate([own, rows]).astype(np.int32)
     column = np.concatenate([side.column, columns]).astype(np.int32)

@@ -1,10 +1,10 @@
-"""The three ways to write down rules.
+"""The three ways to write rules: `StateRules`, `CompiledRules` and `FormRules`.
 
-`StateRules` are for people: one `State` object per situation, in plain Python;
-`core/forms/states.py` walks them to a `HistoryTree`. `CompiledRules` are functions over an array of
-integers, which Numba compiles: `core/forms/expand.py` makes a `HistoryTree` of them,
-`core/forms/rules_form.py` plays them without one. `FormRules` make the form that is sampled
-themselves. Any of them may say more of itself (`core/forms/capabilities.py`)."""
+`StateRules` are plain Python: one `State` object per history; `states.py` builds their
+`HistoryTree`. `CompiledRules` are functions over an array of integers, which Numba compiles:
+`expand.py` builds their `HistoryTree`, `rules_form.py` plays them without one. `FormRules` make the
+form for sampling themselves and have no tree. Files of Gambit and games of OpenSpiel are read as
+`StateRules`. Rules of each kind may set `capabilities`, `unit` and `seats`."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ __all__ = ["CHANCE", "TERMINAL", "CompiledRules", "FormRules", "State", "StateRu
 
 
 class State(Protocol):
-    """A situation in a game. Immutable: `child` returns a new one."""
+    """A state of a game. Immutable: `child` returns a new one."""
 
     def player(self) -> int:
         """0, 1, ... for the player to act, CHANCE, or TERMINAL."""
 
     def actions(self) -> Sequence[Any]:
-        """What can be done here, at a player's or a chance node; `str(action)` is its label."""
+        """The actions here, of a player or of chance; `str(action)` is the label."""
 
     def child(self, action: Any) -> State:
-        """The situation after `action`."""
+        """The state after `action`."""
 
     def infoset(self) -> Hashable:
-        """What the player to act knows; `str` of it is the label. Equal values are one
+        """What the player to act knows; `str` of it is the label. States with equal values are one
         information set."""
 
     def chance(self) -> Sequence[float]:
-        """At a chance node: the probability of each action."""
+        """The probability of each action of chance."""
 
     def payoffs(self) -> Sequence[float]:
-        """At the end: one number per player."""
+        """The payoff of each player at the end."""
 
 
 @runtime_checkable
 class StateRules(Protocol):
     """A game given by its first state.
 
-    A state may also have a method `passive()`, the action that checks or calls; MCTS can then use
-    such roll-outs.
+    A state may also have a method `passive()`, the action that checks or calls, for roll-outs of
+    MCTS.
     """
 
     n_players: int
 
     def root(self) -> State:
-        """The situation before anything happened."""
+        """The first state."""
 
 
 @runtime_checkable
@@ -70,7 +70,7 @@ class FormRules(Protocol):
     depth: int  # decisions in the longest history
 
     def form(self) -> Any:
-        """The arrays."""
+        """The form for sampling."""
 
     def labels(self) -> tuple[list[str], list[str]]:
         """A name for every information set and for every slot."""
@@ -80,37 +80,37 @@ class FormRules(Protocol):
 
 
 class CompiledRules:
-    """Rules as a handful of functions over an array of integers. Derive from it, set the sizes and
-    write the functions (static methods).
+    """Rules as functions over an array of integers. Derive from it, set the sizes and write the
+    functions (static methods).
 
-    `c` are the constants of the game (int64[...]), `state` is what happened so far
-    (int64[state_size], zeros at first). The functions are plain Python as well: that is how
-    `cp.check` runs them, and how to debug them.
+    `c` are the constants of the game (int64[...]), `state` is the current state
+    (int64[state_size], zeros at first). The functions are also plain Python, which is how
+    `cp.check` runs them and how to debug them.
 
-    `key` writes all that the player to act knows to `known`, so that he who forgets nothing has
-    different numbers there: with `known_size` 1 one number from 0 to 2^60, by which information
-    sets are told apart exactly; with more, numbers that are hashed to 128 bits.
+    `key` writes everything that the player to act knows to `known`; for perfect recall that
+    includes the player's earlier observations and actions. With `known_size` 1 it is one number
+    from 0 to 2^60, which identifies the information set exactly; with more they are hashed to 128
+    bits.
     """
 
     n_players: int = 2
     zero_sum: bool = True
     state_size: int  # integers in a state
-    known_size: int = 1  # integers that say what a player knows
+    known_size: int = 1  # integers of what a player knows
     max_actions: int  # of a player at one information set
     depth: int  # decisions of all players in the longest history
     constants: Sequence[int] = ()  # parameters of the game: `c` of every function
 
-    # Of a tree:
-    most_nodes: int = 2**27  # with more it is built only when asked for
-    #: A player's information sets are numbered by depth, number of actions and key; else in the
-    #: order in which they are met, level by level.
+    most_nodes: int = 2**27  # of a tree that is built unless tree=False
+    #: Whether a player's information sets are numbered by depth, number of actions and key;
+    #: otherwise in breadth-first order of the tree.
     sorted_infosets: bool = False
-    #: The table of payoffs, a row per outcome; None: each in the order in which it is met.
+    #: The payoffs of a tree, a row per outcome; None: in breadth-first order.
     payoff_table: Any = None
 
     @staticmethod
     def start(c: Any, state: Any) -> None:
-        """Fill the first state; it is zeros where nothing is done."""
+        """Fills the first state, which is zeros before."""
 
     @staticmethod
     def player(c: Any, state: Any) -> int:
@@ -119,48 +119,48 @@ class CompiledRules:
 
     @staticmethod
     def actions(c: Any, state: Any) -> int:
-        """How many things can be done, by a player or by chance; they are numbered from 0."""
+        """The number of actions, of a player or of chance; they are numbered from 0."""
         raise NotImplementedError
 
-    #: `chance(c, state, action)`: the probability of an outcome; None where all are alike.
+    #: `chance(c, state, action)`: the probability of an outcome; None if chance is uniform.
     chance: ClassVar[Any] = None
 
-    #: `passive(c, state)`: the action that checks or calls, for MCTS; None where there is none.
+    #: `passive(c, state)`: the action that checks or calls, for MCTS; None if there is none.
     passive: ClassVar[Any] = None
 
     @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
-        """Change `state` to what it is after an action."""
+        """Changes `state` to the state after an action."""
         raise NotImplementedError
 
     @staticmethod
     def key(c: Any, state: Any, known: Any) -> None:
-        """Write what the player to act knows to `known` (zeros before)."""
+        """Writes what the player to act knows to `known` (zeros before)."""
         raise NotImplementedError
 
     @staticmethod
     def payoff(c: Any, state: Any, payoff: Any) -> None:
-        """At the end: write what each player gets to `payoff` (float64[n_players])."""
+        """Writes each player's payoff at the end to `payoff` (float64[n_players])."""
         raise NotImplementedError
 
     def root(self) -> RulesState:
-        """The first state, for walking the rules in plain Python."""
+        """The first state in plain Python."""
         c, state = tuple(map(int, self.constants)) or (0,), [0] * self.state_size
         self.start(c, state)
         return RulesState(self, c, whole_numbers(state, "start"))
 
     def label(self, player: int, known: tuple[int, ...]) -> str:
-        """What a player knows, for people."""
+        """A label for what a player knows."""
         return " ".join(str(word) for word in known)
 
     def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
-        """Names of the actions there, for people."""
+        """Labels of the actions at an information set."""
         return [str(action) for action in range(count)]
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a player knows; two that read alike are told apart by their numbers."""
+    """What a player knows; labels may be equal, the numbers are compared."""
 
     known: tuple[int, ...]
     label: str = field(compare=False)
@@ -171,8 +171,8 @@ class Known:
 
 @dataclass(frozen=True)
 class RulesState:
-    """A state of compiled rules as `StateRules` have them. Actions of players are their labels,
-    those of chance are numbers."""
+    """A state of compiled rules as a `State`. Actions of players are their labels, those of chance
+    are numbers."""
 
     rules: CompiledRules
     c: tuple[int, ...] = field(compare=False)  # constants of the rules
@@ -192,7 +192,7 @@ class RulesState:
         return int(self.rules.player(self.c, self._state))
 
     def count(self) -> int:
-        """How many actions."""
+        """The number of actions."""
         return int(self.rules.actions(self.c, self._state))
 
     def known(self) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ class RulesState:
         return [float(self.rules.chance(self.c, state, k)) for k in range(count)]
 
     def passive(self) -> Any:
-        """The action that checks or calls, where the rules say which."""
+        """The action that checks or calls, if the rules have one."""
         if type(self.rules).passive is None:
             return None
         return self.actions()[self.passive_number()]
@@ -242,7 +242,7 @@ class RulesState:
 
 
 def whole_numbers(words: list[Any], function: str) -> tuple[int, ...]:
-    """What a function wrote, if that is what an array of 64-bit numbers would have."""
+    """What a function wrote, checked to be integers of 64 bits."""
     for word in words:
         if not isinstance(word, int | np.integer):
             raise TypeError(f"{function}() writes {word!r}, which is no whole number")
@@ -252,7 +252,7 @@ def whole_numbers(words: list[Any], function: str) -> tuple[int, ...]:
 
 
 def history(rules: CompiledRules, path: tuple[int, ...]) -> str:
-    """A history for people, as far as the rules can tell it."""
+    """A readable history, as far as the rules can be played."""
     steps, state = [], rules.root()
     for action in path:
         try:
@@ -263,6 +263,6 @@ def history(rules: CompiledRules, path: tuple[int, ...]) -> str:
                 name = rules.action_labels(player, state.known(), state.count())[action]
                 steps.append(f"{numbered(player)} {name}")
             state = state.after(action)
-        except Exception:  # the very mistake that is reported
+        except Exception:  # the error that is being reported
             return f"after the actions {list(path)} (from 0, chance included)"
     return "after " + ", ".join(steps) if steps else "at the start"

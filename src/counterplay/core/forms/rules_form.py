@@ -1,8 +1,8 @@
 """`RulesForm`: compiled rules as a form for sampling kernels.
 
-A node is the number of decisions so far; the states of the current history lie in rows by that
-number, so that a kernel can go back to any of them. Information sets are found while playing
-(`found.py`).
+A node is the number of decisions so far. The workspace has a row for each node of the current
+history, so that a kernel can go back to any of them. Information sets are discovered while playing
+(`infoset_table.py`).
 """
 
 from __future__ import annotations
@@ -11,27 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.access import (
-    answers,
-    chance_buffer,
-    chance_workspace,
-    child,
-    expanded_at,
-    forced_at,
-    full,
-    infoset_at,
-    passive_at,
-    player_at,
-    policy_at,
-    prefetch_node,
-    prefetch_slots,
-    sample_policy,
-    slots_at,
-    slots_of,
-    start,
-    start_lane,
-    utility,
-)
+from counterplay.core.forms import access
+from counterplay.core.forms.access import answers
 from counterplay.core.forms.compiled import (
     BAD_KEY,
     BAD_PASSIVE,
@@ -80,7 +61,7 @@ _C, _D = index(0xBF58476D1CE4E5B9), index(0x94D049BB133111EB)
 
 
 class RulesForm(NamedTuple):
-    """Compiled rules: the address of their step, and their constants."""
+    """Compiled rules: the address of their step function, and their constants."""
 
     step: int
     constants: np.ndarray  # int64[...]
@@ -88,8 +69,8 @@ class RulesForm(NamedTuple):
 
 
 class RulesWorkspace(NamedTuple):
-    """The scratch of a history of at most d decisions, or of several, one after the other; and
-    what was found in all of them."""
+    """The workspace of a history of at most d decisions, or of several interleaved ones, each in
+    rows of its own; and the information-set table of all of them."""
 
     states: np.ndarray  # int64[d + 1, state]
     facts: np.ndarray  # int64[d + 1, KNOWN + known]
@@ -101,36 +82,36 @@ class RulesWorkspace(NamedTuple):
 
 
 class HashPolicy(NamedTuple):
-    """A fixed policy by key: m rows of s probabilities, and behind them uniform ones."""
+    """A fixed policy by key: rows with s probabilities in all, then uniform rows."""
 
     cells: np.ndarray  # as in `InfosetTable`
-    # float64[s + w (w + 1) / 2]: rows of 1, 2, ..., w equal shares are at the end
+    # float64[s + w (w + 1) / 2]: the rows, then uniform ones of 1, 2, ..., w actions
     shares: np.ndarray
     n_rows: int
     n_shares: int  # s
 
 
 def rules_form(name: str, rules: CompiledRules, fixed: bool = True) -> tuple[RulesForm, Any]:
-    """The form of rules, and what must be kept as long as it is used (`address_of`)."""
-    address, kept = address_of(name, rules, fixed)
-    return RulesForm(address, constants_of(name, rules), shape_of(name, rules)), kept
+    """The form of rules, and the code that must live as long as it is used (`address_of`)."""
+    address, code = address_of(name, rules, fixed)
+    return RulesForm(address, constants_of(name, rules), shape_of(name, rules)), code
 
 
 def key_words(shape: Shape) -> int:
-    """Of a key: one where it is exact, two where it is a hash."""
+    """Words of a key: one if it is exact, two if it is a hash."""
     return 1 if shape.known == 1 else 2
 
 
 def hash_policy(keys: np.ndarray, counts: np.ndarray, shares: np.ndarray, most: int) -> HashPolicy:
-    """`shares` by key, and uniform play elsewhere."""
-    found = table_from_keys(keys, counts)
+    """The probabilities `shares` by key, and uniform play elsewhere."""
+    table = table_from_keys(keys, counts)
     uniform = [np.full(n, 1.0 / n) for n in range(1, most + 1)]
-    return HashPolicy(found.cells, np.concatenate([shares, *uniform]), len(keys), len(shares))
+    return HashPolicy(table.cells, np.concatenate([shares, *uniform]), len(keys), len(shares))
 
 
 @jit(inline=True)
 def key_at(chance: RulesWorkspace, node: int) -> tuple[int, int]:
-    """The key of what the player to act at `node` knows."""
+    """The key of the information set at `node`."""
     facts = chance.facts
     player = index(facts[node, _WHO])
     if facts.shape[1] == KNOWN + 1:
@@ -150,12 +131,12 @@ def key_at(chance: RulesWorkspace, node: int) -> tuple[int, int]:
 
 
 def key_of(shape: Shape, player: int, known: tuple[int, ...]) -> np.ndarray:
-    """uint64[1, words]: the key of what a player knows."""
+    """uint64[1, words]: the key of a player who knows `known`."""
     chance = rules_workspace(shape, 1)
     chance.facts[0] = (player, 1, *known)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
-        found = _key_of(chance)
-    return np.array([found[: key_words(shape)]], dtype=np.uint64)
+        words = _key_of(chance)
+    return np.array([words[: key_words(shape)]], dtype=np.uint64)
 
 
 @jit
@@ -163,18 +144,18 @@ def _key_of(chance: RulesWorkspace) -> tuple[int, int]:
     return key_at(chance, ZERO)
 
 
-@answers(chance_buffer, RulesForm)
+@answers(access.chance_buffer, RulesForm)
 def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int64)
 
 
-@answers(chance_workspace, RulesForm)
+@answers(access.chance_workspace, RulesForm)
 def _chance_on(form: Any, buffer: Any) -> Any:
     return rules_workspace(form.shape, form.shape.depth + 1)
 
 
 def rules_workspace(shape: Shape, rows: int) -> RulesWorkspace:
-    """An empty scratch for histories of so many nodes."""
+    """An empty workspace of `rows` nodes."""
     return RulesWorkspace(
         cache_aligned(np.zeros((rows, shape.state), dtype=np.int64)),
         cache_aligned(np.zeros((rows, KNOWN + shape.known), dtype=np.int64)),
@@ -194,7 +175,7 @@ def take_step(
     mode: int,
     rng: Any,
 ) -> None:
-    """Call the rules: from row `above` of the scratch by an action to row `below`."""
+    """Calls the rules: from row `above` of the workspace by an action to row `below`."""
     call_rules(
         form.step,
         form.constants,
@@ -211,7 +192,7 @@ def take_step(
 
 @jit(inline=True)
 def _settled(chance: RulesWorkspace, node: int) -> int:
-    """`node`, noting what is wrong with the rules there."""
+    """Returns `node`, after noting an error of the rules there."""
     if chance.facts[node, _WHO] < 0 and chance.facts[node, _COUNT] > 0:
         chance.size[PROBLEM] = chance.facts[node, _COUNT]
     return node
@@ -223,34 +204,33 @@ def _begin(form: RulesForm, chance: RulesWorkspace, node: int, rng: np.ndarray) 
     return _settled(chance, node)
 
 
-@answers(start, RulesForm)
+@answers(access.start, RulesForm)
 def _start(form: Any, chance: Any, rng: Any) -> Any:
     return _begin(form, chance, ZERO, rng)
 
 
-@answers(start_lane, RulesForm)
+@answers(access.start_lane, RulesForm)
 def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
     return _begin(form, chance, lane * (index(form.shape.depth) + ONE), rng)
 
 
-@answers(prefetch_node, RulesForm)
+@answers(access.prefetch_node, RulesForm)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
     if chance.facts[node, _WHO] >= 0 and chance.facts[node, _COUNT] > 1:
         low, high = key_at(chance, node)
-        place = home_cell(low, high, index(chance.cells.shape[0]) - ONE)
-        prefetch(chance.cells, place, ZERO)
+        prefetch(chance.cells, home_cell(low, high, index(chance.cells.shape[0]) - ONE), ZERO)
 
 
-@answers(prefetch_slots, RulesForm)
+@answers(access.prefetch_slots, RulesForm)
 def _ask_slots(form: Any, chance: Any, infoset: Any) -> Any:
     prefetch_at(chance.first, infoset)
 
 
-@answers(child, RulesForm)
+@answers(access.child, RulesForm)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = node + ONE
     take_step(form, chance, node, below, np.int64(action), PLAY, rng)
-    last = (below + ONE) % (index(form.shape.depth) + ONE) == ZERO  # row of its history
+    last = (below + ONE) % (index(form.shape.depth) + ONE) == ZERO  # row of the history
     if last and chance.facts[below, _WHO] >= 0:
         chance.size[PROBLEM] = TOO_LONG
         chance.facts[below, _WHO] = TERMINAL
@@ -258,17 +238,17 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return _settled(chance, below)
 
 
-@answers(player_at, RulesForm)
+@answers(access.player_at, RulesForm)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return chance.facts[node, _WHO]
 
 
-@answers(forced_at, RulesForm)
+@answers(access.forced_at, RulesForm)
 def _forced_at(form: Any, chance: Any, node: Any) -> Any:
     return chance.facts[node, _COUNT] == 1
 
 
-@answers(infoset_at, RulesForm)
+@answers(access.infoset_at, RulesForm)
 def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     low, high = key_at(chance, node)
     entry = find_or_add(chance, low, high, index(chance.facts[node, _COUNT]))
@@ -276,18 +256,18 @@ def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return entry_infoset(entry)
 
 
-@answers(slots_at, RulesForm)
+@answers(access.slots_at, RulesForm)
 def _slots_at(form: Any, chance: Any, node: Any, infoset: Any) -> Any:
     return chance.slot[node], index(chance.facts[node, _COUNT])
 
 
-@answers(slots_of, RulesForm)
+@answers(access.slots_of, RulesForm)
 def _slots_of(form: Any, chance: Any, infoset: Any) -> Any:
     first = index(chance.first[infoset])
     return first, index(chance.first[infoset + ONE]) - first
 
 
-@answers(full, RulesForm)
+@answers(access.full, RulesForm)
 def _full(form: Any, chance: Any) -> Any:
     return (
         chance.size[SETS] > chance.size[SETS_LIMIT]
@@ -296,12 +276,12 @@ def _full(form: Any, chance: Any) -> Any:
     )
 
 
-@answers(expanded_at, RulesForm)
+@answers(access.expanded_at, RulesForm)
 def _expanded_at(form: Any, node: Any, infoset: Any) -> Any:
     return infoset
 
 
-@answers(passive_at, RulesForm)
+@answers(access.passive_at, RulesForm)
 def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> Any:
     take_step(form, chance, node, node, 0, PASSIVE, rng)
     action = chance.payoff[node, ZERO]
@@ -311,17 +291,17 @@ def _passive_at(form: Any, chance: Any, node: Any, infoset: Any, rng: Any) -> An
     return index(action)
 
 
-@answers(utility, RulesForm)
+@answers(access.utility, RulesForm)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return chance.payoff[node, index(player)]
 
 
-@answers(sample_policy, RulesForm)
+@answers(access.sample_policy, RulesForm)
 def _drawn_by(form: Any, policy: Any, first: Any, count: Any, u: Any) -> Any:
     return sample_action(policy.shares, first, count, u)
 
 
-@answers(policy_at, RulesForm)
+@answers(access.policy_at, RulesForm)
 def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
     low, high = key_at(chance, node)
     _, entry = find(policy.cells, low, high)
@@ -332,5 +312,5 @@ def _policy_at(form: Any, chance: Any, policy: Any, node: Any) -> Any:
 
 
 def table_in(chance: RulesWorkspace) -> InfosetTable:
-    """What was found, of a scratch."""
+    """The information-set table of a workspace."""
     return InfosetTable(chance.cells, chance.first, chance.size)

@@ -93,8 +93,8 @@ def player_slots(form: Any, player: int) -> slice:
 def _follow_sequences(
     tree: HistoryTree, player: int, low: int, parent: np.ndarray, sequence: np.ndarray
 ) -> int:
-    """Fill `sequence` (per node) and `parent` (per information set). The first information set
-    without perfect recall, or -1."""
+    """Fills `sequence` (per node) and `parent` (per information set). Returns the first information
+    set without perfect recall, or -1."""
     base = tree.first[low]
     parent[:] = -1
     sequence[0] = 0
@@ -116,8 +116,8 @@ def _follow_sequences(
 
 
 def treeplex(tree: HistoryTree, player: int) -> tuple[Treeplex, np.ndarray]:
-    """The player's treeplex, and his sequence at every node (int32[n]). `BadGame` if he forgets
-    what he did."""
+    """The player's treeplex, and the player's sequence at every node (int32[n]). `BadGame` without
+    perfect recall."""
     low, high = player_infosets(tree, player)
     parent = np.empty(high - low, dtype=np.int32)
     sequence = np.empty(tree.n_nodes, dtype=np.int32)
@@ -132,7 +132,7 @@ def treeplex(tree: HistoryTree, player: int) -> tuple[Treeplex, np.ndarray]:
 
 @jit
 def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
-    """Fill `reach` with the probability that chance plays to each node."""
+    """Fills `reach` with chance's reach probability of each node."""
     reach[0] = 1.0
     for node in range(len(tree.player)):
         low = tree.first_child[node]
@@ -146,7 +146,7 @@ def _chance_reach(tree: HistoryTree, reach: np.ndarray) -> None:
 
 @jit
 def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
-    """Stable: fill `out` with the entries of `order` sorted by `key`. `start`: zeros, one more
+    """Fills `out` with the entries of `order`, sorted stably by `key`. `start`: zeros, one more
     than there are keys."""
     for k in order:
         start[key[k] + 1] += 1
@@ -161,8 +161,8 @@ def _counting_sort(key: np.ndarray, start: np.ndarray, order: np.ndarray, out: n
 def _merge_entries(
     row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, order: np.ndarray, side: Side
 ) -> None:
-    """Write entries into `side` in `order` (sorted by row, then column), adding up equal ones.
-    `side.row` starts as zeros."""
+    """Writes entries into `side` in `order` (by row, then column) and adds up those of one row and
+    column. `side.row` starts as zeros."""
     last_row, last_column, filled = -1, -1, 0
     for k in order:
         if row_of[k] == last_row and column_of[k] == last_column:
@@ -180,7 +180,7 @@ def _merge_entries(
 def side_from_entries(
     plex: Treeplex, row_of: np.ndarray, column_of: np.ndarray, value_of: np.ndarray, n_columns: int
 ) -> Side:
-    """One player's side from payoff entries in any order; equal places are added up."""
+    """One player's side from payoff entries in any order; those of one row and column are added."""
     n_rows, n = int(plex.first[-1]) + 1, len(row_of)
     by_column = np.empty(n, dtype=np.int32)
     order = np.empty(n, dtype=np.int32)
@@ -231,7 +231,7 @@ def sequence_form(tree: HistoryTree) -> SequenceForm:
 
 @jit
 def gradient(side: Side, plan: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (one per sequence of this side) with its payoff against the other player's
+    """Fills `out` (one per sequence of this side) with its payoff against the other player's
     `plan`."""
     for q in range(index(len(out))):
         total = 0.0
@@ -250,7 +250,7 @@ def _sparse_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
 
 @jit
 def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray) -> None:
-    """Fill `plan` from behaviour probabilities, parents first. `policy`: the player's own slots."""
+    """Fills `plan` from behaviour probabilities; `policy` has the player's own slots."""
     plan[0] = 1.0
     for i in range(index(len(plex.parent))):
         reach = plan[index(plex.parent[i])]
@@ -262,7 +262,7 @@ def plan_from_policy(plex: Treeplex | Side, policy: np.ndarray, plan: np.ndarray
 def choose_best(
     plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray, low: int, high: int
 ) -> float:
-    """Fill `policy` with the best action of slots low .. high - 1, above the floors; its value."""
+    """Fills `policy` with the best action of slots low .. high - 1, above the floors; its value."""
     best = low
     free = 1.0
     value = 0.0
@@ -281,8 +281,8 @@ def choose_best(
 
 @jit
 def best_reply(plex: Treeplex | Side, payoff: np.ndarray, policy: np.ndarray) -> float:
-    """Turn `payoff` (a gradient) into values of best play, children first, and fill `policy`
-    with it. The value of the game."""
+    """Turns `payoff` (a gradient) into values of a best response, children first, and fills
+    `policy` with it. Returns its value."""
     i = index(len(plex.parent))
     while i > ZERO:
         i -= ONE
@@ -300,11 +300,11 @@ def tree_gradient(
     weight: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Any number of players: fill `out` with the payoff of each sequence of `player` when the
-    others follow `policy`.
+    """Fills `out` with the payoff of each sequence of `player` when the others follow `policy`; for
+    any number of players.
 
-    `sequence` (his sequence at every node) comes from `treeplex`; `weight` is scratch of one float
-    per node.
+    `sequence` (of `player`, at every node) comes from `treeplex`; `weight` is a workspace of one
+    float per node.
     """
     out[:] = 0.0
     weight[0] = 1.0
@@ -323,8 +323,8 @@ def tree_gradient(
 
 @jit
 def tree_value(tree: HistoryTree, policy: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
-    """Any number of players, perfect recall or not: fill `out[p]` with the expected payoff of
-    each under `policy`."""
+    """Fills `out[p]` with the expected payoff of player p under `policy`; for any number of
+    players, with perfect recall or without."""
     out[:] = 0.0
     weight[0] = 1.0
     for node in range(len(tree.player)):

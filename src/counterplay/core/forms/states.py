@@ -1,4 +1,4 @@
-"""From `StateRules` to a `HistoryTree`: one state at a time, breadth first."""
+"""Builds the `HistoryTree` of `StateRules`, one state at a time, breadth first."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from counterplay.core.base.user_code import user_code_reason
 from counterplay.core.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.core.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets
 
-#: Peak memory while walking, per state (measured on Leduc).
+#: Peak memory per state (measured on Leduc).
 BYTES_PER_STATE = 1200
 CHECK_EVERY = 2000  # histories
 MOST_ACTIONS = 2**15 - 1
-#: A history longer than this is taken for one that never ends.
+#: A longer history counts as endless.
 MOST_DEPTH = 10_000
 
 
 @dataclass
-class _Walk:
-    """A breadth-first walk over states; lists grow by one entry per node or per information set."""
+class _TreeLists:
+    """The tree so far, in lists with one entry per node or per information set."""
 
     n_players: int
     player: list[int] = field(default_factory=list)
@@ -41,12 +41,13 @@ class _Walk:
     actions: list[tuple[str, ...]] = field(default_factory=list)  # per information set
     passive: list[int] = field(default_factory=list)
 
-    known_outcomes: dict[Any, int] = field(default_factory=dict)  # payoffs as they were given
-    known_actions: list[list[Any]] = field(default_factory=list)  # per information set, as given
+    # what the rules gave, before conversion
+    raw_outcomes: dict[Any, int] = field(default_factory=dict)
+    raw_actions: list[list[Any]] = field(default_factory=list)  # per information set
 
     def visit(self, state: State) -> list[State]:
-        """Record a state; its children. What was seen before is looked up and not checked again:
-        most histories end alike, and most information sets have many."""
+        """Records a state and returns its children. Outcomes and information sets that were seen
+        before are looked up and not checked again."""
         player = state.player()
         if player == TERMINAL:
             self._record(player, self._outcome(state), 0)
@@ -55,23 +56,23 @@ class _Walk:
         if not isinstance(actions, list):
             actions = list(islice(actions, MOST_ACTIONS + 1))
         if not 0 < len(actions) <= MOST_ACTIONS:
-            raise self._strange_number(state, len(actions))
+            raise self._bad_count(state, len(actions))
         if player == CHANCE:
             self._record(player, self._distribution(state, len(actions)), len(actions))
         elif type(player) is int or isinstance(player, int | np.integer):
             if not 0 <= player < self.n_players:
-                raise self._strange_player(player)
+                raise self._bad_player(player)
             self._record(player, self._infoset(state, player, actions), len(actions))
         else:
-            raise self._strange_player(player)
+            raise self._bad_player(player)
         return [state.child(action) for action in actions]
 
-    def _strange_number(self, state: State, n_actions: int) -> BadGame:
+    def _bad_count(self, state: State, n_actions: int) -> BadGame:
         if n_actions > MOST_ACTIONS:
             return BadGame(f"more than {MOST_ACTIONS:,} actions in a state: {str(state)[:100]}")
         return BadGame(f"no actions in a state that is not terminal: {state!r}")
 
-    def _strange_player(self, player: Any) -> BadGame:
+    def _bad_player(self, player: Any) -> BadGame:
         return BadGame(
             f"player() gave {player!r}; expected CHANCE, TERMINAL or 0..{self.n_players - 1}"
         )
@@ -84,14 +85,14 @@ class _Walk:
     def _outcome(self, state: State) -> int:
         given = tuple(state.payoffs())
         try:
-            return self.known_outcomes[given]
+            return self.raw_outcomes[given]
         except (KeyError, TypeError):
             payoffs = tuple(float(x) for x in given)
         if len(payoffs) != self.n_players or not all(map(math.isfinite, payoffs)):
             raise BadGame(f"payoffs() must give {self.n_players} finite numbers, not {payoffs}")
-        found = self.outcomes.setdefault(payoffs, len(self.outcomes))
-        self.known_outcomes[payoffs] = found
-        return found
+        outcome = self.outcomes.setdefault(payoffs, len(self.outcomes))
+        self.raw_outcomes[payoffs] = outcome
+        return outcome
 
     def _distribution(self, state: State, n_actions: int) -> int:
         given = state.chance()
@@ -111,39 +112,39 @@ class _Walk:
     def _infoset(self, state: State, player: int, actions: list[Any]) -> int:
         key = (player, state.infoset())
         try:
-            found = self.infosets.get(key)
+            infoset = self.infosets.get(key)
         except TypeError:
             raise BadGame(
                 f"infoset() must give something hashable such as a string, not {key[1]!r}"
             ) from None
-        if found is not None and self.known_actions[found] == actions:
-            return found
+        if infoset is not None and self.raw_actions[infoset] == actions:
+            return infoset
         labels = tuple(str(action) for action in actions)
         if len(set(labels)) < len(labels):
             raise BadGame(
                 f"information set {key[1]!r} has two actions with the same label: {labels}"
             )
-        if found is None:
-            found = self.infosets[key] = len(self.infosets)
+        if infoset is None:
+            infoset = self.infosets[key] = len(self.infosets)
             self.actions.append(labels)
-            self.known_actions.append(list(actions))
+            self.raw_actions.append(list(actions))
             passive = state.passive() if hasattr(state, "passive") else None
             self.passive.append(actions.index(passive) if passive in actions else NO_ACTION)
-        elif self.actions[found] != labels:
+        elif self.actions[infoset] != labels:
             raise BadGame(
                 f"information set {key[1]!r} of player {player + 1} has actions "
-                f"{self.actions[found]} and {labels}"
+                f"{self.actions[infoset]} and {labels}"
             )
-        return found
+        return infoset
 
 
 NEEDED = ("player", "actions", "child", "infoset", "chance", "payoffs")
 
 
-def _children(walk: _Walk, state: State, name: str) -> list[State]:
-    """What follows a state. A mistake in the rules is said with the state, and the method."""
+def _children(lists: _TreeLists, state: State, name: str) -> list[State]:
+    """The children of a state. An error in the rules is reported with the state and the method."""
     try:
-        return walk.visit(state)
+        return lists.visit(state)
     except BadGame as error:
         text = str(error)
         raise BadGame(
@@ -156,7 +157,7 @@ def _children(walk: _Walk, state: State, name: str) -> list[State]:
 
 
 def _mistake(state: Any, error: Exception) -> str:
-    """Which method of a state is missing or fails, and how."""
+    """The method of a state that is missing or fails, and why."""
     missing = [method for method in NEEDED if not callable(getattr(state, method, None))]
     if isinstance(error, AttributeError) and error.obj is state and error.name in missing:
         return (
@@ -169,9 +170,9 @@ def _mistake(state: Any, error: Exception) -> str:
     return f"{what} in the state {shown(state)}: {user_code_reason(error)}"
 
 
-def _visit_all(walk: _Walk, root: State, name: str) -> None:
-    """Visit level by level, counting aloud. Stops at the limits of memory and depth, inside a
-    level too."""
+def _visit_all(lists: _TreeLists, root: State, name: str) -> None:
+    """Visits all states level by level and reports progress. Stops at the limits of memory and
+    depth, also inside a level."""
     watch, count = machine.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
@@ -182,7 +183,7 @@ def _visit_all(walk: _Walk, root: State, name: str) -> None:
             )
         below: list[State] = []
         for state in level:
-            children = _children(walk, state, name)
+            children = _children(lists, state, name)
             below += children
             seen += len(children)
             if seen - checked >= CHECK_EVERY:
@@ -196,36 +197,34 @@ def _visit_all(walk: _Walk, root: State, name: str) -> None:
 
 
 def build_states(rules: StateRules, name: str) -> tuple[HistoryTree, Labels]:
-    """Walk all states of `rules` breadth first."""
-    walk = _Walk(rules.n_players)
+    """The tree of `rules` and its labels."""
+    lists = _TreeLists(rules.n_players)
     collecting = gc.isenabled()
-    gc.disable()  # all that is made stays: the collector would look through it again and again
+    gc.disable()  # every object made here stays, so collecting is wasted work
     try:
-        _visit_all(walk, rules.root(), name)
+        _visit_all(lists, rules.root(), name)
     finally:
         if collecting:
             gc.enable()
-    if not walk.infosets:
+    if not lists.infosets:
         raise BadGame(f"{name}: no player ever acts")
-    keys = list(walk.infosets)
-    order = sorted(
-        range(len(keys)), key=lambda i: keys[i][0]
-    )  # stable: by player, then parents first
+    keys = list(lists.infosets)
+    order = sorted(range(len(keys)), key=lambda i: keys[i][0])  # by player, parents first
     new_id = np.empty(len(order), dtype=np.int32)
     new_id[order] = np.arange(len(order), dtype=np.int32)
-    player = np.array(walk.player, dtype=np.int8)
-    table_row = np.array(walk.table_row, dtype=np.int32)
+    player = np.array(lists.player, dtype=np.int8)
+    table_row = np.array(lists.table_row, dtype=np.int32)
     table_row[player >= 0] = new_id[table_row[player >= 0]]
     tree = HistoryTree(
         player=player,
-        first_child=offsets(walk.children) + np.int32(1),
+        first_child=offsets(lists.children) + np.int32(1),
         row=table_row,
-        first=offsets([len(walk.actions[i]) for i in order]),
+        first=offsets([len(lists.actions[i]) for i in order]),
         owner=np.array([keys[i][0] for i in order], dtype=np.int8),
-        passive=np.array([walk.passive[i] for i in order], dtype=np.int16),
-        payoff=np.array(list(walk.outcomes), dtype=np.float64),
-        **walk.chance.arrays(),
+        passive=np.array([lists.passive[i] for i in order], dtype=np.int16),
+        payoff=np.array(list(lists.outcomes), dtype=np.float64),
+        **lists.chance.arrays(),
     )
     return tree, Labels(
-        [str(keys[i][1]) for i in order], [label for i in order for label in walk.actions[i]]
+        [str(keys[i][1]) for i in order], [label for i in order for label in lists.actions[i]]
     )

@@ -1,4 +1,5 @@
-"""`Strategy`: a probability for every action of every information set of a game."""
+"""`Strategy`: a probability for every action of every information set of a game; and `Mixture`, one
+of two strategies drawn before the game."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,20 +22,21 @@ from counterplay.core.forms.registry import EXCHANGES, as_game, load
 from counterplay.core.forms.sequence import plan_from_policy
 from counterplay.core.kernels.policy import normalise
 
-#: How far a sum of probabilities may be from one.
+#: Largest error of a sum of probabilities.
 TOLERANCE = 1e-9
-#: Strategies with so many slots are compressed on disk.
+#: Strategies of at least so many slots are compressed on disk.
 COMPRESSED_FROM = 100_000
 
 
 def _kind(game: Game) -> type[Strategy]:
-    """The class of a game's strategies."""
+    """The class of the strategies of a game."""
     from counterplay.core.forms.hash_strategy import HashStrategy  # which derives from `Strategy`
 
     return HashStrategy if game.discovers_infosets else Strategy
 
 
-def _listed(game: Game, what: str) -> None:
+def _check_enumerated(game: Game, what: str) -> None:
+    """`BadStrategy` if the information sets of the game are discovered while playing."""
     if _kind(game) is not Strategy:
         raise BadStrategy(
             f"{game.name} is played without a tree, so its information sets are not listed, which "
@@ -43,14 +45,14 @@ def _listed(game: Game, what: str) -> None:
 
 
 def as_game_of(game: Game | str) -> Game:
-    """A game as it is, or by name."""
+    """A game, or the game of a name."""
     if not isinstance(game, Game | str):
         raise BadStrategy(f"a strategy is for a game, not for {game!r}")
     return as_game(game)
 
 
 class Row(NamedTuple):
-    """One information set of a strategy, readable."""
+    """One information set of a strategy, with labels."""
 
     player: int  # 0, 1, ..., as everywhere in code; as text player 1, player 2, ...
     infoset: str
@@ -63,18 +65,19 @@ class Row(NamedTuple):
 
 
 class Strategy(StrategyDisplay):
-    """A strategy profile: behaviour of all players. Immutable.
+    """A strategy profile: behaviour strategies of all players. Immutable.
 
     `probabilities`: float64[n_slots]; action a of information set I is at `first[I] + a`. `player`:
-    the one seat it is meant for, such as that of a response whose other seat is the model; None for
-    all.
+    the only seat it is meant for, as in a response whose other seat is the model; None for all.
     """
 
     player: int | None = None
+    #: The arrays in a file.
+    _arrays: ClassVar[dict[str, type]] = {"probabilities": np.float64}
 
     def __init__(self, game: Game, probabilities: np.ndarray) -> None:
         self.game = game
-        self.probabilities = checked(game, probabilities)
+        self.probabilities = _checked(game, probabilities)
 
     def __repr__(self) -> str:
         seat = "" if self.player is None else f", for player {self.player + 1}"
@@ -95,18 +98,18 @@ class Strategy(StrategyDisplay):
     def random(cls, game: Game | str, seed: int = 0) -> Strategy:
         """Probabilities drawn uniformly from each simplex."""
         game = as_game_of(game)
-        _listed(game, "a random strategy")
+        _check_enumerated(game, "a random strategy")
         return cls.from_weights(game, np.random.default_rng(seed).exponential(size=game.n_slots))
 
     @classmethod
     def from_weights(cls, game: Game | str, weights: np.ndarray) -> Strategy:
         """Normalise non-negative weights per information set; uniform where they are all zero."""
         game = as_game_of(game)
-        _listed(game, "an array of weights")
-        values = numbers(game, weights)
+        _check_enumerated(game, "an array of weights")
+        values = _numbers(game, weights)
         if np.any(values < 0):
             raise BadStrategy(
-                f"negative weight {values[values < 0][0]:.6g} at {where(game, values < 0)}"
+                f"negative weight {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
             )
         probabilities = np.empty(game.n_slots)
         normalise(values, game.form.first, probabilities)
@@ -114,10 +117,10 @@ class Strategy(StrategyDisplay):
 
     @classmethod
     def from_table(cls, game: Game | str, table: Mapping[str, Mapping[str, float]]) -> Strategy:
-        """From `{information set: {action: probability}}`, labels as in `table()`. What is not
-        named is played uniformly."""
+        """From `{information set: {action: probability}}`, labels as in `table()`. Other
+        information sets are played uniformly."""
         game = as_game_of(game)
-        _listed(game, "a table")
+        _check_enumerated(game, "a table")
         probabilities = cls.uniform(game).probabilities.copy()
         for label, shares in table.items():
             infoset = _infoset(game, label)
@@ -130,17 +133,17 @@ class Strategy(StrategyDisplay):
                 )
             low, high = game.form.first[infoset], game.form.first[infoset + 1]
             actions = game.labels.action[low:high]
-            strange = set(shares) - set(actions)
-            if strange:
+            unknown = set(shares) - set(actions)
+            if unknown:
                 raise BadStrategy(
-                    f"no action {sorted(strange)[0]!r} at {label!r}; there are {', '.join(actions)}"
+                    f"no action {sorted(unknown)[0]!r} at {label!r}; there are {', '.join(actions)}"
                 )
             probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
         return cls(game, probabilities)
 
     def at(self, *known: Any) -> dict[str, float]:
-        """Probabilities at one information set, by its label. In a game played without a tree
-        also by the player and the numbers that say what he knows."""
+        """Probabilities at one information set, by its label; in a game played without a tree also
+        by the player and the numbers of what the player knows."""
         if len(known) != 1:
             raise BadStrategy(f"an information set of {self.game.name} is named by its label")
         return self.row(_infoset(self.game, known[0])).probabilities
@@ -160,29 +163,29 @@ class Strategy(StrategyDisplay):
 
     @property
     def played(self) -> Any:
-        """As kernels take it."""
+        """The policy as kernels take it."""
         return self.probabilities
 
     def on(self, game: Game | str) -> Strategy:
-        """The same strategy for the same game played with a tree, or without one."""
+        """The strategy carried over to the same game with a tree, or without one."""
         other = as_game_of(game)
         return _kind(other)._carried(self, other)
 
     @classmethod
     def _carried(cls, strategy: Strategy, game: Game) -> Strategy:
-        """A strategy of a tree for a game of this class."""
+        """A strategy of a tree, carried over to a game of this class."""
         check_same_game(game, strategy)
         return strategy
 
     def plan(self, player: int) -> np.ndarray:
-        """Realisation weight of each of the player's sequences: float64[his slots + 1]."""
+        """Realisation weight of each of the player's sequences: float64[own slots + 1]."""
         slots = self.game.slots(player)
         plan = np.empty(slots.stop - slots.start + 1)
         plan_from_policy(self.game.treeplexes[player], self.probabilities[slots], plan)
         return plan
 
     def replace(self, other: Strategy, player: int) -> Strategy:
-        """This profile with `player` playing as in `other`."""
+        """The profile in which `player` plays as in `other` and the others as here."""
         check_same_game(self.game, other)
         probabilities = self.probabilities.copy()
         slots = self.game.slots(player)
@@ -193,16 +196,15 @@ class Strategy(StrategyDisplay):
         """The same profile, meant for one seat only; None: for all."""
         if player is not None:
             self.game.check_player(player)
-        meant = copy.copy(self)
-        meant.player = None if player is None else int(player)
-        return meant
+        profile = copy.copy(self)
+        profile.player = None if player is None else int(player)
+        return profile
 
     def mix(self, other: Strategy, weight: float) -> Strategy:
-        """Play this strategy with probability `weight`, `other` otherwise, decided once before the
-        game.
+        """This strategy with probability `weight`, otherwise `other`, drawn once before the game.
 
-        The result is the behaviour strategy with the same realisation weights; where neither plays
-        to, it is this strategy. Needs perfect recall; `Mixture` does not.
+        The result is the behaviour strategy with the same realisation weights; where neither
+        strategy reaches, it is this strategy. Needs perfect recall; `Mixture` does not.
         """
         check_same_game(self.game, other)
         forgotten = getattr(self.game.rules, "forgotten", None)
@@ -224,14 +226,16 @@ class Strategy(StrategyDisplay):
         return Strategy(self.game, probabilities)
 
     def save(self, path: str | Path) -> None:
-        """Write to `path` (.npz) so that a kill leaves the old file or the new one."""
+        """Writes the strategy to `path` (.npz); an interrupted write leaves the old file."""
+        # not compressed where its size is unknown to the reader, who goes by that of the file
+        compressed = not self.game.discovers_infosets and len(self.probabilities) >= COMPRESSED_FROM
+        arrays = {name: getattr(self, name) for name in self._arrays}
+        files.write_arrays(Path(path), "strategy", arrays, self._header(), compressed)
+
+    def _header(self) -> dict[str, Any]:
+        """The facts about a strategy in its file."""
         header: dict[str, Any] = {"game": self.game.name, "fingerprint": self.game.fingerprint}
-        if self.player is not None:
-            header["player"] = self.player
-        small = self.game.n_slots >= COMPRESSED_FROM
-        files.write_arrays(
-            Path(path), "strategy", {"probabilities": self.probabilities}, header, small
-        )
+        return header if self.player is None else {**header, "player": self.player}
 
     @classmethod
     def from_openspiel(cls, game: Game | str | Any, policy: Any) -> Strategy:
@@ -248,9 +252,10 @@ class Strategy(StrategyDisplay):
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> Strategy:
-        """Read what `save` wrote. `game` is needed only for a game of your own."""
+        """Reads a file of `save`, or the strategy in a run folder. `game` is needed only for a
+        user-defined game."""
         path = Path(path)
-        if os.path.isdir(path):  # unlike Path.is_dir, says no to a name that is too long
+        if os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
             if not os.path.exists(path / "strategy.npz"):
                 raise BadFile(
                     f"{path}: a folder without a strategy; that of a run has strategy.npz in it"
@@ -274,15 +279,17 @@ class Strategy(StrategyDisplay):
 
     @classmethod
     def _read(cls, path: Path, game: Game) -> Strategy:
-        arrays, header = files.read_arrays(path, "strategy", most=8 * game.n_slots)
-        if "probabilities" not in arrays or arrays["probabilities"].dtype != np.float64:
-            raise BadFile(f"{path}: damaged (no probabilities in it)")
+        most = None if game.discovers_infosets else 8 * game.n_slots
+        arrays, header = files.read_arrays(path, "strategy", most=most)
+        for name, kind in cls._arrays.items():
+            if name not in arrays or arrays[name].dtype != kind:
+                raise BadFile(f"{path}: damaged (no {name} in it)")
         if header.get("fingerprint") != game.fingerprint:
             raise BadFile(
                 f"{path}: the rules or the numbering of {game.name} changed since it was written"
             )
         try:
-            return cls(game, arrays["probabilities"]).for_player(header.get("player"))
+            return cls(game, **arrays).for_player(header.get("player"))
         except (BadStrategy, BadParameter) as error:
             raise BadFile(f"{path}: {error}") from None
 
@@ -337,17 +344,16 @@ def check_same_game(game: Game, strategy: Strategy) -> None:
 
 
 def check_seat(strategy: Strategy, player: int) -> None:
-    """`BadStrategy` where the strategy is meant for another seat than this player's."""
+    """`BadStrategy` if the strategy is meant for another seat than this player's."""
     if strategy.player is not None and strategy.player != player:
         raise BadStrategy(
             f"this is a response for player {strategy.player + 1}'s seat only; player "
-            f"{player + 1} in it is the model it was "
-            "computed against"
+            f"{player + 1} in it is the model it was computed against"
         )
 
 
 def seats_between(one: Strategy, other: Strategy) -> list[int]:
-    """The seats in which `one` can meet `other`; a response for one seat has only that."""
+    """The seats in which `one` can play against `other`."""
     seats = [player for player in range(one.game.n_players) if one.player in (None, player)]
     seats = [player for player in seats if other.player in (None, 1 - player)]
     if not seats:
@@ -359,14 +365,14 @@ def _infoset(game: Game, label: str) -> int:
     try:
         return game.infoset_by_name[label]
     except KeyError:
-        known = game.infoset_names
-        some = ", ".join(repr(name) for name in known[:6]) + (", ..." if len(known) > 6 else "")
+        names = game.infoset_names
+        some = ", ".join(repr(name) for name in names[:6]) + (", ..." if len(names) > 6 else "")
         raise BadStrategy(
             f"no information set {label!r} in {game.name}; there are {some}"
         ) from None
 
 
-def numbers(game: Game, given: np.ndarray) -> np.ndarray:
+def _numbers(game: Game, given: np.ndarray) -> np.ndarray:
     """A float64 copy with one finite number per slot, or `BadStrategy`."""
     try:
         values = np.array(given, dtype=np.float64)
@@ -379,17 +385,17 @@ def numbers(game: Game, given: np.ndarray) -> np.ndarray:
     if not np.all(np.isfinite(values)):
         raise BadStrategy(
             f"{values[~np.isfinite(values)][0]} is no probability, at "
-            f"{where(game, ~np.isfinite(values))}"
+            f"{_where(game, ~np.isfinite(values))}"
         )
     return values
 
 
-def checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
+def _checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
     """A read-only float64 copy, or `BadStrategy`."""
-    values = numbers(game, probabilities)
+    values = _numbers(game, probabilities)
     if np.any(values < 0):
         raise BadStrategy(
-            f"negative probability {values[values < 0][0]:.6g} at {where(game, values < 0)}"
+            f"negative probability {values[values < 0][0]:.6g} at {_where(game, values < 0)}"
         )
     sums = np.add.reduceat(values, game.form.first[:-1])
     wrong = np.abs(sums - 1.0) > TOLERANCE
@@ -400,7 +406,8 @@ def checked(game: Game, probabilities: np.ndarray) -> np.ndarray:
     return values
 
 
-def where(game: Game, bad: np.ndarray) -> str:
+def _where(game: Game, bad: np.ndarray) -> str:
+    """The information set of the first slot that is bad."""
     slot = int(np.flatnonzero(bad)[0])
     return _name(game, int(np.searchsorted(game.form.first, slot, side="right")) - 1)
 

@@ -14,19 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.access import (
-    answers,
-    chance_buffer,
-    chance_workspace,
-    child,
-    forced_at,
-    infoset_at,
-    move,
-    player_at,
-    settle,
-    start,
-    utility,
-)
+from counterplay.core.forms import access
+from counterplay.core.forms.access import answers
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 
@@ -85,7 +74,7 @@ def parents(tree: HistoryTree, nodes: np.ndarray) -> np.ndarray:
 
 
 class Labels(NamedTuple):
-    """Names for people: one per information set, one per slot."""
+    """Names for display: one per information set, one per slot."""
 
     infoset: list[str]
     action: list[str]
@@ -93,7 +82,7 @@ class Labels(NamedTuple):
 
 @dataclass
 class Distributions:
-    """Distinct chance distributions, in order of first use."""
+    """The distinct chance distributions, in order of first use."""
 
     row_of: dict[Hashable, int] = field(default_factory=dict)
     rows: list[np.ndarray] = field(default_factory=list)
@@ -107,9 +96,7 @@ class Distributions:
     def arrays(self) -> dict[str, np.ndarray]:
         cumulative = [np.cumsum(row) for row in self.rows]
         for row, probabilities in zip(cumulative, self.rows, strict=True):
-            row[np.flatnonzero(probabilities)[-1] :] = (
-                1.0  # whatever rounding did, what cannot happen is never drawn
-            )
+            row[np.flatnonzero(probabilities)[-1] :] = 1.0  # rounding draws nothing impossible
         empty = [np.empty(0)]
         return {
             "chance_first": offsets([len(row) for row in self.rows]),
@@ -130,7 +117,7 @@ def offsets(counts: Sequence[int] | np.ndarray) -> np.ndarray:
 
 @jit
 def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
-    """A child of chance node `node`, by its probability."""
+    """Draws a child of chance node `node`."""
     row = index(form.row[node])
     low = index(form.chance_first[row])
     count = index(form.chance_first[row + ONE]) - low
@@ -138,7 +125,7 @@ def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     first = index(form.first_child[node])
     if form.chance_uniform[row]:
         return first + min(index(u * count), count - ONE)
-    below, above = ZERO, count - ONE  # the first entry whose cumulative probability exceeds u
+    below, above = ZERO, count - ONE  # the first entry whose running sum exceeds u
     while below < above:
         middle = (below + above) >> ONE
         if u < form.chance_cumulative[low + middle]:
@@ -148,17 +135,17 @@ def draw_chance(form: HistoryTree, node: int, rng: np.ndarray) -> int:
     return first + below
 
 
-@answers(chance_buffer, HistoryTree)
+@answers(access.chance_buffer, HistoryTree)
 def _chance_buffer(form: Any) -> Any:
     return np.empty(0, dtype=np.int32)
 
 
-@answers(chance_workspace, HistoryTree)
+@answers(access.chance_workspace, HistoryTree)
 def _chance_on(form: Any, buffer: Any) -> Any:
     return buffer
 
 
-@answers(start, HistoryTree)
+@answers(access.start, HistoryTree)
 def _start(form: Any, chance: Any, rng: Any) -> Any:
     node = ZERO
     while form.player[node] == CHANCE:
@@ -166,7 +153,7 @@ def _start(form: Any, chance: Any, rng: Any) -> Any:
     return node
 
 
-@answers(child, HistoryTree)
+@answers(access.child, HistoryTree)
 def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = index(form.first_child[node]) + action
     while form.player[below] == CHANCE:
@@ -174,33 +161,33 @@ def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return below
 
 
-@answers(move, HistoryTree)
+@answers(access.move, HistoryTree)
 def _move(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     return index(form.first_child[node]) + action
 
 
-@answers(settle, HistoryTree)
+@answers(access.settle, HistoryTree)
 def _settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     while form.player[node] == CHANCE:
         node = draw_chance(form, node, rng)
     return node
 
 
-@answers(player_at, HistoryTree)
+@answers(access.player_at, HistoryTree)
 def _player_at(form: Any, chance: Any, node: Any) -> Any:
     return form.player[node]
 
 
-@answers(forced_at, HistoryTree)
+@answers(access.forced_at, HistoryTree)
 def _forced_at(form: Any, chance: Any, node: Any) -> Any:
     return form.first_child[node + ONE] - form.first_child[node] == 1
 
 
-@answers(infoset_at, HistoryTree)
+@answers(access.infoset_at, HistoryTree)
 def _infoset_at(form: Any, chance: Any, node: Any) -> Any:
     return index(form.row[node])
 
 
-@answers(utility, HistoryTree)
+@answers(access.utility, HistoryTree)
 def _utility(form: Any, chance: Any, node: Any, player: Any) -> Any:
     return form.payoff[index(form.row[node]), index(player)]

@@ -61,15 +61,14 @@ class PlayerResolver:
 
     def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """What can be measured in the game: a strategy, or a `Mixture` of two."""
-        strategy = strategy_in(self.find(player))
-        if isinstance(strategy, HashStrategy) and self.game.capabilities.listed:
-            strategy = strategy.on(self.game)  # carried over to the tree
-        return self.checked(strategy, player)
+        return self.checked(strategy_in(self.find(player)), player)
 
     def checked(self, strategy: Strategy | Mixture, player: Any) -> Strategy | Mixture:
         """The strategy of a player, where it belongs to the game."""
         one = strategy.one if isinstance(strategy, Mixture) else strategy
         try:
+            if isinstance(strategy, HashStrategy):
+                return strategy.on(self.game)  # carried over to a tree
             check_same_game(self.game, one)
         except BadStrategy:
             if self.kind(player) != "path":

@@ -35,7 +35,6 @@ from counterplay.core.forms.access import (
 )
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.infoset_table import infoset_count
-from counterplay.core.forms.tree import NO_ACTION
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.changes import SLOTS, ChangedRows
@@ -251,7 +250,7 @@ class TreeSearch(SamplingSolver):
         if self._c < 0:
             raise BadParameter(f"c must not be negative, not {c!r}")
         self._simulation = SIMULATIONS.index(one_of(simulation, SIMULATIONS, "simulation"))
-        if self._simulation == CALL and not _has_passive(game):
+        if self._simulation == CALL and not game.has_passive_actions:
             raise BadParameter(
                 f"{game.name} has no check or call, so simulation='call' means nothing there"
             )
@@ -259,10 +258,10 @@ class TreeSearch(SamplingSolver):
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
-        if self._simulation == ON_POLICY and not self.game.capabilities.discovered:
-            nodes = 0
+        if self.game.capabilities.discovered:
+            nodes = infosets
         else:
-            nodes = infosets if self.game.capabilities.discovered else self.game.n_nodes
+            nodes = 0 if self._simulation == ON_POLICY else self.game.n_nodes
         tables = SearchTables(
             np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8)
         )
@@ -306,7 +305,7 @@ class TreeSearch(SamplingSolver):
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
         """How much of each table is used."""
         sets, slots = self._used
-        return slots, sets, sets if self.game.capabilities.discovered else len(tables.in_tree)
+        return slots, sets, len(tables.in_tree) if self._hash_tables is None else sets
 
     def changes(self, before: SearchTables, tables: SearchTables) -> dict[str, np.ndarray]:
         visits = tables.stats[:, VISITS] - before.stats[:, VISITS]
@@ -366,13 +365,6 @@ class TreeSearch(SamplingSolver):
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
         self._spread(worker, slice(None))
-
-
-def _has_passive(game: Game) -> bool:
-    """Whether everybody can check or call everywhere."""
-    if game.capabilities.discovered:
-        return type(game.rules).passive is not None
-    return not np.any(game.form.passive == NO_ACTION)
 
 
 SOLVER = TreeSearch
