@@ -78,13 +78,6 @@ class GameSource:
     example: str
 
 
-def yes_or_no(value: Any, what: str) -> bool:
-    """`value` if it is a bool, else `BadParameter`."""
-    if not isinstance(value, bool):
-        raise BadParameter(f"{what} must be True or False, not {value!r}")
-    return value
-
-
 class Exchange(NamedTuple):
     """Conversion of strategies from and to the policies of another library."""
 

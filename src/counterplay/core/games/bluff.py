@@ -1,11 +1,10 @@
-"""Bluff, also Liar's Dice (Section 2.2): raise the bid on all dice, or call the other player's
-bluff.
+"""Bluff, also Liar's Dice (Section 2.2): raise the bid on all dice, or call the bluff.
 
 Bids climb one ladder: one 1, one 2, ..., one N, two 1s, ... . The highest face is wild and may be
-bid itself. Whoever calls wins 1 if the last bid does not hold.
+bid itself. The player who calls wins 1 if the last bid does not hold.
 
-A state: whether the dice fell, the last bid + 1, how many bids, whether somebody called, each
-player's sorted dice as a number, all dice, and the bids made as bits of one word or several.
+A state: whether the dice are rolled, the last bid + 1, the number of bids, whether the bluff was
+called, each player's sorted dice as a number, all dice, and the bids as bits of words.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 
 ROLLED, LAST, BIDS, CALLED, CODE, DICE = 0, 1, 2, 3, 4, 6
-ONE, TWO, FACES, LADDER, WORDS = range(5)  # of the constants: dice of the players, ...
-BITS = 60  # of bids in a word
+ONE, TWO, FACES, LADDER, WORDS = range(5)  # constants: dice of the players, ...
+BITS = 60  # bids in a word
 
 
 class Bluff(CompiledRules):
@@ -36,7 +35,7 @@ class Bluff(CompiledRules):
         )
         self.faces = whole_number(faces, 1, 20, "the number of faces")
         if self.faces ** sum(self.dice) >= 2**52:
-            raise BadParameter("so many dice with so many faces fall in more ways than are counted")
+            raise BadParameter("so many dice with so many faces have too many outcomes to count")
         self.ladder = sum(self.dice) * self.faces
         words = -(-self.ladder // BITS)
         self.constants = (*self.dice, self.faces, self.ladder, words)
@@ -48,7 +47,7 @@ class Bluff(CompiledRules):
         self.depth = self.ladder + 1
 
     def openspiel(self) -> str | None:
-        """The same game there: with one die each, since several are rolled one by one there."""
+        """The name in OpenSpiel, with one die each; OpenSpiel rolls several one by one."""
         one = self.dice == (1, 1)
         return f"liars_dice(numdice=1,dice_sides={self.faces})" if one else None
 

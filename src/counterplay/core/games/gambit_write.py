@@ -1,7 +1,7 @@
-"""Games as files of Gambit: `.efg`, the tree as it is, and `.nfg`, a table of pure strategies.
+"""Writes files of Gambit: `.efg`, the tree, and `.nfg`, the table of pure strategies.
 
-Probabilities and payoffs are written as fractions where those are simple, since Gambit wants the
-probabilities of a chance node to add up to one exactly.
+Probabilities and payoffs are written as fractions where these are simple, since Gambit requires the
+probabilities of a chance node to sum to one exactly.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from counterplay.core.games.gambit import ENDINGS
 
 MOST_NODES = 2_000_000
 MOST_CELLS = 100_000
-SIMPLE = 10**6  # largest denominator of what is written as a fraction
+SIMPLE = 10**6  # largest denominator of a simple fraction
 EXACT = 1e-13
 
 
 def save_game(game: Game | str, path: str | Path) -> None:
-    """Write a game for Gambit and whoever reads its files: `.efg`, or `.nfg` where it is small.
-    Actions of chance are numbered."""
+    """Writes a game in the formats of Gambit: `.efg`, or `.nfg` if it is small. Actions of chance
+    are numbered."""
     game, path = as_game(game), Path(path)
     if path.suffix not in ENDINGS:
         raise BadParameter(f"a game is written to .efg or .nfg, not to {path.name!r}")
@@ -57,14 +57,13 @@ def _extensive(game: Game) -> Iterator[str]:
             payoffs = ", ".join(_number(float(x)) for x in tree.payoff[row])
             yield f't "" {ends} "" {{ {payoffs} }}'
         elif player == CHANCE:
-            known, odds = (CHANCE, row) in seen, _odds(tree, row)
-            told = zip(range(1, len(odds) + 1), odds, strict=True)
-            listed = "" if known else f' "" {_braced(_quoted(k) + " " + p for k, p in told)}'
+            odds = (f"{_quoted(k)} {p}" for k, p in enumerate(_odds(tree, row), 1))
+            listed = "" if (CHANCE, row) in seen else f' "" {_braced(odds)}'
             yield f'c "" {row + 1}{listed} 0'
         else:
-            known = (player, row) in seen
             actions = game.labels.action[tree.first[row] : tree.first[row + 1]]
-            listed = "" if known else f" {_quoted(names[row])} {_braced(map(_quoted, actions))}"
+            labels = f" {_quoted(names[row])} {_braced(map(_quoted, actions))}"
+            listed = "" if (player, row) in seen else labels
             yield f'p "" {player + 1} {local[row]}{listed} 0'
         seen.add((player, row))
 
@@ -92,13 +91,13 @@ def _table(game: Game) -> Iterator[str]:
 
 
 def _pure(game: Game, player: int) -> list[tuple[str, np.ndarray]]:
-    """Pure strategies by name, those that differ only where the player never comes told once."""
+    """The pure strategies by name; of those with equal realisation plans only the first."""
     slots, first, owner = game.slots(player), game.form.first, game.form.owner
     mine = np.flatnonzero(owner == player)
     counts = [int(first[i + 1] - first[i]) for i in mine]
     if np.prod(counts, dtype=np.float64) > 100 * MOST_CELLS:
         raise TooLarge(f"{game.name} has too many pure strategies for a table; write .efg")
-    found: dict[bytes, tuple[str, np.ndarray]] = {}
+    distinct: dict[bytes, tuple[str, np.ndarray]] = {}
     for chosen in product(*(range(n) for n in counts)):
         policy = np.zeros(slots.stop - slots.start)
         policy[[int(first[i]) - slots.start + k for i, k in zip(mine, chosen, strict=True)]] = 1.0
@@ -107,12 +106,12 @@ def _pure(game: Game, player: int) -> list[tuple[str, np.ndarray]]:
             key = np.empty(len(policy) + 1)
             plan_from_policy(game.treeplexes[player], policy, key)
         name = "".join(str(k + 1) for k in chosen)
-        found.setdefault(key.tobytes(), (name, policy))
-    return list(found.values())
+        distinct.setdefault(key.tobytes(), (name, policy))
+    return list(distinct.values())
 
 
 def _odds(tree: Any, row: int) -> list[str]:
-    """Fractions that add up to one exactly."""
+    """The probabilities of a chance distribution as fractions that sum to one exactly."""
     low, high = int(tree.chance_first[row]), int(tree.chance_first[row + 1])
     parts = [_fraction(float(p)) for p in tree.chance_probability[low:high]]
     largest = max(range(len(parts)), key=lambda k: parts[k])

@@ -1,13 +1,12 @@
-"""Goofspiel (Section 2.2): both players bid a card for the top point card; only who won the bid is
-shown.
+"""Goofspiel (Section 2.2): both players bid a card for the top point card; only the winner is shown.
 
-The point stack is N, N-1, ..., 1; equal bids give the points to nobody; the higher total wins 1. A
+The point stack is N, N-1, ..., 1; equal bids discard the points; the higher total wins 1. A
 simultaneous bid is a bid of player 1 followed by one of player 2, who does not see it. The forced
-last card is kept as a move.
+last card is a move too.
 
-A state: the cards of both as bits, the bid of player 1 + 1 in this round, his lead in points, what
-each player knows as a number, and the rounds played. What a player knows is a number with a digit
-for each of his bids, its rank among the cards he had, and one for who won it.
+A state: the cards of both as bits, the bid of player 1 + 1 in this round, player 1's lead in
+points, what each player knows, and the rounds played. What a player knows is a number with two
+digits for each own bid: its rank among the cards in hand, and the result.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ RESULT = "LTW"  # lost, tied, won, as digits 0, 1, 2
 
 
 class Goofspiel(CompiledRules):
-    """Hidden bids with cards 1..`cards`; an information set is the own bids and the results so
-    far."""
+    """Hidden bids with cards 1..`cards`; an information set is the own bids and their results."""
 
     state_size = 7
     sorted_infosets = True
@@ -38,7 +36,7 @@ class Goofspiel(CompiledRules):
         self.depth = 2 * cards
 
     def openspiel(self) -> str:
-        """The same game there."""
+        """The name in OpenSpiel."""
         return (
             f"goofspiel(imp_info=True,num_cards={self.cards},players=2,"
             "points_order=descending,returns_type=win_loss)"
@@ -66,7 +64,7 @@ class Goofspiel(CompiledRules):
     def apply(c: Any, state: Any, action: int) -> None:
         player = 0 if state[BID] == 0 else 1
         card, left = 0, action
-        while left > 0 or (state[HAND + player] >> card) & 1 == 0:  # the action-th card he has
+        while left > 0 or (state[HAND + player] >> card) & 1 == 0:  # the action-th card in hand
             left -= (state[HAND + player] >> card) & 1
             card += 1
         state[HAND + player] ^= 1 << card

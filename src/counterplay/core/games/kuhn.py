@@ -1,8 +1,8 @@
 """Kuhn poker (Section 2.2), for two players as in the paper or for more.
 
-Everyone antes 1 and gets one of n + 1 cards. Players pass or bet 1 in turn; after a bet each of the
-others bets (calls) or passes (folds) once. The highest card among those who bet wins the pot, or
-among all if nobody bet.
+Each player antes 1 and gets one of n + 1 cards. Players pass or bet 1 in turn; after a bet each of
+the others bets (calls) or passes (folds) once. The highest card among the players who bet wins the
+pot, or among all if there was no bet.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ PASS, BET = "pass", "bet"
 
 @dataclass(frozen=True)
 class KuhnState:
+    """The cards and the actions so far."""
+
     n_players: int
     cards: str = ""  # one per player, empty before the deal
     history: str = ""  # p and b
@@ -56,11 +58,10 @@ class KuhnState:
         return BET if "b" in self.history else PASS
 
     def payoffs(self) -> list[float]:
-        in_the_bet = [k % self.n_players for k, action in enumerate(self.history) if action == "b"]
-        paid = [2.0 if player in in_the_bet else 1.0 for player in range(self.n_players)]
-        winner = max(
-            in_the_bet or range(self.n_players), key=lambda player: RANKS.index(self.cards[player])
-        )
+        bettors = [k % self.n_players for k, action in enumerate(self.history) if action == "b"]
+        paid = [2.0 if player in bettors else 1.0 for player in range(self.n_players)]
+        contenders = bettors or range(self.n_players)
+        winner = max(contenders, key=lambda player: RANKS.index(self.cards[player]))
         return [sum(paid) - cost if player == winner else -cost for player, cost in enumerate(paid)]
 
 
@@ -71,7 +72,7 @@ class Kuhn:
         self.n_players = whole_number(players, 2, 6, "players")
 
     def openspiel(self) -> str:
-        """The same game there."""
+        """The name in OpenSpiel."""
         return f"kuhn_poker(players={self.n_players})"
 
     def root(self) -> KuhnState:

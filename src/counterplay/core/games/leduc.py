@@ -4,9 +4,9 @@ bets a round, ante 1. With more ranks, suits or bets it grows beyond a tree.
 A pair with the public card wins, otherwise the higher card; equal ranks split the pot. Player 1
 acts first in both rounds.
 
-A state: the cards of both and the public one + 1, the round, what was done in it, its raises,
-whether the last action was one, who folded + 1, chips of both, and the betting as a number in base
-3 with a 1 in front. A card is rank x suits + suit.
+A state: the cards of both, the public card + 1, the round, its actions and raises, whether the last
+action was a raise, the player who folded + 1, the chips of both, and the betting as a number in
+base 3 with a leading 1. A card is rank x suits + suit.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 
 CARD, PUBLIC, ROUND, DONE, RAISES, FACING, FOLDED, PAID, BETS = 0, 2, 3, 4, 5, 6, 7, 8, 10
-RANKS, SUITS, MOST, SHOWN = range(4)  # of the constants; SHOWN: players see suits
+RANKS, SUITS, MOST, SHOWN = range(4)  # constants; SHOWN: whether players see suits
 NEXT_ROUND = 2  # a digit of the betting; 0 and 1 are call and raise
 LETTERS = "cr/"
-RANK_NAMES = "JQKA23456789T"  # the first ones are used, the first of them the lowest
+RANK_NAMES = "JQKA23456789T"  # from the lowest; the first `ranks` are used
 SUIT_NAMES = "shdc"
 BET_SIZE = (2, 4)
 
@@ -30,8 +30,8 @@ BET_SIZE = (2, 4)
 class Leduc(CompiledRules):
     """Leduc hold'em with cards of so many `ranks` and `suits` and at most `raises` bets a round.
 
-    `suits=False`: two of them, and information sets that differ only in suits are one (288 instead
-    of 936); True: two.
+    `suits=True`: two suits. `suits=False`: two suits that players do not see, which merges
+    suit-isomorphic information sets (288 instead of 936).
     """
 
     state_size = 11
@@ -52,13 +52,13 @@ class Leduc(CompiledRules):
         self.depth = 2 * (self.raises + 2)
 
     def openspiel(self) -> str | None:
-        """The same game there."""
+        """The name in OpenSpiel, of the usual game."""
         usual = self.shown and len(self.deck) == 6 and self.raises == 2 and len(self.suits) == 2
         return "leduc_poker" if usual else None
 
     def count_nodes(self) -> int:
-        """Exact: deals times what can be done in a round, and after those that end by a call the
-        public card and a second round."""
+        """Deals times the nodes of a round, and the public card and a second round after each
+        first round that ends by a call."""
         m, cards = self.raises, len(self.deck)
         nodes = sum(1 for _ in _rounds(m))
         closed = sum(1 for bets in _rounds(m) if len(bets) >= 2 and bets.endswith("c"))
@@ -85,7 +85,7 @@ class Leduc(CompiledRules):
 
     @staticmethod
     def passive(c: Any, state: Any) -> int:
-        return int(state[FACING])  # behind folding, where there is a bet
+        return int(state[FACING])  # after folding, if there is a bet
 
     @staticmethod
     def apply(c: Any, state: Any, action: int) -> None:
@@ -142,7 +142,7 @@ class Leduc(CompiledRules):
         payoff[1] = -payoff[0]
 
     def cards_and_bets(self, state: Sequence[int]) -> tuple[list[str], list[str]]:
-        """Of a state: the cards of both and the public one, and letters f, c, r of each round."""
+        """The cards of both and the public one, and the letters f, c, r of each round."""
         cards = [self.deck[card] for card in state[CARD : CARD + 2]]
         if state[PUBLIC]:
             cards.append(self.deck[state[PUBLIC] - 1])
@@ -166,7 +166,7 @@ class Leduc(CompiledRules):
 
 
 def _letters(bets: int) -> str:
-    """The betting, of the number that stands for it."""
+    """The letters of a betting sequence, from its number."""
     letters = ""
     while bets > 1:
         bets, digit = divmod(bets, 3)
@@ -175,7 +175,7 @@ def _letters(bets: int) -> str:
 
 
 def _rounds(most: int) -> Iterator[str]:
-    """All that can be done in a round so far, by letters f, c, r."""
+    """All action sequences of a round, complete or not, as letters f, c, r."""
     waiting = [""]
     while waiting:
         bets = waiting.pop()
@@ -183,7 +183,7 @@ def _rounds(most: int) -> Iterator[str]:
         if bets.endswith("f") or (len(bets) >= 2 and bets.endswith("c")):
             continue
         facing = "f" if bets.endswith("r") else ""
-        waiting += [bets + do for do in f"{facing}c{'r' if bets.count('r') < most else ''}"]
+        waiting += [bets + action for action in f"{facing}c{'r' if bets.count('r') < most else ''}"]
 
 
 GAME = GameSpec(

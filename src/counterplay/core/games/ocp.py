@@ -1,7 +1,7 @@
 """One-Card Poker (Section 2.2; Gordon 2005): Kuhn poker with a deck of N cards.
 
-A state: the cards of both, and the history in binary behind a leading one: 1 = nothing yet, then 0
-for a pass and 1 for a bet; 0 before the deal.
+A state: the cards of both, and the history in binary with a leading 1: a 0 for each pass and a 1
+for each bet; 0 before the deal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SPELLED = {START: "", P: "p", B: "b", PB: "pb"}
 
 
 class OneCardPoker(CompiledRules):
-    """Everyone antes one chip, gets one of `cards` cards, and may bet one chip."""
+    """Both players ante one chip, get one of `cards` cards, and may bet one chip."""
 
     state_size = 3
     max_actions = 2

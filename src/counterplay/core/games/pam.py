@@ -1,12 +1,12 @@
 """Princess and Monster (Section 2.2): pursuit in a dark room, on a grid of R rows and C columns, H
 moves in total.
 
-Neither player sees the other or his moves. The princess (player 1) gets the number of moves made
-when she is caught, or H. The exact rules of the published experiments are not known; the defaults
-follow the wording of the paper, the options cover the rest.
+Neither player sees the other or the other's moves. The payoff of the princess (player 1) is the
+number of moves made when she is caught, or H. The exact rules of the published experiments are not
+known; the defaults follow the wording of the paper, the options cover the alternatives.
 
-A state: moves made + 1 (0 before the start is drawn), the cells of both, whether she is caught, and
-what each player knows: his start and his steps, `STEPS_IN_WORD` to a word.
+A state: moves made + 1 (0 before the start is drawn), the cells of both, whether the princess is
+caught, and what each player knows: start and own steps, `STEPS_IN_WORD` to a word.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, whole_number
-from counterplay.core.forms.registry import GameSpec, yes_or_no
+from counterplay.core.forms.registry import GameSpec
 from counterplay.core.forms.rules import CHANCE, TERMINAL, CompiledRules
 
 MOVE, CELL, CAUGHT, KEY = 0, 1, 3, 4
-CELLS, MOVES, EITHER, SECOND, WORDS, STARTS, TABLE = range(7)  # of the constants
+CELLS, MOVES, EITHER, SECOND, WORDS, STARTS, TABLE = range(7)  # constants
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (0, 0))
 STEP_LABELS = ("up", "down", "left", "right", "stay")
 N_STEPS = len(STEPS)
@@ -29,11 +29,9 @@ PRINCESS, MONSTER = 0, 1
 
 
 class PrincessAndMonster(CompiledRules):
-    """`stay`: a player may stay where he is. `same_start`: both may start on one cell (which is no
-    capture).
-
-    `capture`: "monster" (only a move of the monster catches) or "either". `first`: who moves first.
-    """
+    """`stay`: players may stay on their cell. `same_start`: both may start on one cell (which is no
+    capture). `capture`: "monster" (only a move of the monster catches) or "either". `first`: who
+    moves first."""
 
     sorted_infosets = True
 
@@ -50,8 +48,8 @@ class PrincessAndMonster(CompiledRules):
         self.rows = whole_number(rows, 1, 20, "rows")
         self.columns = whole_number(columns, 1, 20, "columns")
         self.moves = whole_number(moves, 1, 200, "moves")
-        self.stay = yes_or_no(stay, "stay")
-        self.same_start = yes_or_no(same_start, "same_start")
+        self.stay = _flag(stay, "stay")
+        self.same_start = _flag(same_start, "same_start")
         if self.rows * self.columns < 2:
             raise BadParameter("pam needs a grid of at least two cells")
         if capture not in ("monster", "either"):
@@ -89,18 +87,16 @@ class PrincessAndMonster(CompiledRules):
         return step
 
     def _mover(self, move: int) -> int:
-        """Who makes move 0, 1, ..."""
+        """The player who makes move 0, 1, ..."""
         return (move + (self.first == "monster")) % 2
 
     def _catches(self, mover: int) -> bool:
         return mover == MONSTER or self.capture == "either"
 
     def count_nodes(self) -> int:
-        """Exact, except that it stops counting at a number no machine could hold."""
+        """Exact up to 10^15, where it stops counting."""
         cells = self.rows * self.columns
-        alive = np.zeros(
-            (cells, cells), dtype=np.int64
-        )  # histories by cell of the princess and of the monster
+        alive = np.zeros((cells, cells), dtype=np.int64)  # histories by cells of both players
         alive[self.starts[:, 0], self.starts[:, 1]] = 1
         total = 1 + int(alive.sum())
         for move in range(self.moves):
@@ -114,13 +110,11 @@ class PrincessAndMonster(CompiledRules):
         return total
 
     def _moved(self, count: np.ndarray) -> np.ndarray:
-        """Counts by cell (first axis) after every step that is allowed."""
+        """Counts by cell (first axis) after every legal step."""
         after = np.zeros_like(count)
         for step in self.step.T:
             allowed = np.flatnonzero(step >= 0)
-            after[step[allowed]] += count[
-                allowed
-            ]  # a step leads from different cells to different cells
+            after[step[allowed]] += count[allowed]  # a step is injective
         return after
 
     @staticmethod
@@ -153,14 +147,14 @@ class PrincessAndMonster(CompiledRules):
         move = state[MOVE] - 1
         player = (move + c[SECOND]) % 2
         row, step = TABLE + state[CELL + player] * N_STEPS, -1
-        while action >= 0:  # the action-th step that is allowed
+        while action >= 0:  # the action-th legal step
             step += 1
             action -= c[row + step] >= 0
         state[CELL + player] = c[row + step]
         word = move // 2 // STEPS_IN_WORD
-        place = KEY + player * c[WORDS] + word
+        key = KEY + player * c[WORDS] + word
         base = N_STEPS if word == 0 else N_STEPS + 1
-        state[place] = state[place] * base + step + base - N_STEPS
+        state[key] = state[key] * base + step + base - N_STEPS
         state[MOVE] += 1
         if (player == 1 or c[EITHER] == 1) and state[CELL] == state[CELL + 1]:
             state[CAUGHT] = 1
@@ -176,8 +170,8 @@ class PrincessAndMonster(CompiledRules):
         payoff[0] = float(state[MOVE] - 1)
         payoff[1] = -payoff[0]
 
-    def _walked(self, known: tuple[int, ...]) -> tuple[int, list[int]]:
-        """Where he began, and his steps."""
+    def _path(self, known: tuple[int, ...]) -> tuple[int, list[int]]:
+        """The player's start and steps."""
         key, cells = known[0], self.rows * self.columns
         steps: list[int] = []
         while key >= 2 * cells:
@@ -192,15 +186,22 @@ class PrincessAndMonster(CompiledRules):
         return key - cells, steps
 
     def label(self, player: int, known: tuple[int, ...]) -> str:
-        start, steps = self._walked(known)
+        start, steps = self._path(known)
         row, column = divmod(start, self.columns)
         return " ".join([f"({row + 1},{column + 1})", *(STEP_LABELS[step] for step in steps)])
 
     def action_labels(self, player: int, known: tuple[int, ...], count: int) -> list[str]:
-        cell, steps = self._walked(known)
+        cell, steps = self._path(known)
         for step in steps:
             cell = int(self.step[cell, step])
         return [STEP_LABELS[k] for k in np.flatnonzero(self.step[cell] >= 0)]
+
+
+def _flag(value: Any, what: str) -> bool:
+    """`value` if it is a bool, else `BadParameter`."""
+    if not isinstance(value, bool):
+        raise BadParameter(f"{what} must be True or False, not {value!r}")
+    return value
 
 
 GAME = GameSpec(

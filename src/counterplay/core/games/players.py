@@ -1,18 +1,16 @@
-"""Players by word: the one place where what a user writes becomes a player of a game.
+"""`PlayerResolver`: from what a user writes to a player of a game.
 
-Whatever takes a player, command, page, dealer or function, takes one of these, looked up in this
-order:
+Every command, page and function that takes a player resolves it here, in this order:
 
-1. an object: a `Strategy`, a `Mixture`, or whatever has a strategy as its attribute `strategy`
-   (a run, a response, a model); in hold'em also a bot, which has a method `act`;
-2. `file.py:Name`, user-defined: a strategy, or a function or class that makes one, of the game or
-   of nothing. Typing the name runs that file; a name that stands in another file never does;
-3. a name: `uniform`, in hold'em that of a bot;
+1. an object: a `Strategy`, a `Mixture`, or an object with an attribute `strategy` (a run, a
+   response, a model); in hold'em also a bot, which has a method `act`;
+2. `file.py:Name`, user-defined: a strategy, or a function or class that makes one, with the game as
+   argument or without. Typing such a name runs the file; a name read from another file never does;
+3. a name: `uniform`, in hold'em also that of a bot;
 4. a path: a strategy file, or the folder of a run or of a response; in hold'em also a model;
-5. a name in capitals.
+5. a name in other letter case.
 
-So a name comes before a file that is called the same, which is written `./uniform`. A `Path` is
-a path, whatever it is called.
+A name precedes a file of the same name, which is written `./uniform`. A `Path` is always a path.
 
 Rules with players of their own name a subclass of `PlayerResolver` in their attribute `players`, as
 `package.module:Class`.
@@ -36,35 +34,35 @@ from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game
 
 UNIFORM = "uniform"
-MOST_NEIGHBOURS = 10_000  # of a file that is not there, among which to look for a similar name
+MOST_NEIGHBOURS = 10_000  # files that are searched for a similar name
 
 
 class PlayerResolver:
-    """Who can play a game, by word."""
+    """Resolves the players of one game."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
 
     def names(self) -> Collection[str]:
-        """Whom the game knows by name."""
+        """The names of players."""
         return (UNIFORM,)
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
-        """Whoever can play a match of the game."""
+        """A player for a match of the game."""
         return self.strategy(player, progress)
 
     def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
-        """The same as a strategy of the game, or one sentence on why there is none."""
-        found = self.measurable(player, progress)
-        strategy: Strategy = found.strategy() if isinstance(found, Mixture) else found
+        """The player as a strategy of the game; an error says why there is none."""
+        measured = self.measurable(player, progress)
+        strategy: Strategy = measured.strategy() if isinstance(measured, Mixture) else measured
         return strategy
 
     def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
-        """What can be measured in the game: a strategy, or a `Mixture` of two."""
+        """The player as it can be measured: a strategy, or a `Mixture` of two."""
         return self.checked(strategy_in(self.find(player)), player)
 
     def checked(self, strategy: Strategy | Mixture, player: Any) -> Strategy | Mixture:
-        """The strategy of a player, where it belongs to the game."""
+        """The strategy of a player; `BadStrategy` if it is for another game."""
         one = strategy.one if isinstance(strategy, Mixture) else strategy
         try:
             if isinstance(strategy, HashStrategy):
@@ -79,7 +77,7 @@ class PlayerResolver:
         return strategy
 
     def find(self, player: Any) -> Any:
-        """What a word stands for; an object stands for itself."""
+        """The object that `player` names; an object names itself."""
         kind = self.kind(player)
         if kind == "object":
             return player
@@ -93,26 +91,26 @@ class PlayerResolver:
         raise self.unknown(word)
 
     def kind(self, player: Any) -> str | None:
-        """Which of the ways to write a player this is; None for a word that nobody has."""
+        """How `player` is given: object, user-defined, name or path; None if unknown."""
         return kind_of(player, self.names())
 
     def named(self, name: str) -> Any:
-        """Whom one of `names`, in small letters, stands for."""
+        """The player called `name`, one of `names`."""
         return Strategy.uniform(self.game)
 
     def read(self, path: Path) -> Any:
-        """Whom a file or folder holds."""
+        """The player in a file or folder."""
         return Strategy.load(path, self.game)
 
     def user_defined(self, word: str) -> Any:
-        """What `file.py:Name` is, made where it has to be made."""
-        found = user_object(word, "player")
-        if isinstance(found, Strategy | Mixture) or not callable(found):
-            return found
-        return call_user_code(found, word, *([self.game] if _takes_a_game(found) else []))
+        """The player `file.py:Name`; a function or class is called."""
+        value = user_object(word, "player")
+        if isinstance(value, Strategy | Mixture) or not callable(value):
+            return value
+        return call_user_code(value, word, *([self.game] if _takes_a_game(value) else []))
 
     def unknown(self, word: str) -> UnknownName:
-        """One sentence about a word that nobody has, with the nearest that somebody has."""
+        """The error for an unknown player, with the nearest known one."""
         path, names = Path(word), sorted(self.names())
         near = _neighbour(path)
         if path.suffix or len(path.parts) > 1:
@@ -125,7 +123,7 @@ class PlayerResolver:
 
 
 def kind_of(player: Any, names: Container[str]) -> str | None:
-    """Which of the ways to write a player this is, where these names are known."""
+    """`PlayerResolver.kind`, for the given names."""
     if not isinstance(player, str | Path):
         return "object"
     word = player if isinstance(player, str) else os.sep
@@ -139,14 +137,15 @@ def kind_of(player: Any, names: Container[str]) -> str | None:
 
 
 def players_of(game: Game) -> PlayerResolver:
-    """Who can play this game."""
+    """The resolver of the players of a game."""
     module, _, name = str(getattr(game.rules, "players", "")).partition(":")
-    made: PlayerResolver = (getattr(import_module(module), name) if name else PlayerResolver)(game)
-    return made
+    kind = getattr(import_module(module), name) if name else PlayerResolver
+    resolver: PlayerResolver = kind(game)
+    return resolver
 
 
 def as_strategy(game: Game, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
-    """Any kind of player as a strategy of the game."""
+    """A player, however given, as a strategy of the game."""
     return players_of(game).strategy(player, progress)
 
 
@@ -159,22 +158,22 @@ def strategy_in(player: Any) -> Strategy | Mixture:
 
 
 def _takes_a_game(make: Any) -> bool:
-    """Whether a user's function cannot be called without an argument."""
+    """Whether a user's function needs an argument."""
     try:
         inspect.signature(make).bind()
     except TypeError:
         return True
-    except ValueError:  # of something that Python does not know the arguments of
+    except ValueError:  # Python does not know its arguments
         return False
     return False
 
 
 def _neighbour(path: Path) -> Path | None:
-    """What lies beside a file that is not there and is called almost the same."""
+    """A file with almost the same name, beside one that does not exist."""
     try:
         with os.scandir(path.parent) as entries:
-            there = [entry.name for entry, _ in zip(entries, range(MOST_NEIGHBOURS), strict=False)]
+            names = [entry.name for entry, _ in zip(entries, range(MOST_NEIGHBOURS), strict=False)]
     except (OSError, ValueError):
         return None
-    near = difflib.get_close_matches(path.name, there, 1, 0.7)
+    near = difflib.get_close_matches(path.name, names, 1, 0.7)
     return path.parent / near[0] if near else None
