@@ -68,11 +68,11 @@ class Twin:
         total = sum(node.counts)
         if total < 2 * self.min_leaf - TINY or total - max(node.counts) < TINY:
             return node
-        found = [s for a in range(len(self.values)) if (s := self.candidate(rows, a))]
+        candidates = [s for a in range(len(self.values)) if (s := self.candidate(rows, a))]
         few = [n == 0 or n < 0.3 * sum(w for *_, w in self.all) - TINY for n in self.values]
-        counted = [gain for a, _, gain, _ in found if few[a] or not any(few)]
+        counted = [gain for a, _, gain, _ in candidates if few[a] or not any(few)]
         best = 0.0
-        for a, threshold, gain, ratio in found:
+        for a, threshold, gain, ratio in candidates:
             if counted and gain >= sum(counted) / len(counted) - 1e-3 and ratio > best + TINY:
                 best, node.test = ratio, (a, threshold)
         if node.test and not isnan(node.test[1]):

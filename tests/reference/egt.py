@@ -102,7 +102,7 @@ def mix(tau: float, old: Numbers, new: Numbers) -> Numbers:
 
 
 class ExcessiveGap:
-    """`point[k]`: player k + 1's plan, `mu[k]` his smoothing."""
+    """`point[k]`: player k + 1's plan, `mu[k]` that player's smoothing."""
 
     def __init__(self, root: Node, kind: str, largest_payoff: float) -> None:
         plexes, self.entries = unfold(root)

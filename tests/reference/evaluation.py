@@ -35,8 +35,8 @@ def expected_value(root: Node, policy: Policy, player: int) -> float:
 
 
 def best_response(level: list[tuple[Node, float]], policy: Policy, player: int) -> float:
-    """The most `player` gets from here on; `level`: what he cannot tell apart or has not got to
-    yet, with π_-i."""
+    """The most `player` gets from here on; `level`: what the player cannot tell apart or has not
+    got to yet, with π_-i."""
     value, infosets = 0.0, defaultdict(list)
     waiting = list(level)
     while waiting:

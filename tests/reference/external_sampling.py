@@ -18,8 +18,8 @@ class ExternalSampling:
             self.walk(self.root, traverser, dice)
 
     def walk(self, node: Node, traverser: int, dice: Any) -> float:
-        """The sampled value of `node` to the traverser; changes his regrets and the others'
-        averages."""
+        """The sampled value of `node` to the traverser; changes the traverser's regrets and the
+        others' averages."""
         if node.terminal:
             return node.payoffs[traverser]
         if node.player < 0:

@@ -3,7 +3,7 @@ before each information set.
 
 Both wrap the states of a game. Where the model plays, the restricted player's node is a chance node
 with the model's probabilities. Coins are in no information set: the responder's sets are merged
-over both subtrees, and the restricted player's hold only the nodes where he is free.
+over both subtrees, and the restricted player's hold only the nodes where it is free.
 """
 
 from __future__ import annotations
@@ -90,5 +90,5 @@ def dbr_rules(
     rules: Any, restricted: int, model: Policy, confidence: Mapping[Key, float]
 ) -> RestrictedRules:
     """Footnote 9: a coin before each information set of the restricted player. He forgets which
-    of his actions were his own."""
+    of its actions were its own."""
     return RestrictedRules(RestrictedState(rules.root(), restricted, model, 0.0, confidence))

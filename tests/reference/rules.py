@@ -82,7 +82,7 @@ class Goofspiel(Uniform):
     def infoset(self) -> str:
         player = self.player()
         rounds = zip(self.bids[player], self.bids[1 - player], strict=False)
-        told = [f"{mine}{'LTW'[1 + (mine > his) - (mine < his)]}" for mine, his in rounds]
+        told = [f"{mine}{'LTW'[1 + (mine > other) - (mine < other)]}" for mine, other in rounds]
         return " ".join(told[: len(self.bids[1])]) or "start"
 
     def payoffs(self) -> list[float]:

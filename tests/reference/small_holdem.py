@@ -1,5 +1,5 @@
 """Hold'em with a short deck as a tree, one state at a time: what the walk by the board is checked
-against. Everybody knows his cards and forgets nothing."""
+against. Each player knows its own cards and has perfect recall."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Hand:
         if self.betting.folded >= 0:
             won = -1 if self.betting.folded == 0 else 1
         else:
-            mine, his = (strength([*pair, *self.board]) for pair in self.holdings)
-            won = (mine > his) - (mine < his)
+            mine, other = (strength([*pair, *self.board]) for pair in self.holdings)
+            won = (mine > other) - (mine < other)
         return [stake * won, -stake * won]
 
 

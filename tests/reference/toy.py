@@ -2,7 +2,7 @@
 action counts.
 
 Player 1 takes one of three actions, player 2 one of two without seeing it, a coin falls, both see
-the coin; player 1, who knows only his own action and the coin, moves again. Payoffs are arbitrary
+the coin; player 1, who knows only its own action and the coin, moves again. Payoffs are arbitrary
 and zero-sum.
 """
 

@@ -10,7 +10,7 @@ import counterplay as cp
 
 class Auction(cp.CompiledRules):
     """Each player draws a card 0, 1, 2 with chances 1/2, 1/3, 1/6, then they bid in turn, 0 to 2
-    more than before, until somebody bids nothing more; the higher card wins the last bid.
+    more than before, until a player bids nothing more; the higher card wins the last bid.
 
     State: cards dealt, card of player 1, of player 2, bids made, the last bid, over.
     """

@@ -62,18 +62,18 @@ class Ending(NamedTuple):
     """One finished history."""
 
     chance: float
-    slots: tuple[tuple[int, ...], ...]  # per player: the slots of his actions
+    slots: tuple[tuple[int, ...], ...]  # per player: the slots of the own actions
     payoff: np.ndarray
 
 
 def endings(game: Game) -> list[Ending]:
     """All finished histories, by recursion over the tree."""
-    tree, found = game.tree, []
+    tree, ends = game.tree, []
 
     def visit(node: int, chance: float, slots: tuple[tuple[int, ...], ...]) -> None:
         player, row = int(tree.player[node]), int(tree.row[node])
         if player == TERMINAL:
-            found.append(Ending(chance, slots, tree.payoff[row]))
+            ends.append(Ending(chance, slots, tree.payoff[row]))
         for action, below in enumerate(range(tree.first_child[node], tree.first_child[node + 1])):
             if player == CHANCE:
                 visit(
@@ -84,18 +84,18 @@ def endings(game: Game) -> list[Ending]:
                 visit(below, chance, (*slots[:player], own, *slots[player + 1 :]))
 
     visit(0, 1.0, ((),) * game.n_players)
-    return found
+    return ends
 
 
-def brute_value(found: list[Ending], policy: np.ndarray) -> np.ndarray:
+def brute_value(ends: list[Ending], policy: np.ndarray) -> np.ndarray:
     """Payoff of every player: a sum over all finished histories."""
     return sum(
-        z.chance * np.prod([policy[s] for own in z.slots for s in own]) * z.payoff for z in found
+        z.chance * np.prod([policy[s] for own in z.slots for s in own]) * z.payoff for z in ends
     )  # type: ignore[return-value]
 
 
 def pure_choices(game: Game, player: int) -> dict[int, np.ndarray]:
-    """For each of the player's slots, in which of his pure strategies it is chosen: bool[number
+    """For each of the player's slots, in which pure strategies it is chosen: bool[number
     of pure strategies]."""
     tree = game.tree
     own = np.flatnonzero(tree.owner == player)
@@ -108,11 +108,11 @@ def pure_choices(game: Game, player: int) -> dict[int, np.ndarray]:
 
 
 def brute_best(
-    found: list[Ending], choices: dict[int, np.ndarray], policy: np.ndarray, player: int
+    ends: list[Ending], choices: dict[int, np.ndarray], policy: np.ndarray, player: int
 ) -> float:
     """The best of all pure strategies of `player` when the others follow `policy`."""
     total = np.zeros(len(next(iter(choices.values()))))
-    for z in found:
+    for z in ends:
         others = np.prod(
             [policy[s] for who, own in enumerate(z.slots) if who != player for s in own]
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.command import one_sentence, typed
-from support.own import BOTS, GAME
+from support.user_files import BOTS, GAME
 
 import counterplay as cp
 

@@ -107,8 +107,8 @@ def test_own_game() -> None:
 
 
 def test_absent_minded_driver() -> None:
-    """Piccione and Rubinstein 1997: he cannot tell the exits apart; going on with 2/3 is best
-    and gives 4/3."""
+    """Piccione and Rubinstein 1997: the driver cannot tell the exits apart; going on with 2/3 is
+    best and gives 4/3."""
     second = Spot(0, {"exit": Spot(gain=(4.0,)), "go on": Spot(gain=(1.0,))}, "road")
     game = game_of(Spot(0, {"exit": Spot(gain=(0.0,)), "go on": second}, "road"), n_players=1)
     assert game.n_infosets == 1
@@ -123,11 +123,11 @@ def test_imperfect_recall_is_refused_where_it_matters() -> None:
     """Player 1 hides a coin, forgets where, and must find it before player 2 does."""
 
     def look(hidden: str) -> Spot:
-        def found(mine: str, other: str) -> Spot:
+        def second(mine: str, other: str) -> Spot:
             return end(float(mine == hidden) - float(other == hidden))
 
         mine = {
-            side: Spot(1, {o: found(side, o) for o in ("left", "right")}, "search")
+            side: Spot(1, {o: second(side, o) for o in ("left", "right")}, "search")
             for side in ("left", "right")
         }
         return Spot(0, mine, "where was it")

@@ -1,4 +1,4 @@
-"""A game says what it can do, in which unit it pays and how its seats are called; nobody asks of
+"""A game says what it can do, in which unit it pays and how its seats are called; no code asks of
 what class it is."""
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def test_exact(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="cannot be measured yet"):
         cp.respond(mine, model, max_exploitability=0.1, iterations=1)
     run = tmp_path / "run"
-    found = cp.respond(mine, model, 0, 0.5, iterations=3, folder=run)
-    assert [value != value for value in (found.payoff, found.exploitability)] == [True, True]
+    response = cp.respond(mine, model, 0, 0.5, iterations=3, folder=run)
+    assert [value != value for value in (response.payoff, response.exploitability)] == [True, True]
     with pytest.raises(BadParameter, match="no target"):  # and does not run for ever
         cp.resume_response(run, target=0.1, game=mine)
 
@@ -197,12 +197,12 @@ def test_holdem_could_lack_any_of_its_abilities() -> None:
         preflop_grid(blind)
 
 
-# --- nobody asks otherwise
+# --- no code asks otherwise
 
 
 def test_no_code_asks_of_what_class_a_game_is() -> None:
     """Outside `core/forms/`, which makes games: no `has_tree`, no isinstance of rules."""
-    found = []
+    branches = []
     for path in sorted(SOURCE.rglob("*.py")):
         if path.parent.name == "forms":
             continue
@@ -211,5 +211,5 @@ def test_no_code_asks_of_what_class_a_game_is() -> None:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
                 asks = "Rules" in ast.unparse(node.args[1])
             if asks:
-                found.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
-    assert not found
+                branches.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert not branches

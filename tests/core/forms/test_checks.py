@@ -1,4 +1,4 @@
-"""Mistakes in compiled rules are found, and named with the history that leads there."""
+"""Errors in compiled rules are reported with the history that leads there."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Fraction(Auction):
 class NoPlayer(Auction):
     @staticmethod
     def player(c: Any, state: Any) -> int:
-        found = Auction.player(c, state)
-        return 7 if state[3] == 2 and found >= 0 else found
+        player = Auction.player(c, state)
+        return 7 if state[3] == 2 and player >= 0 else player
 
 
 class Long(Auction):
@@ -121,10 +121,10 @@ def test_mistakes_are_named_with_their_history(rules: type) -> None:
 
 
 def test_rules_that_are_in_order() -> None:
-    found = cp.check(cp.Game("auction", Auction()))
-    assert found.every_history
-    assert found.histories == 135
-    assert "exact" in str(found)
+    report = cp.check(cp.Game("auction", Auction()))
+    assert report.every_history
+    assert report.histories == 135
+    assert "exact" in str(report)
     assert cp.check("kuhn").information_sets == 12
     with pytest.raises(cp.CounterplayError, match="neither a tree"):
         cp.check("holdem(buckets=10)")

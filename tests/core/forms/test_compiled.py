@@ -1,4 +1,4 @@
-"""Compiled rules: the same game as the tree, found information set by information set."""
+"""Compiled rules: the same game as the tree, with information sets discovered one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference.common import Dice
-from reference.found_sampling import DiscoveringSampling
+from reference.discovering_sampling import DiscoveringSampling
 from reference.rules import TWINS, Rules
 from support.compiled import Auction, WideAuction
 
@@ -29,9 +29,9 @@ def without_tree(name: str) -> cp.Game:
 @pytest.mark.parametrize("name", COMPILED)
 def test_the_rules_are_those_of_the_tree(name: str) -> None:
     """Players, actions, probabilities, payoffs and keys, in every history; and in plain Python."""
-    found = cp.check(name)
-    assert found.with_tree
-    assert "the same as the tree" in str(found)
+    report = cp.check(name)
+    assert report.with_tree
+    assert "the same as the tree" in str(report)
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -59,7 +59,7 @@ def test_the_tree_is_that_of_rules_in_plain_python(name: str) -> None:
 
 
 class Uncounted(Goofspiel):
-    count_nodes = property()  # nobody knows how much room is needed
+    count_nodes = property()  # the number of nodes is unknown
 
 
 class ManyDraws(cp.CompiledRules):
@@ -126,9 +126,9 @@ def test_information_sets_are_numbered_by_depth_actions_and_key(name: str) -> No
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_labels_are_those_of_the_tree(name: str) -> None:
-    tree, found = cp.load(name), without_tree(name)
+    tree, sampled = cp.load(name), without_tree(name)
     strategy = cp.Strategy.random(tree, 1)
-    discovered = strategy.on(found)
+    discovered = strategy.on(sampled)
     assert isinstance(discovered, HashStrategy)
     for i, row in enumerate(discovered.table()):
         label = tree.labels.infoset[i]
@@ -140,11 +140,11 @@ def test_labels_are_those_of_the_tree(name: str) -> None:
 @pytest.mark.parametrize("name", ["bluff(1,1,2)", "goofspiel(3)"])
 def test_the_same_bits_as_on_the_tree(name: str, algorithm: str) -> None:
     """The same random numbers meet the same histories, wherever information sets are kept."""
-    tree, found = cp.load(name), without_tree(name)
+    tree, sampled = cp.load(name), without_tree(name)
     one = cp.solve(tree, algorithm, iterations=3_000, seed=5)
-    two = cp.solve(found, algorithm, iterations=3_000, seed=5)
+    two = cp.solve(sampled, algorithm, iterations=3_000, seed=5)
     assert np.array_equal(two.strategy.on(tree).probabilities, one.strategy.probabilities)
-    assert one.strategy.on(found).on(tree).probabilities.tolist() == (
+    assert one.strategy.on(sampled).on(tree).probabilities.tolist() == (
         one.strategy.probabilities.tolist()
     )
 
@@ -165,21 +165,21 @@ def test_everybody_calls_in_simulations() -> None:
 @pytest.mark.parametrize("rules", [Auction(), WideAuction()])
 def test_a_game_of_ones_own_and_its_tree(rules: Any) -> None:
     """With chance that is not uniform, and keys that are hashed."""
-    found, tree = cp.Game("auction", rules), cp.Game("auction", rules, tree=True)
-    assert not found.has_tree
+    sampled, tree = cp.Game("auction", rules), cp.Game("auction", rules, tree=True)
+    assert not sampled.has_tree
     assert tree.perfect_recall
     cp.check(tree)
     one = cp.solve(tree, "mccfr", iterations=5_000, seed=2).strategy
-    two = cp.solve(found, "mccfr", iterations=5_000, seed=2).strategy
+    two = cp.solve(sampled, "mccfr", iterations=5_000, seed=2).strategy
     assert np.array_equal(two.on(tree).probabilities, one.probabilities)
 
 
 def test_outcome_sampling_is_its_naive_twin() -> None:
     """Dicts and lists, on the same random numbers; slots in order of discovery. The twin learns at
     forced moves too, which changes nothing elsewhere: the kernel has no tables for them."""
-    found = without_tree("bluff(1,1,2)")
-    solver = new_solver(found, "mccfr", 7, {})
-    twin, dice = DiscoveringSampling(found.rules), Dice(7)
+    sampled = without_tree("bluff(1,1,2)")
+    solver = new_solver(sampled, "mccfr", 7, {})
+    twin, dice = DiscoveringSampling(sampled.rules), Dice(7)
     for done in range(400):
         solver.step(1)
         twin.iterate(done + 1, dice)
@@ -219,7 +219,7 @@ def test_strategies_are_shown() -> None:
     assert len(columns["action"]) == len(strategy.probabilities)
     assert set(columns["player"]) == {0, 1}
     assert "information sets" in strategy._repr_html_()
-    assert "found" in repr(strategy)
+    assert "discovered" in repr(strategy)
     for impossible in (strategy.to_openspiel, lambda: strategy.plan(0)):
         with pytest.raises(cp.CounterplayError, match="without a tree"):
             impossible()
@@ -243,8 +243,8 @@ def test_tables_find_what_was_put_in(words: int) -> None:
     rng = np.random.default_rng(3)
     keys = rng.integers(0, 2**63, size=(5_000, words), dtype=np.uint64)
     keys[:2_000, 0] = np.arange(2_000)  # some that are alike
-    found = table_from_keys(keys, rng.integers(1, 9, size=5_000))
-    assert np.array_equal(keys_of(found), keys)
+    table = table_from_keys(keys, rng.integers(1, 9, size=5_000))
+    assert np.array_equal(keys_of(table), keys)
 
 
 def test_files_of_strategies(tmp_path: Any) -> None:

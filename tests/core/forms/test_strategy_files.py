@@ -48,11 +48,11 @@ HEADER = {"counterplay": "strategy", "format": 1, "game": "kuhn", "fingerprint":
 def loads_or_is_refused(path: Path) -> None:
     """The identical strategy, or `BadFile` that names the file."""
     try:
-        found = Strategy.load(path)
+        loaded = Strategy.load(path)
     except BadFile as error:
         message = str(error)
     else:
-        np.testing.assert_array_equal(found.probabilities, PROFILE.probabilities)
+        np.testing.assert_array_equal(loaded.probabilities, PROFILE.probabilities)
         return
     assert str(path) in message
 

@@ -38,15 +38,15 @@ def matrices(name: str) -> list[np.ndarray]:
     a time."""
     form = FORMS[name]()
     n = [int(plex.first[-1]) + 1 for plex in (form.one, form.two)]
-    found = []
+    both = []
     for player in (0, 1):
         matrix = np.empty((n[player], n[1 - player]))
         out = np.empty(n[player])
         for q, plan in enumerate(np.eye(n[1 - player])):
             payoff_gradient(form, player, plan, out)
             matrix[:, q] = out
-        found.append(matrix)
-    return found
+        both.append(matrix)
+    return both
 
 
 @pytest.mark.parametrize("name", FORMS)

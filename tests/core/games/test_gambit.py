@@ -52,8 +52,8 @@ def test_tables(tmp_path: Path) -> None:
             pure = first | {one.infoset_names[1]: {str(column + 1): 1.0}}
             cell = [(1, 2), (3, 4), (5, 6), (-1, -2), (-3, -4), (0.5, 0.25)][column * 3 + row]
             for game in (one, two):
-                found = cp.expected_value(game, cp.Strategy.from_table(game, pure))
-                assert found.tolist() == list(cell)
+                value = cp.expected_value(game, cp.Strategy.from_table(game, pure))
+                assert value.tolist() == list(cell)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_every_game_of_their_catalogue(tmp_path: Path) -> None:
         path.write_text(theirs.to_efg() if theirs.is_tree else theirs.to_nfg())
         ours = cp.load(str(path))
         paid = _uniform(theirs)
-        found = cp.expected_value(ours, cp.Strategy.uniform(ours))
-        assert found.tolist() == pytest.approx(paid, abs=1e-9), name
+        value = cp.expected_value(ours, cp.Strategy.uniform(ours))
+        assert value.tolist() == pytest.approx(paid, abs=1e-9), name
         if theirs.is_tree:
             cp.save_game(ours, tmp_path / "ours.efg")
             assert _uniform(pygambit.read_efg(str(tmp_path / "ours.efg"))) == pytest.approx(paid)

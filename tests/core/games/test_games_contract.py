@@ -188,30 +188,30 @@ def test_information_sets(game: Game) -> None:
 
 
 def _own_past(game: Game) -> list[dict[int, set[tuple[tuple[int, int], ...]]]]:
-    """For each player and information set: every (information set, action) list of his own that
+    """For each player and information set: every (information set, action) list of the player that
     leads there."""
     tree = game.tree
     past: list[tuple[tuple[tuple[int, int], ...], ...]] = [((),) * game.n_players]
-    found: list[dict[int, set[tuple[tuple[int, int], ...]]]] = [
+    pasts_of: list[dict[int, set[tuple[tuple[int, int], ...]]]] = [
         defaultdict(set) for _ in range(game.n_players)
     ]
     for node in range(tree.n_nodes):
         here, player = past[node], int(tree.player[node])
         past[node] = ()  # no longer needed
         if player >= 0:
-            found[player][int(tree.row[node])].add(here[player])
+            pasts_of[player][int(tree.row[node])].add(here[player])
         for action in range(tree.first_child[node + 1] - tree.first_child[node]):
             own = (*here[player], (int(tree.row[node]), action)) if player >= 0 else ()
             past.append((*here[:player], own, *here[player + 1 :]) if player >= 0 else here)
-    return found
+    return pasts_of
 
 
 def test_perfect_recall_and_parents_first(game: Game) -> None:
     """Found from the tree alone, and compared with what the treeplexes say."""
     assert game.perfect_recall
-    for player, found in enumerate(_own_past(game)):
-        low, base = min(found, default=0), game.slots(player).start
-        for infoset, pasts in found.items():
+    for player, pasts_of in enumerate(_own_past(game)):
+        low, base = min(pasts_of, default=0), game.slots(player).start
+        for infoset, pasts in pasts_of.items():
             assert len(pasts) == 1, f"player {player + 1} forgets at information set {infoset}"
             (past,) = pasts
             assert all(earlier < infoset for earlier, _ in past)

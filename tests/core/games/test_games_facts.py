@@ -181,8 +181,7 @@ def test_kuhn_is_ocp_with_three_cards() -> None:
 
 
 def test_three_player_kuhn_by_hand() -> None:
-    """The pot is 3 with nobody in, 4 with one bet, 5 and 6 with more, and all of it is
-    somebody's."""
+    """The pot is 3 without a bet, 4 with one, 5 and 6 with more, and the winners get all of it."""
     game = built("kuhn(players=3)")
     assert game.zero_sum
     everyone_passes = {row.infoset: {"pass": 1.0} for row in Strategy.uniform(game).table()}

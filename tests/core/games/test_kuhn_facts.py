@@ -21,7 +21,7 @@ TO_OCP = str.maketrans("JQK", "123")
 
 #: Hoehn 2006, seven dominated actions. These five are dominated whatever the other player does ...
 DOMINATED_AT_ONCE = {"J pb": "bet", "K pb": "pass", "J b": "bet", "K b": "pass", "K p": "pass"}
-#: ... and these two as soon as nobody plays one of the five (a jack might call a bet with a queen
+#: ... and these two as soon as none of the five is played (a jack might call a bet with a queen
 #: before that).
 DOMINATED_THEN = {"Q": "bet", "Q p": "bet"}
 
@@ -160,7 +160,7 @@ def pure_strategies(player: int, without: Pure) -> list[Pure]:
 
 
 def payoffs(player: int, own: list[Pure], others: list[Pure]) -> np.ndarray:
-    """Payoff of the player for each of his pure strategies against each of the other's."""
+    """Payoff of the player for each own pure strategy against each of the other's."""
 
     def plans(who: int, pures: list[Pure]) -> np.ndarray:
         tables = [{infoset: {action: 1.0} for infoset, action in pure.items()} for pure in pures]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.found import GAME, MANY, SOLVERS, same
+from support.discovered import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
 from counterplay.core.base.errors import OutOfRoom

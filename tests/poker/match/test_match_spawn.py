@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.own import BOTS
+from support.user_files import BOTS
 
 import counterplay as cp
 from counterplay.core.parallel.processes import start_method

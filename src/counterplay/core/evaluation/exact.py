@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.forms.evaluator import Evaluator, Payoff
-from counterplay.core.forms.game import Game
+from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.registry import as_game
 from counterplay.core.forms.sequence import (
     FullWidthForm,

@@ -173,8 +173,7 @@ class RulesChecker:
             raise self._error(state, f"player() gave {player}")
         if not 1 <= count <= self.rules.max_actions:
             raise self._error(
-                state,
-                f"actions() gave {count}, and max_actions is {self.rules.max_actions}",
+                state, f"actions() gave {count}, and max_actions is {self.rules.max_actions}"
             )
         if decisions == self.rules.depth:
             raise self._error(state, f"there are more decisions than `depth`, {decisions}")

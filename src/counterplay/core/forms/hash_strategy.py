@@ -25,13 +25,7 @@ from counterplay.core.forms.infoset_table import (
     table_from_keys,
 )
 from counterplay.core.forms.rules_form import HashPolicy, hash_policy, key_of, key_words
-from counterplay.core.forms.strategy import (
-    TOLERANCE,
-    Row,
-    Strategy,
-    as_game_of,
-    check_same_game,
-)
+from counterplay.core.forms.strategy import TOLERANCE, Row, Strategy, as_game_of, check_same_game
 
 EXACT, HASHED = "exact, 64 bits", "hash of 128 bits"  # what keys are, in a file's header
 
@@ -74,7 +68,7 @@ class HashStrategy(Strategy):
 
     def __repr__(self) -> str:
         seat = "" if self.player is None else f", for player {self.player + 1}"
-        return f"Strategy({self.game.name!r}, {len(self.keys):,} information sets found{seat})"
+        return f"Strategy({self.game.name!r}, {len(self.keys):,} information sets discovered{seat})"
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -94,29 +88,29 @@ class HashStrategy(Strategy):
         most = self.game.rules.max_actions
         return hash_policy(self.keys, self.counts, self.probabilities, most)
 
-    def at(self, *known: Any) -> dict[str, float]:
+    def at(self, *infoset: Any) -> dict[str, float]:
         """Probabilities at one information set: by its label, or by the player (0, 1, ...) and the
         numbers that `key` writes for what the player knows."""
-        if len(known) == 1 and isinstance(known[0], str):
-            return self.row(self._by_label(known[0])).probabilities
+        if len(infoset) == 1 and isinstance(infoset[0], str):
+            return self.row(self._by_label(infoset[0])).probabilities
         shape = self.game.form.shape
-        if len(known) != 1 + shape.known or not all(
-            isinstance(word, int | np.integer) and not isinstance(word, bool) for word in known
+        if len(infoset) != 1 + shape.known or not all(
+            isinstance(word, int | np.integer) and not isinstance(word, bool) for word in infoset
         ):
             raise BadStrategy(
                 f"an information set of {self.game.name} is named by its label, or by a player "
                 f"and {shape.known} number(s) that say what it knows"
             )
-        self.game.check_player(known[0])
-        if not all(-(2**63) <= int(word) < 2**63 for word in known[1:]):
+        self.game.check_player(infoset[0])
+        if not all(-(2**63) <= int(word) < 2**63 for word in infoset[1:]):
             raise BadStrategy("what a player knows is numbers of 64 bits")
-        key = key_of(shape, int(known[0]), tuple(int(word) for word in known[1:]))
+        key = key_of(shape, int(infoset[0]), tuple(int(word) for word in infoset[1:]))
         number = np.empty(1, dtype=np.int64)
         find_all(self._table.cells, key, number)
         if number[0] < 0:
             raise BadStrategy(
-                f"{numbered(known[0])} was never met with a choice knowing "
-                f"{', '.join(map(str, known[1:]))}; every action is alike there"
+                f"no information set of {numbered(infoset[0])} that knows "
+                f"{', '.join(map(str, infoset[1:]))} was discovered; play there is uniform"
             )
         return self.row(int(number[0])).probabilities
 
@@ -132,8 +126,8 @@ class HashStrategy(Strategy):
         if rows:
             raise BadStrategy(f"several players know {label!r}; write {names[1]!r}")
         raise BadStrategy(
-            f"no information set {label!r} was met with a choice in {self.game.name}; every action "
-            f"is alike there"
+            f"no information set {label!r} was discovered in {self.game.name}; play there is "
+            f"uniform"
         )
 
     def _known(self, i: int) -> tuple[int, tuple[int, ...]] | None:

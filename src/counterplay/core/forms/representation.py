@@ -60,7 +60,7 @@ class Representation(ABC):
         """`BadGame` where information sets are not numbered and so cannot be `what`."""
         if self.discovers:
             raise BadGame(
-                f"{self.name} is played without a tree: its information sets are found while "
+                f"{self.name} is played without a tree: its information sets are discovered while "
                 f"playing and cannot be {what}"
             )
 

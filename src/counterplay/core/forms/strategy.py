@@ -141,12 +141,12 @@ class Strategy(StrategyDisplay):
             probabilities[low:high] = [shares.get(action, 0.0) for action in actions]
         return cls(game, probabilities)
 
-    def at(self, *known: Any) -> dict[str, float]:
+    def at(self, *infoset: Any) -> dict[str, float]:
         """Probabilities at one information set, by its label; in a game played without a tree also
         by the player and the numbers of what the player knows."""
-        if len(known) != 1:
+        if len(infoset) != 1:
             raise BadStrategy(f"an information set of {self.game.name} is named by its label")
-        return self.row(_infoset(self.game, known[0])).probabilities
+        return self.row(_infoset(self.game, infoset[0])).probabilities
 
     def table(self) -> list[Row]:
         """One readable row per information set."""

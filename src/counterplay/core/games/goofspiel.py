@@ -1,4 +1,4 @@
-"""Goofspiel (Section 2.2): both players bid a card for the top point card; only the winner is shown.
+"""Goofspiel (Section 2.2): both players bid a card for the top point card and learn who won it.
 
 The point stack is N, N-1, ..., 1; equal bids discard the points; the higher total wins 1. A
 simultaneous bid is a bid of player 1 followed by one of player 2, who does not see it. The forced

@@ -14,13 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import (
-    BadParameter,
-    BadStrategy,
-    CounterplayError,
-    shown,
-    unknown,
-)
+from counterplay.core.base.errors import BadParameter, BadStrategy, CounterplayError, shown, unknown
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import GAMES, Exchange, GameSource, as_game
 from counterplay.core.forms.rules import CHANCE, TERMINAL

@@ -13,8 +13,7 @@ from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate
-from counterplay.core.forms.evaluator import Payoff
-from counterplay.core.forms.game import Game
+from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.display import draw_runs
 from counterplay.core.solvers.run import Run

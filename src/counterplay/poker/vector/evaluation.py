@@ -21,8 +21,7 @@ from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.base.store import Piece, Slot, cached_store, digest, write_or_warn
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
-from counterplay.core.forms.evaluator import Evaluator, Payoff
-from counterplay.core.forms.game import Game
+from counterplay.core.forms.game import Evaluator, Game, Payoff
 from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.kernels.simd import LANES
 from counterplay.core.parallel.processes import cores

@@ -1,5 +1,5 @@
 """Outcome sampling (Algorithm 1, Eqs 5, 6 and 8) on compiled rules: states are lists, information
-sets entries of a dict, found while playing."""
+sets entries of a dict, discovered while playing."""
 
 from __future__ import annotations
 

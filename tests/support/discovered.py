@@ -1,4 +1,4 @@
-"""A game whose information sets are found while playing, and solvers of it."""
+"""A game whose information sets are discovered while playing, and solvers of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from counterplay.core.solvers.base import Solver
 
 GAME = "goofspiel(4,tree=False)"
 SOLVERS = ("mccfr", "mccfr-external", "mcts")
-#: Iterations by which about half of the information sets are found.
+#: Iterations by which about half of the information sets are discovered.
 MANY = {"mccfr": 400, "mccfr-external": 40, "mcts": 400}
 
 
