@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from counterplay.core.match.play import play_match as play_match
     from counterplay.core.match.result import MatchResult as MatchResult
     from counterplay.core.parallel.ray_cluster import on_ray as on_ray
-    from counterplay.core.responses.confidence import confidence as confidence
+    from counterplay.core.responses.algorithms import confidence as confidence
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
     from counterplay.core.responses.respond import respond as respond
+    from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
-    from counterplay.core.responses.resume import resume_response as resume_response
     from counterplay.core.responses.safe import SafePlayer as SafePlayer
     from counterplay.core.solvers.measures import exploitability as exploitability
     from counterplay.core.solvers.run import Run as Run
@@ -129,11 +129,11 @@ _WHERE = {
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
     "SafePlayer": "core.responses.safe",
-    "confidence": "core.responses.confidence",
+    "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.value",
     "respond": "core.responses.respond",
-    "resume_response": "core.responses.resume",
+    "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",
     "solve": "core.solvers.run",

@@ -136,7 +136,7 @@ def _bots() -> list[str]:
 
 
 def _confidences() -> list[str]:
-    from counterplay.core.responses.confidence import KINDS
+    from counterplay.core.responses.algorithms import KINDS
 
     return list(KINDS)
 

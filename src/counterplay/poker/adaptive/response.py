@@ -20,8 +20,7 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.play import play_match
 from counterplay.core.match.result import MatchResult
-from counterplay.core.responses.algorithms import RESPONSES
-from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.algorithms import RESPONSES, confidence
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.poker.histories.records import HandRecord
