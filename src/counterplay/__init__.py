@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome as Outcome
     from counterplay.app.reproduction.harness.campaign import reproduce_all as reproduce_all
     from counterplay.app.reproduction.harness.registry import reproduce as reproduce
-    from counterplay.core.base.display import ProgressBar as ProgressBar
     from counterplay.core.base.errors import CounterplayError as CounterplayError
     from counterplay.core.base.errors import Interrupted as Interrupted
+    from counterplay.core.base.progress import ProgressBar as ProgressBar
     from counterplay.core.evaluation.exact import BestResponse as BestResponse
     from counterplay.core.evaluation.exact import best_response as best_response
     from counterplay.core.evaluation.exact import expected_value as expected_value
@@ -107,7 +107,7 @@ _WHERE = {
     "view": "poker.bots.text",
     "CounterplayError": "core.base.errors",
     "Interrupted": "core.base.errors",
-    "ProgressBar": "core.base.display",
+    "ProgressBar": "core.base.progress",
     "BestResponse": "core.evaluation.exact",
     "best_response": "core.evaluation.exact",
     "expected_value": "core.evaluation.exact",

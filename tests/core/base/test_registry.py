@@ -21,7 +21,7 @@ from support.command import run
 
 from counterplay.core.base import registry
 from counterplay.core.base.errors import UnknownName
-from counterplay.core.base.registry import Offer, Registry
+from counterplay.core.base.registry import PackageEntry, Registry
 from counterplay.core.forms.registry import GAMES
 from counterplay.core.forms.spec import GameSpec
 from counterplay.core.solvers.algorithms import ALGORITHMS
@@ -249,11 +249,13 @@ def test_broken_packages_give_a_warning_each_and_hide_nothing(
         assert sentence.endswith("left out")
 
 
-def offer(name: str, package: str = "a") -> Offer:
-    return Offer(package, EntryPoint(name, "tiny:GAME", "counterplay.games"))
+def offer(name: str, package: str = "a") -> PackageEntry:
+    return PackageEntry(package, EntryPoint(name, "tiny:GAME", "counterplay.games"))
 
 
-def small(monkeypatch: pytest.MonkeyPatch, *offered: Offer) -> tuple[Registry[GameSpec], list[str]]:
+def small(
+    monkeypatch: pytest.MonkeyPatch, *offered: PackageEntry
+) -> tuple[Registry[GameSpec], list[str]]:
     """Games, and which entry points were loaded."""
     loaded: list[str] = []
 
@@ -262,7 +264,7 @@ def small(monkeypatch: pytest.MonkeyPatch, *offered: Offer) -> tuple[Registry[Ga
         return GameSpec(entry.name, lambda: None, "", ())
 
     monkeypatch.setattr(EntryPoint, "load", load)
-    monkeypatch.setattr(registry, "offers", lambda: {"counterplay.games": list(offered)})
+    monkeypatch.setattr(registry, "package_entries", lambda: {"counterplay.games": list(offered)})
     return Registry("game", lambda spec: isinstance(spec, GameSpec)), loaded
 
 
@@ -313,7 +315,7 @@ def shown_to_the_registry(
         (folder / package / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setitem(registry.PACKAGES, "game", (package,))
-    monkeypatch.setattr(registry, "listed", registry.listed.__wrapped__)
+    monkeypatch.setattr(registry, "built_in_objects", registry.built_in_objects.__wrapped__)
 
 
 NAMED = "from counterplay.core.forms.spec import GameSpec\n"

@@ -114,7 +114,7 @@ def _table(as_json: bool) -> Iterator[Any]:
         from rich.live import Live
 
         with Live(console=out, auto_refresh=False) as live:
-            yield lambda found: live.update(_drawn(found), refresh=True)
+            yield lambda found: live.update(_figure(found), refresh=True)
 
 
 def _line(block: AdaptiveBlock) -> str:
@@ -126,7 +126,7 @@ def _line(block: AdaptiveBlock) -> str:
     )
 
 
-def _drawn(found: list[AdaptiveBlock]) -> Any:
+def _figure(found: list[AdaptiveBlock]) -> Any:
     from rich.console import Group
     from rich.table import Table
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterplay.core.base import machine
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadGame, TooLarge
 from counterplay.core.base.progress import Count
 from counterplay.core.forms.compiled import BAD_PASSIVE, PROBLEMS
@@ -86,7 +86,7 @@ class _Builder:
                 f"{self.name} has {nodes:,} histories, more than the {2**31:,} a tree can number; "
                 f"take a smaller game"
             )
-        machine.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
+        memory.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
 
     def _room(self, levels: int, nodes: int) -> tuple[Situation, Expansion]:
         chance = scratch_of(self.form.shape, levels)
@@ -110,7 +110,7 @@ class _Builder:
     def play(self) -> None:
         """All histories."""
         count, uniform = Count(f"histories of {self.name}"), type(self.rules).chance is None
-        watch = machine.Watch(BYTES_PER_NODE)
+        watch = memory.MemoryWatch(BYTES_PER_NODE)
         while True:
             n = int(self.done.at[NODES])
             most = min(len(self.done.player), n + AT_ONCE)

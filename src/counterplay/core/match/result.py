@@ -88,7 +88,7 @@ class MatchResult(Tabular):
         facts |= {"low": low, "high": high, "as_player_1": self.by_seat[0]}
         return one_row(facts | {"as_player_2": self.by_seat[1], "seed": self.seed})
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         from counterplay.core.base.plotting import COLOURS, new_figure
 
         figure, axes = new_figure(1, 1, 6.0, 1.8)
@@ -104,7 +104,7 @@ class MatchResult(Tabular):
 
     def _repr_html_(self) -> str:
         return display.heading(str(self)) + display.picture(
-            self._drawn(), "the mean and its interval"
+            self._figure(), "the mean and its interval"
         )
 
     def __str__(self) -> str:

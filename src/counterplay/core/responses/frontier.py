@@ -131,7 +131,7 @@ class Frontier(Tabular):
             columns |= {"exploitation_within": list(more), "exploitability_within": list(less)}
         return columns
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         from counterplay.core.base.plotting import new_figure
 
         figure, axes = new_figure(1, 1, 6.5, 4.5)
@@ -144,7 +144,7 @@ class Frontier(Tabular):
         rows = zip(*columns.values(), strict=True)
         body = display.table([name.replace("_", " ") for name in columns], rows)
         head = display.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
-        return head + body + display.picture(self._drawn(), "exploitation against exploitability")
+        return head + body + display.picture(self._figure(), "exploitation against exploitability")
 
 
 def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:

@@ -53,7 +53,7 @@ class Response(Tabular):
             }
         )
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         """The gap of the restricted game for each seat."""
         return draw_runs(list(self.runs), f"{self.game.name}, {self.algorithm}", "restricted gap")
 

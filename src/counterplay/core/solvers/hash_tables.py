@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base import machine
-from counterplay.core.base.errors import BadFile, BadGame, OutOfRoom
+from counterplay.core.base import memory
+from counterplay.core.base.errors import BadFile, BadGame, OutOfMemory
 from counterplay.core.forms.compiled import PROBLEMS, Shape
 from counterplay.core.forms.infoset_table import (
     LEAST_PLACES,
@@ -158,7 +158,7 @@ class HashTables:
         words = infosets.places.shape[1]
         strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
         most = max(needed.values())
-        return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
+        return memory.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
 
     def _bytes(self, worker: Worker, room: TableSize) -> dict[str, float]:
         """The bytes of each table."""
@@ -204,7 +204,7 @@ class HashTables:
         least = TableSize(places_for(len(keys), SHORT_FILLED), len(keys), slots, SHORT_FILLED)
         room = self._affordable(worker, self.sizes(len(keys), slots), least)
         if room is None:
-            raise OutOfRoom(f"{source}: needs more memory than there is")
+            raise OutOfMemory(f"{source}: needs more memory than there is")
         infosets = found_from(keys, counts, room.places, room.sets)
         worker.chance = with_infosets(worker.chance, infosets)
         worker.tables = self._new(room.sets, room.slots)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfRoom, whole_number
+from counterplay.core.base.errors import BadParameter, OutOfMemory, whole_number
 from counterplay.core.forms.access import new_hand, play_games
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
@@ -150,7 +150,7 @@ def _learn(
         before = time.perf_counter()
         try:
             solver.step(n)
-        except OutOfRoom:  # what was learnt so far is a response too
+        except OutOfMemory:  # what was learnt so far is a response too
             break
         took = time.perf_counter() - before
         used += took

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfRoom
+from counterplay.core.base.errors import BadParameter, OutOfMemory
 from counterplay.core.forms.access import chance_buffer, chance_on
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
@@ -119,7 +119,7 @@ class SynchronisedSolver(Solver):
 
     def apply_changes(self, base: Worker, changes: Changes, threads: int) -> None:
         """Add the changes of all `threads`, in which every sample counts so many times.
-        `OutOfRoom` where memory does not allow it, and then nothing is changed."""
+        `OutOfMemory` where memory does not allow it, and then nothing is changed."""
         hash_tables, new = self._hash_tables, changes.new
         if hash_tables is not None and new is not None and not hash_tables.admit(base, new):
             raise self.no_room()
@@ -153,9 +153,9 @@ class SynchronisedSolver(Solver):
                 if name != "strategy_sum":
                     getattr(worker.tables, name)[:] = getattr(first, name)
 
-    def no_room(self) -> OutOfRoom:
+    def no_room(self) -> OutOfMemory:
         """The error of a run whose tables cannot grow."""
-        return OutOfRoom(
+        return OutOfMemory(
             f"{self.game.name}: {self.infosets():,} information sets are discovered, and there is "
             f"no memory for more; all that was learnt in {self.iterations:,} iterations is kept, "
             f"and a run in a folder can be resumed where there is more"

@@ -16,7 +16,7 @@ from typing import IO
 
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import BadParameter, CounterplayError, unknown, whole_number
-from counterplay.core.base.user_code import split_user_defined
+from counterplay.core.base.registry import split_user_defined
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.players import kind_of
 

@@ -16,9 +16,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from counterplay.core.base.disk import reason
-from counterplay.core.base.errors import CounterplayError
+from counterplay.core.base.errors import CounterplayError, one_line
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.base.registry import one_line
 from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import (
     MOST_IN_STATE,
