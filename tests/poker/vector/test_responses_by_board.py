@@ -20,7 +20,7 @@ from counterplay.core.evaluation.estimate import FlopEstimate, upper_end
 from counterplay.core.forms import strategy as strategies
 from counterplay.core.responses import frontier as frontiers
 from counterplay.core.responses import respond as responds
-from counterplay.core.responses.compute import ResponseSpec
+from counterplay.core.responses.compute import ResponseParameters
 from counterplay.core.responses.frontier import Frontier, frontier_point
 from counterplay.core.solvers.limits import Limits
 
@@ -171,16 +171,18 @@ def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyP
 def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where p risks p ± 0.1, the largest of a bisection within 0.5 is 0.375."""
     plain = cp.respond(model.game, model, None, 0.5, **SAMPLED)
-    monkeypatch.setattr(responds, "compute_response", lambda spec, limits: replace(plain, p=spec.p))
+    monkeypatch.setattr(
+        responds, "compute_response", lambda parameters, limits: replace(plain, p=parameters.p)
+    )
     monkeypatch.setattr(
         cp.Response,
         "with_worst_case",
         lambda self, **_: replace(self, worst_case=FlopEstimate(-self.p, 0.1, 0.0, 40)),
     )
     monkeypatch.setattr(cp.Response, "with_payoff", lambda self, **_: self)
-    spec = ResponseSpec(model.game, model, None, 0.0, "mcrnr")
-    assert responds.respond_within_measured(spec, 0.5, Limits(), {}).p == 0.375
-    assert responds.respond_within_measured(spec, 1.1, Limits(), {}).p == 1.0
+    parameters = ResponseParameters(model.game, model, None, 0.0, "mcrnr")
+    assert responds.respond_within_measured(parameters, 0.5, Limits(), {}).p == 0.375
+    assert responds.respond_within_measured(parameters, 1.1, Limits(), {}).p == 1.0
 
 
 # --- stopping and going on

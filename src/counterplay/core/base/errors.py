@@ -72,11 +72,8 @@ def whole_number(value: Any, low: int | None, high: int | None, what: str) -> in
         return int(value)
     bounds = ""
     if low is not None:
-        bounds = (
-            f" of at least {low}"
-            if high is None
-            else f" from {low} to {high:{',' if high >= 100_000 else ''}}"
-        )
+        grouping = "," if high is not None and high >= 100_000 else ""
+        bounds = f" of at least {low}" if high is None else f" from {low} to {high:{grouping}}"
     raise BadParameter(f"{what} must be a whole number{bounds}, not {shown(value)}")
 
 

@@ -238,10 +238,9 @@ def package_at_fault(error: BaseException) -> str | None:
         for group in package_entries().values()
         for entry in group
     }
-    packages = [
-        owner.get(str(names.get("__name__", "")).partition(".")[0]) for names in _raised_in(error)
-    ]
-    return next((package for package in reversed(packages) if package is not None), None)
+    modules = [str(names.get("__name__", "")) for names in _raised_in(error)]
+    packages = [owner.get(module.partition(".")[0]) for module in reversed(modules)]
+    return next(filter(None, packages), None)
 
 
 def user_file_at_fault(error: BaseException) -> str | None:

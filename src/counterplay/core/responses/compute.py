@@ -1,4 +1,4 @@
-"""`compute_response`: the response described by a `ResponseSpec`, seat by seat."""
+"""`compute_response`: the response described by a `ResponseParameters`, seat by seat."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_SECONDS = 1e-12  # of a task, where earlier ones took longer than their sh
 
 
 @dataclass(frozen=True)
-class ResponseSpec:
+class ResponseParameters:
     """The parameters of a response, without its limits. `player`: the responder; None: both
     seats."""
 
@@ -58,7 +58,7 @@ class ResponseSpec:
     def seats(self) -> tuple[int, ...]:
         return (0, 1) if self.player is None else (self.player,)
 
-    def with_p(self, p: Trust) -> ResponseSpec:
+    def with_p(self, p: Trust) -> ResponseParameters:
         """The same response with another p."""
         return replace(self, p=p)
 
@@ -76,18 +76,20 @@ class ResponseSpec:
         )
 
 
-def compute_response(spec: ResponseSpec, limits: Limits, folder: Path | None = None) -> Response:
+def compute_response(
+    parameters: ResponseParameters, limits: Limits, folder: Path | None = None
+) -> Response:
     """Runs each seat until the limits, or `default_limits` where there are none. The seats share
     `limits.seconds`."""
-    limits = limits if limits.bounded else default_limits(spec.game, limits)
+    limits = limits if limits.bounded else default_limits(parameters.game, limits)
     if folder is not None:
         check_free(folder)
 
     def run_seat(seat: int, until: Limits) -> Run:
-        path = None if folder is None else seat_folder(folder, seat, spec.player)
-        return run_solver(spec.solver(seat).engine, until, path)
+        path = None if folder is None else seat_folder(folder, seat, parameters.player)
+        return run_solver(parameters.solver(seat).engine, until, path)
 
-    return run_seats(spec, run_seat, folder, limits)
+    return run_seats(parameters, run_seat, folder, limits)
 
 
 class TimeBudget:
@@ -121,7 +123,7 @@ def measure_response(response: Response, measure: Mapping[str, Any] | None) -> R
 
 
 def run_seats(
-    spec: ResponseSpec,
+    parameters: ResponseParameters,
     run_seat: Callable[[int, Limits], Run],
     folder: Path | None,
     limits: Limits,
@@ -130,9 +132,9 @@ def run_seats(
     profile of both seats is saved in `folder`. Ctrl-C raises `Interrupted` with the seats that
     were run."""
     runs: list[Run] = []
-    budget = TimeBudget(limits, len(spec.seats))
+    budget = TimeBudget(limits, len(parameters.seats))
     stopped = False
-    for seat in spec.seats:
+    for seat in parameters.seats:
         try:
             runs.append(run_seat(seat, budget.next_limits()))
             budget.spend(runs[-1].seconds)
@@ -143,9 +145,9 @@ def run_seats(
                 raise
             stopped = True
             break
-    if len(runs) < len(spec.seats):
-        spec = replace(spec, player=spec.seats[0])
-    response = response_of_runs(spec, runs)
+    if len(runs) < len(parameters.seats):
+        parameters = replace(parameters, player=parameters.seats[0])
+    response = response_of_runs(parameters, runs)
     if folder is not None and response.player is None:
         response.strategy.save(folder / "strategy.npz")
     if stopped:
@@ -153,24 +155,24 @@ def run_seats(
     return response
 
 
-def response_of_runs(spec: ResponseSpec, runs: list[Run]) -> Response:
+def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Response:
     """Finished runs, one per seat, with their payoffs in the original game."""
-    strategy, payoff, worst_case = spec.model, 0.0, 0.0
-    for seat, run in zip(spec.seats, runs, strict=True):
-        gain, least = _payoffs(spec.game, spec.model, run.strategy, seat)
+    strategy, payoff, worst_case = parameters.model, 0.0, 0.0
+    for seat, run in zip(parameters.seats, runs, strict=True):
+        gain, least = _payoffs(parameters.game, parameters.model, run.strategy, seat)
         strategy = strategy.replace(run.strategy, seat)
         payoff, worst_case = payoff + gain, worst_case + least
     return Response(
-        game=spec.game,
-        algorithm=spec.algorithm,
+        game=parameters.game,
+        algorithm=parameters.algorithm,
         engine=runs[0].algorithm,
-        player=spec.player,
-        p=float(spec.p) if np.ndim(spec.p) == 0 else None,
-        strategy=strategy.for_player(spec.player),
+        player=parameters.player,
+        p=float(parameters.p) if np.ndim(parameters.p) == 0 else None,
+        strategy=strategy.for_player(parameters.player),
         payoff=payoff,
         worst_case=worst_case,
         runs=tuple(runs),
-        model=spec.model,
+        model=parameters.model,
     )
 
 

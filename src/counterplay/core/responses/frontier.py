@@ -28,7 +28,7 @@ from counterplay.core.games.players import as_strategy
 from counterplay.core.parallel.ray_cluster import current
 from counterplay.core.responses.algorithms import default_response, response_algorithm
 from counterplay.core.responses.compute import (
-    ResponseSpec,
+    ResponseParameters,
     check_measurable,
     compute_response,
     measure_response,
@@ -198,7 +198,7 @@ def frontier(
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
     algorithm = response_algorithm(algorithm or default_response(game)).name
-    spec = ResponseSpec(game, model, player, 0.0, algorithm, engine, seed, arguments)
+    parameters = ResponseParameters(game, model, player, 0.0, algorithm, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
     values = _check_ps(ps)
@@ -206,7 +206,7 @@ def frontier(
     cluster = current()
     if cluster is not None and "pool" not in arguments:  # one task per p
         quiet = replace(limits, callback=None, on_chunk=None)
-        shared = (spec, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
+        shared = (parameters, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
         for p, response in zip(values, cluster.spread(_remote_point, values, shared), strict=True):
             points.append(frontier_point(response))
             progress(len(points) / len(values), f"p = {p:g} is done")
@@ -215,7 +215,7 @@ def frontier(
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             progress(low, name)
-            response = compute_response(spec.with_p(p), limits)
+            response = compute_response(parameters.with_p(p), limits)
             if measure is not None and game.evaluator.on_request:
                 share = part(progress, low, high, f"{name}, walking the boards")
                 response = measure_response(response, {"progress": share, **measure})
@@ -227,11 +227,11 @@ def frontier(
     return Frontier(game, player, algorithm, tuple(points))
 
 
-def _remote_point(shared: tuple[ResponseSpec, Limits, dict[str, Any]], p: float) -> Response:
+def _remote_point(shared: tuple[ResponseParameters, Limits, dict[str, Any]], p: float) -> Response:
     """The response at one p, in a worker process of a cluster."""
-    spec, limits, measure = shared
-    response = compute_response(spec.with_p(p), limits)
-    on_request = measure and spec.game.evaluator.on_request
+    parameters, limits, measure = shared
+    response = compute_response(parameters.with_p(p), limits)
+    on_request = measure and parameters.game.evaluator.on_request
     return measure_response(response, measure) if on_request else response
 
 

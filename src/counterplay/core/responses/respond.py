@@ -33,7 +33,7 @@ from counterplay.core.forms.registry import as_game, load
 from counterplay.core.games.players import as_strategy
 from counterplay.core.responses.algorithms import default_response, response_algorithm
 from counterplay.core.responses.compute import (
-    ResponseSpec,
+    ResponseParameters,
     TimeBudget,
     check_measurable,
     compute_response,
@@ -107,12 +107,12 @@ def respond(
     game = as_game(game, model)
     model = as_strategy(game, model)
     algorithm = response_algorithm(algorithm or default_response(game)).name
-    spec = ResponseSpec(game, model, player, p, algorithm, engine, seed, options)
+    parameters = ResponseParameters(game, model, player, p, algorithm, engine, seed, options)
     check_target(game, target)
     path = None if folder is None else Path(folder)
     if max_exploitability is None:
         check_measure(game, player, measure)
-        return measure_response(compute_response(spec, limits, path), measure)
+        return measure_response(compute_response(parameters, limits, path), measure)
     check_measurable(game, player, measure, "no limit on it can be kept; give p")
     if np.ndim(p) != 0 or p != DEFAULT_P:
         raise BadParameter("max_exploitability searches for p; give one or the other")
@@ -122,8 +122,8 @@ def respond(
     if path is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
     if game.evaluator.on_request:
-        return respond_within_measured(spec, max_exploitability, limits, dict(measure or {}))
-    return respond_within(spec, max_exploitability, limits)
+        return respond_within_measured(parameters, max_exploitability, limits, dict(measure or {}))
+    return respond_within(parameters, max_exploitability, limits)
 
 
 def resume_response(
@@ -145,7 +145,7 @@ def resume_response(
         raise BadFile(f"{path}: no such run folder")
     config, model, trust = load_model(path if seats is None else seats[0], game)
     check_target(model.game, limits.get("target"))
-    spec = ResponseSpec(
+    parameters = ResponseParameters(
         model.game,
         model,
         config["player"] if seats is None else None,
@@ -155,13 +155,13 @@ def resume_response(
         config["seed"],
         config["options"],
     )
-    check_measure(spec.game, spec.player, measure)
+    check_measure(parameters.game, parameters.player, measure)
     if only_measure:
         until = Limits(iterations=1)  # every started run has one
 
     def run_seat(seat: int, until: Limits) -> Run:
-        where = run_folder.seat_folder(path, seat, spec.player)
-        solver = spec.solver(seat).engine
+        where = run_folder.seat_folder(path, seat, parameters.player)
+        solver = parameters.solver(seat).engine
         if run_folder.has_checkpoint(where):
             return resume_solver(where, solver, until)
         if only_measure:
@@ -171,13 +171,13 @@ def resume_response(
         run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
         return run_solver(solver, until, where)
 
-    return measure_response(run_seats(spec, run_seat, path, until), measure)
+    return measure_response(run_seats(parameters, run_seat, path, until), measure)
 
 
 # --- max_exploitability: a search over p
 
 
-def respond_within(spec: ResponseSpec, limit: float, limits: Limits) -> Response:
+def respond_within(parameters: ResponseParameters, limit: float, limits: Limits) -> Response:
     """The response that wins the most among those that risk at most `limit`.
 
     Between the largest p within the limit and the smallest beyond it lies an edge of the frontier;
@@ -185,24 +185,24 @@ def respond_within(spec: ResponseSpec, limit: float, limits: Limits) -> Response
     """
     _check_limit(limit)
     if not limits.bounded:
-        close = min(default_target(spec.game), limit / 4.0)
-        limits = default_limits(spec.game, limits, close)
+        close = min(default_target(parameters.game), limit / 4.0)
+        limits = default_limits(parameters.game, limits, close)
         limits = replace(limits, seconds=(SEARCH_STEPS + 2) * DEFAULT_SECONDS)
-    search = _Bisection(limit, _response_at(spec, TimeBudget(limits, SEARCH_STEPS + 2)))
+    search = _Bisection(limit, _response_at(parameters, TimeBudget(limits, SEARCH_STEPS + 2)))
     try:
         safe, risky = search.run(SEARCH_STEPS)
-        return safe if risky is None else _mix_to(spec, limit, safe, risky)
+        return safe if risky is None else _mix_to(parameters, limit, safe, risky)
     except KeyboardInterrupt:
         raise Interrupted(search.safe) from None
 
 
 def respond_within_measured(
-    spec: ResponseSpec, limit: float, limits: Limits, measure: Mapping[str, Any]
+    parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any]
 ) -> Response:
     """`respond_within` where exploitability is measured on request: the largest p of a short
     bisection, without a mixture. The payoff is measured for the result alone."""
     _check_limit(limit)
-    response_at = _response_at(spec, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
+    response_at = _response_at(parameters, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
     search = _Bisection(limit, lambda p: response_at(p).with_worst_case(**measure))
     try:
         safe, _ = search.run(MEASURED_SEARCH_STEPS)
@@ -211,11 +211,11 @@ def respond_within_measured(
         raise Interrupted(search.safe) from None
 
 
-def _response_at(spec: ResponseSpec, budget: TimeBudget) -> Callable[[float], Response]:
+def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable[[float], Response]:
     """The response as a function of p, within its share of the seconds."""
 
     def response_at(p: float) -> Response:
-        response = compute_response(spec.with_p(p), budget.next_limits())
+        response = compute_response(parameters.with_p(p), budget.next_limits())
         budget.spend(response.seconds)
         return response
 
@@ -265,14 +265,16 @@ def _p(response: Response) -> float:
     return response.p or 0.0
 
 
-def _mix_to(spec: ResponseSpec, limit: float, safe: Response, risky: Response) -> Response:
+def _mix_to(
+    parameters: ResponseParameters, limit: float, safe: Response, risky: Response
+) -> Response:
     """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
     exploitation linear."""
     best = safe
     low, high = 0.0, 1.0  # weight of the risky response
     for _ in range(MIXING_STEPS):
         weight = (low + high) / 2.0
-        mixed = _mixture(spec, safe, risky, weight)
+        mixed = _mixture(parameters, safe, risky, weight)
         if mixed.exploitability <= limit:
             low = weight
             if mixed.exploitation > best.exploitation:
@@ -282,12 +284,14 @@ def _mix_to(spec: ResponseSpec, limit: float, safe: Response, risky: Response) -
     return best
 
 
-def _mixture(spec: ResponseSpec, safe: Response, risky: Response, weight: float) -> Response:
-    model, runs = spec.model, []
+def _mixture(
+    parameters: ResponseParameters, safe: Response, risky: Response, weight: float
+) -> Response:
+    model, runs = parameters.model, []
     for one, two in zip(safe.runs, risky.runs, strict=True):
         seat = one.strategy.player
         assert seat is not None
         mixed = model.replace(two.strategy.mix(one.strategy, weight), seat).for_player(seat)
         runs.append(replace(one, strategy=mixed))
     p = _p(safe) * (1.0 - weight) + _p(risky) * weight
-    return response_of_runs(spec.with_p(p), runs)
+    return response_of_runs(parameters.with_p(p), runs)

@@ -16,7 +16,7 @@ from counterplay.poker.bots.text import nodes_by_history
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.histories.records import parse_cards
 from counterplay.poker.match.deals import deal_seeds, session_deals
-from counterplay.poker.match.players import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, only_seat
 from counterplay.poker.match.referee import ask_bot, play_session, settle_deal, tell_bot
 from counterplay.poker.players import bot
 

@@ -27,7 +27,7 @@ from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
-from counterplay.poker.match.players import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, only_seat
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
 from counterplay.poker.players import bot
 
@@ -111,7 +111,7 @@ def play_adaptive(
             before = len(played)
             with stop_signals() as stop:
                 deals = session_deals(seed, number, n, every)
-                gained = play_hands((player, foe), deals, keep=keep, stop=stop)
+                gained = play_hands((player, foe), deals, on_hand=keep, stop=stop)
             so_far = estimate([tally(won[: len(played)])])
             clean = estimate([tally(adjusted[: len(played)])]) if luck_adjusted else None
             if so_far is not None and len(played) > before:
