@@ -73,7 +73,7 @@ def test_runs_and_threads_do_not_matter(
     found = set()
     for together, shares, threads in ((1, 4, 1), (16, 1, 1), (7, 1, 2), (3, 4, 5), (16, 4, 40)):
         monkeypatch.setattr(match_module, "MOST_BLOCKS", together)
-        monkeypatch.setattr(match_module, "_SHARES", shares)
+        monkeypatch.setattr(match_module, "_CALLS_PER_THREAD", shares)
         result = cp.play_match(game, *players, 2_005, 3, duplicate=duplicate, processes=threads)
         found.add(outcome(result))
     assert len(found) == 1
