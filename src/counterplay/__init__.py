@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.dealer import DealerLimits as DealerLimits
     from counterplay.poker.acpc.dealer import MatchPlan as MatchPlan
     from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
-    from counterplay.poker.acpc.programs import sitter as sitter
+    from counterplay.poker.acpc.programs import acpc_seat as acpc_seat
     from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
     from counterplay.poker.acpc.server import deal_acpc as deal_acpc
     from counterplay.poker.adaptive.play import AdaptiveBlock as AdaptiveBlock
@@ -86,7 +86,7 @@ _WHERE = {
     "acpc_cards": "poker.acpc.protocol",
     "deal_acpc": "poker.acpc.server",
     "play_acpc": "poker.acpc.client",
-    "sitter": "poker.acpc.programs",
+    "acpc_seat": "poker.acpc.programs",
     "Portfolio": "poker.adaptive.portfolio",
     "AdaptiveStanding": "poker.adaptive.player",
     "play_adaptive": "poker.adaptive.play",

@@ -241,8 +241,8 @@ def test_mistakes(make: Any, words: str) -> None:
 def test_an_ending_is_what_the_record_says() -> None:
     me = player()
     kept: list[Ending] = []
-    hear = me.end_hand
-    me.end_hand = lambda ending: (kept.append(ending), hear(ending))[1]  # type: ignore[method-assign]
+    respond = me.end_hand
+    me.end_hand = lambda ending: (kept.append(ending), respond(ending))[1]  # type: ignore[method-assign]
     play(me, cp.bot("probe"), 20)
     from counterplay.poker.adaptive.player import ending_of
 
