@@ -19,31 +19,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from counterplay.core.base.disk import (
-    open_regular,
-    read_bytes,
-    write_bytes,
-    write_pieces,
-    write_text,
-)
+from counterplay.core.base.disk import open_regular, read_bytes
+from counterplay.core.base.disk import write_bytes as write_bytes
+from counterplay.core.base.disk import write_pieces as write_pieces
+from counterplay.core.base.disk import write_text as write_text
 from counterplay.core.base.errors import BadFile
-
-__all__ = [
-    "CHECKSUM",
-    "FORMAT",
-    "parse_json",
-    "read_arrays",
-    "read_checked_json",
-    "read_header",
-    "read_json",
-    "warn_unchecked",
-    "with_checksum",
-    "write_arrays",
-    "write_bytes",
-    "write_json",
-    "write_pieces",
-    "write_text",
-]
 
 #: Version of the file formats. A file with a larger number comes from a newer Counterplay.
 FORMAT = 1

@@ -46,11 +46,7 @@ RESPONSE = (
         "data-biased response: the model is trusted at each information set by itself",
     ),
     ResponseAlgorithm(
-        "mcdbr",
-        True,
-        False,
-        "mccfr",
-        "the same, sampled; what the paper calls MCRNR in hold'em",
+        "mcdbr", True, False, "mccfr", "the same, sampled; what the paper calls MCRNR in hold'em"
     ),
 )
 

@@ -274,8 +274,8 @@ def _table(player: Any) -> Table | None:
 
 def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.ndarray]:
     """The game of u, and the strategies of `a` and `b` for it: float64[slots] each."""
-    strategies = [getattr(player, "strategy", None) for player in (a, b)]
-    strategies = [one for one in strategies if isinstance(one, Strategy)]
+    played = (getattr(player, "strategy", None) for player in (a, b))
+    strategies = [one for one in played if isinstance(one, Strategy)]
     games = [one.game for one in strategies if one.player is None and _has_pairs(one.game)]
     if not games:
         game = game if _has_pairs(game) else load(USUAL_GAME)
