@@ -56,12 +56,12 @@ class Measured(NamedTuple):
 
 
 def _measure(one: str, two: str, own_processes: bool) -> Measured:
-    sitters = (cp.sitter(one, 1), cp.sitter(two, 2))
+    seats = (cp.acpc_seat(one, 1), cp.acpc_seat(two, 2))
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "match.log"
         plan = cp.MatchPlan((one, two), HANDS, SEED, log=log)
         before = _cpu()
-        results = [cp.deal_acpc(plan, sitters, own_processes=own_processes) for _ in range(REPEATS)]
+        results = [cp.deal_acpc(plan, seats, own_processes=own_processes) for _ in range(REPEATS)]
         busy = 1_000 * (_cpu() - before) / (REPEATS * HANDS)
         same = _bettings(log) == _bettings(_ours(one, two, Path(folder) / "ours.log"))
     return Measured(sorted(result.hands / result.seconds for result in results), busy, same)

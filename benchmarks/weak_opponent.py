@@ -9,7 +9,7 @@ from pathlib import Path
 from counterplay.app.reproduction.harness.base import write_csv
 from counterplay.core.forms.registry import load
 from counterplay.core.match.play import play_match
-from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.algorithms import confidence
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.table import strategy_bot

@@ -68,7 +68,7 @@ GROUPS = {
         "deal_acpc",
         "MatchPlan",
         "DealerLimits",
-        "sitter",
+        "acpc_seat",
         "acpc_cards",
     ),
     "The paper": ("reproduce", "reproduce_all", "Outcome"),

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome as Outcome
     from counterplay.app.reproduction.harness.campaign import reproduce_all as reproduce_all
     from counterplay.app.reproduction.harness.registry import reproduce as reproduce
-    from counterplay.core.base.display import ProgressBar as ProgressBar
     from counterplay.core.base.errors import CounterplayError as CounterplayError
     from counterplay.core.base.errors import Interrupted as Interrupted
+    from counterplay.core.base.progress import ProgressBar as ProgressBar
     from counterplay.core.evaluation.exact import BestResponse as BestResponse
     from counterplay.core.evaluation.exact import best_response as best_response
     from counterplay.core.evaluation.exact import expected_value as expected_value
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from counterplay.core.match.play import play_match as play_match
     from counterplay.core.match.result import MatchResult as MatchResult
     from counterplay.core.parallel.ray_cluster import on_ray as on_ray
-    from counterplay.core.responses.confidence import confidence as confidence
+    from counterplay.core.responses.algorithms import confidence as confidence
     from counterplay.core.responses.frontier import Frontier as Frontier
     from counterplay.core.responses.frontier import frontier as frontier
     from counterplay.core.responses.respond import respond as respond
+    from counterplay.core.responses.respond import resume_response as resume_response
     from counterplay.core.responses.result import Response as Response
-    from counterplay.core.responses.resume import resume_response as resume_response
     from counterplay.core.responses.safe import SafePlayer as SafePlayer
     from counterplay.core.solvers.measures import exploitability as exploitability
     from counterplay.core.solvers.run import Run as Run
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.dealer import DealerLimits as DealerLimits
     from counterplay.poker.acpc.dealer import MatchPlan as MatchPlan
     from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
-    from counterplay.poker.acpc.programs import sitter as sitter
+    from counterplay.poker.acpc.programs import acpc_seat as acpc_seat
     from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
     from counterplay.poker.acpc.server import deal_acpc as deal_acpc
     from counterplay.poker.adaptive.play import AdaptiveBlock as AdaptiveBlock
@@ -86,7 +86,7 @@ _WHERE = {
     "acpc_cards": "poker.acpc.protocol",
     "deal_acpc": "poker.acpc.server",
     "play_acpc": "poker.acpc.client",
-    "sitter": "poker.acpc.programs",
+    "acpc_seat": "poker.acpc.programs",
     "Portfolio": "poker.adaptive.portfolio",
     "AdaptiveStanding": "poker.adaptive.player",
     "play_adaptive": "poker.adaptive.play",
@@ -107,7 +107,7 @@ _WHERE = {
     "view": "poker.bots.text",
     "CounterplayError": "core.base.errors",
     "Interrupted": "core.base.errors",
-    "ProgressBar": "core.base.display",
+    "ProgressBar": "core.base.progress",
     "BestResponse": "core.evaluation.exact",
     "best_response": "core.evaluation.exact",
     "expected_value": "core.evaluation.exact",
@@ -129,11 +129,11 @@ _WHERE = {
     "Frontier": "core.responses.frontier",
     "Response": "core.responses.result",
     "SafePlayer": "core.responses.safe",
-    "confidence": "core.responses.confidence",
+    "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
     "game_value": "core.solvers.value",
     "respond": "core.responses.respond",
-    "resume_response": "core.responses.resume",
+    "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",
     "resume": "core.solvers.run",
     "solve": "core.solvers.run",

@@ -11,7 +11,7 @@ import pytest
 from support.command import one_sentence, typed
 
 import counterplay as cp
-from counterplay.core.base import machine, progress
+from counterplay.core.base import memory, progress
 from counterplay.core.base.errors import BadGame, TooLarge
 from counterplay.core.forms import states
 
@@ -78,14 +78,14 @@ def test_actions_without_end() -> None:
 @pytest.mark.parametrize("weight", [0, 20_000], ids=["light", "heavy"])
 def test_growth_stops_at_the_limit(weight: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also inside a level, and by what the states really take."""
-    monkeypatch.setenv(machine.LIMIT_VARIABLE, "0.06")
-    before = machine.used_bytes()
+    monkeypatch.setenv(memory.LIMIT_VARIABLE, "0.06")
+    before = memory.used_bytes()
     with pytest.raises(
         TooLarge,
         match=r"mine with more than [\d,]+ histories of \d+ actions and more needs more than",
     ) as refused:
         cp.Game("mine", Endless(width=500 if weight else 2, weight=weight)).n_nodes  # noqa: B018
-    grown = (machine.used_bytes() or 0) - (before or 0)
+    grown = (memory.used_bytes() or 0) - (before or 0)
     assert grown < 200e6
     number = int(str(refused.value).split("more than ")[1].split()[0].replace(",", ""))
     reused = (before or 0) / weight if weight else 0  # freed memory of this process is taken first
@@ -98,7 +98,7 @@ def test_the_count_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress.time, "monotonic", lambda: 0.5 * next(clock))
     monkeypatch.setattr(progress, "_listener", said.append)
     monkeypatch.setattr(states, "CHECK_EVERY", 100)
-    monkeypatch.setenv(machine.LIMIT_VARIABLE, "0.02")
+    monkeypatch.setenv(memory.LIMIT_VARIABLE, "0.02")
     with pytest.raises(TooLarge):
         cp.Game("mine", Endless(width=2)).n_nodes  # noqa: B018
     assert len(said) >= 3  # after 2 seconds, then whenever the time has doubled
@@ -113,7 +113,7 @@ def test_the_count_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_chess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line counts, and stops with one sentence."""
     pytest.importorskip("pyspiel")
-    monkeypatch.setenv(machine.LIMIT_VARIABLE, "0.02")
+    monkeypatch.setenv(memory.LIMIT_VARIABLE, "0.02")
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     done = typed(tmp_path, "games", "open_spiel:chess")
     *counts, error = done.stderr.strip().splitlines()

@@ -190,7 +190,7 @@ POLICY = npy(cp.Strategy.uniform(KUHN).probabilities)
     [
         (
             [("header.npy", head()), ("probabilities.npy", POLICY), ("probabilities.npy", POLICY)],
-            "stands twice",
+            "occurs twice",
         ),
         (
             [

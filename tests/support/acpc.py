@@ -13,13 +13,13 @@ from typing import Any
 from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import PlayerConnection, play_acpc
 from counterplay.poker.acpc.dealer import Dealer, MatchPlan
-from counterplay.poker.acpc.programs import Sitter
+from counterplay.poker.acpc.programs import AcpcSeat
 from counterplay.poker.acpc.server import LocalConnection, LocalPlayer, deal_acpc
 
 TIMEOUT = 20.0  # seconds, after which a test has failed
 DATA = Path(__file__).parent.parent / "data" / "acpc"
 Talk = Callable[[socket.socket], None]
-ANYBODY = (Sitter("one", None), Sitter("two", None))
+ANYBODY = (AcpcSeat("one", None), AcpcSeat("two", None))
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:

@@ -16,7 +16,7 @@ from support.command import Inside, facts_of
 
 from counterplay.core.base.errors import CounterplayError
 from counterplay.poker.acpc import server
-from counterplay.poker.acpc.programs import Sitter
+from counterplay.poker.acpc.programs import AcpcSeat
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.histories.acpc import read_acpc
 
@@ -94,7 +94,7 @@ def test_our_players_sit_in_the_dealers_process(
     """Unless they shall have their own; bots of a user's own file always do."""
     started: list[str] = []
 
-    def start(who: Sitter, host: str, port: int) -> None:
+    def start(who: AcpcSeat, host: str, port: int) -> None:
         started.append(who.name)
         raise CounterplayError("nothing is started here")
 

@@ -16,7 +16,7 @@ from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.core.responses import frontier as frontiers
-from counterplay.core.responses import within as searches
+from counterplay.core.responses import respond as searches
 from counterplay.poker.histories.parquet import write_hands
 
 KUHN = cp.load("kuhn")
@@ -223,7 +223,7 @@ def test_no_frontier_where_nobody_says_how_to_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (frontiers, searches):
-        monkeypatch.setattr(module, "answer", None)  # never called
+        monkeypatch.setattr(module, "compute_response", None)  # never called
     for words in (["frontier"], ["respond", "--max-exploitability", "0.1", "--out", "x"]):
         done = typed(tmp_path, *words, "always-call", "--game", "holdem(buckets=10)", "-a", "mcrnr")
         assert one_sentence(done), done

@@ -15,7 +15,7 @@ from support.command import Done, typed
 
 import counterplay as cp
 from counterplay.core.responses import frontier as frontiers
-from counterplay.core.responses import within as searches
+from counterplay.core.responses import respond as searches
 from counterplay.core.solvers import run as runs
 from counterplay.core.solvers.algorithms import ALGORITHMS
 
@@ -93,7 +93,7 @@ def test_ctrl_c_during_the_last_measurement(monkeypatch: Patch, tmp_path: Path) 
 def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
     """However far it was; and a moment between two runs counts as well."""
     answer, whole = (
-        frontiers.answer,
+        frontiers.compute_response,
         cp.frontier(KUHN, UNIFORM, (0, 0.5, 1), player=0, engine="lp"),
     )
     for done in range(3):
@@ -104,7 +104,7 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
                 raise KeyboardInterrupt
             return answer(*given, **named)
 
-        monkeypatch.setattr(frontiers, "answer", until)
+        monkeypatch.setattr(frontiers, "compute_response", until)
         part = stopped(lambda: cp.frontier(KUHN, UNIFORM, (0, 0.5, 1), player=0, engine="lp"))
         if done == 0:
             assert part is None
@@ -113,7 +113,7 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
 
 
 def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
-    answer = searches.answer
+    answer = searches.compute_response
     found = []
     for done in (0, 1, 2, 5, 9):
         calls = iter(range(99))
@@ -123,7 +123,7 @@ def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
                 raise KeyboardInterrupt
             return answer(*given, **named)
 
-        monkeypatch.setattr(searches, "answer", until)
+        monkeypatch.setattr(searches, "compute_response", until)
         part = stopped(lambda: cp.respond(KUHN, UNIFORM, 0, engine="lp", max_exploitability=0.1))
         assert (part is None) == (done < 2)  # p = 1 is tried first, and risks too much
         if part is not None:
@@ -229,7 +229,7 @@ def test_the_search_command(
     press(1)
     said(typed(tmp_path, *words), "nothing was kept")
     assert not (tmp_path / "r").exists()
-    answer, calls = searches.answer, iter(range(99))
+    answer, calls = searches.compute_response, iter(range(99))
 
     def third_time(*given: Any, **named: Any) -> Any:
         if next(calls) == 2:  # p = 1 and p = 0 are done
@@ -237,7 +237,7 @@ def test_the_search_command(
         return answer(*given, **named)
 
     press(-1)
-    monkeypatch.setattr(searches, "answer", third_time)
+    monkeypatch.setattr(searches, "compute_response", third_time)
     done = typed(tmp_path, *words, "--json")
     said(done, "best response within the limit")
     assert json.loads(done.stdout)["exploitability"] <= 0.1

@@ -231,7 +231,7 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
     assert kinds["m.json"] == kinds["holdem-run"] == "path"
     assert kinds["nobody"] is None
     for word in ("Probe", "table.npz", "m.json", "mine.py:Caller"):
-        assert cp.sitter(word, 1).command is not None
+        assert cp.acpc_seat(word, 1).command is not None
 
 
 def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from counterplay.app.reproduction.harness import registry
 from counterplay.app.reproduction.harness.campaign import reproduce_all
 from counterplay.app.reproduction.harness.side_by_side import Makers, spent
 from counterplay.app.reproduction.harness.store import Store
-from counterplay.core.base.disk import alone
+from counterplay.core.base.disk import file_lock
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
@@ -162,8 +162,8 @@ def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> N
 
 def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     code = (
-        "import time\nfrom pathlib import Path\nfrom counterplay.core.base.disk import alone\n"
-        f"with alone(Path({str(tmp_path / 'x')!r})):\n"
+        "import time\nfrom pathlib import Path\nfrom counterplay.core.base.disk import file_lock\n"
+        f"with file_lock(Path({str(tmp_path / 'x')!r})):\n"
         "    print('held', flush=True)\n    time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -171,7 +171,7 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     assert holder.stdout.readline() == b"held\n"
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    with alone(tmp_path / "x"):
+    with file_lock(tmp_path / "x"):
         pass
 
 

@@ -1,5 +1,5 @@
-"""Tallies of blocks against NumPy's bits, and matches that give the same bits in runs of any
-length on any number of threads."""
+"""Tallies of blocks against NumPy's bits, and matches that give the same bits in ranges of
+any length on any number of threads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 import counterplay as cp
 from counterplay.core.match import play as match_module
-from counterplay.core.match.play import MOST_BLOCKS, Run, blocks, runs
-from counterplay.core.match.tally import add_up, tally
+from counterplay.core.match.play import MOST_BLOCKS, BlockRange, block_ranges, blocks
+from counterplay.core.match.tally import merge_tallies, tally
 from counterplay.core.parallel import processes as processes_module
 
 
@@ -50,8 +50,8 @@ def test_sums_have_the_bits_of_numpy(n: int) -> None:
 
 
 def test_parts_of_nothing_add_up_to_nothing() -> None:
-    assert add_up([]).count.tolist() == [0.0] * 5
-    assert add_up([tally(np.empty((0, 2)))] * 3).squares.tolist() == [0.0] * 5
+    assert merge_tallies([]).count.tolist() == [0.0] * 5
+    assert merge_tallies([tally(np.empty((0, 2)))] * 3).squares.tolist() == [0.0] * 5
 
 
 def outcome(result: cp.MatchResult) -> tuple[Any, ...]:
@@ -63,8 +63,8 @@ def outcome(result: cp.MatchResult) -> tuple[Any, ...]:
 def test_runs_and_threads_do_not_matter(
     name: str, duplicate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks one by one, in runs that do not come out even, on one thread or more than there are
-    runs."""
+    """Blocks one by one, in ranges of unequal lengths, on one thread or more than there are
+    ranges."""
     monkeypatch.setattr(match_module, "blocks", lambda deals, size=40: blocks(deals, size))
     game = cp.load(name)
     players: tuple[Any, Any] = ("probe", "uniform")
@@ -73,7 +73,7 @@ def test_runs_and_threads_do_not_matter(
     found = set()
     for together, shares, threads in ((1, 4, 1), (16, 1, 1), (7, 1, 2), (3, 4, 5), (16, 4, 40)):
         monkeypatch.setattr(match_module, "MOST_BLOCKS", together)
-        monkeypatch.setattr(match_module, "_SHARES", shares)
+        monkeypatch.setattr(match_module, "_CALLS_PER_THREAD", shares)
         result = cp.play_match(game, *players, 2_005, 3, duplicate=duplicate, processes=threads)
         found.add(outcome(result))
     assert len(found) == 1
@@ -100,13 +100,13 @@ def test_a_long_match_is_cut_into_few_runs() -> None:
     for all."""
     sizes = []
 
-    def note(run: Run) -> list[int]:
+    def note(run: BlockRange) -> list[int]:
         sizes.append(len(run))
         return [number for number, _ in run]
 
     for n, threads in ((1_000, 4), (40, 4), (3, 4)):
         sizes.clear()
-        cut = runs(blocks(n, 1), threads, MOST_BLOCKS)
+        cut = block_ranges(blocks(n, 1), threads, MOST_BLOCKS)
         coming = processes_module.in_threads(note, cut, threads, 4 * threads)
         found = [number for run in coming for number in run]
         assert found == list(range(n))

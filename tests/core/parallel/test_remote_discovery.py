@@ -11,7 +11,7 @@ import pytest
 from support.discovered import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
-from counterplay.core.base.errors import OutOfRoom
+from counterplay.core.base.errors import OutOfMemory
 from counterplay.core.forms import infoset_table as tables_of
 from counterplay.core.parallel.changes import (
     SETS,
@@ -143,7 +143,7 @@ def test_the_end_of_memory_loses_nothing(name: str, monkeypatch: pytest.MonkeyPa
     short.step(2 * n // 3)
     with monkeypatch.context() as little:
         little.setattr(hash_tables.HashTables, "_allowed", lambda self, worker, room: False)
-        with pytest.raises(OutOfRoom, match="no memory for more"):
+        with pytest.raises(OutOfMemory, match="no memory for more"):
             short.step(n - short.iterations)
         assert len(short.strategy()) > 100
     assert 2 * n // 3 <= short.iterations < n

@@ -94,5 +94,5 @@ def test_the_best_within_a_limit_lies_between_safety_and_a_best_response() -> No
 def test_mistakes(options: dict[str, object], words: str) -> None:
     with pytest.raises(cp.CounterplayError, match=words):
         cp.SafePlayer(**{"game": "kuhn", **options})  # type: ignore[arg-type]
-    with pytest.raises(BadParameter, match="no end"):
+    with pytest.raises(BadParameter, match="no terminal node"):
         cp.SafePlayer("kuhn").observe(0)

@@ -11,7 +11,7 @@ import pytest
 from support.discovered import GAME, MANY, SOLVERS, same
 
 import counterplay as cp
-from counterplay.core.base.errors import OutOfRoom
+from counterplay.core.base.errors import OutOfMemory
 from counterplay.core.forms import infoset_table as tables_of
 from counterplay.core.solvers import hash_tables
 from counterplay.core.solvers.algorithms import new_solver
@@ -165,7 +165,7 @@ def test_lower_bounds_make_do_with_the_memory_there_is(monkeypatch: pytest.Monke
 def test_a_solver_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     one = solver("mccfr", game="goofspiel(5,tree=False)")
     monkeypatch.setenv("COUNTERPLAY_MEMORY_GB", "0.00001")
-    with pytest.raises(OutOfRoom, match="information sets are discovered"):
+    with pytest.raises(OutOfMemory, match="information sets are discovered"):
         one.step(100_000)
     assert 0 < one.iterations < 100_000
 

@@ -181,7 +181,7 @@ def test_a_hand_that_is_over_is_settled_before_a_match_is_aborted() -> None:
     settled: list[int] = []
     with socket.socket() as one, socket.socket() as two:
         dealer = Dealer(MatchPlan(NAMES, 2), (PlayerConnection(one), PlayerConnection(two)))
-        dealer._owed = lambda: settled.append(1)
+        dealer._pending = lambda: settled.append(1)
         assert isinstance(dealer._abort("gone"), MatchAborted)
     assert settled == [1]
 
@@ -189,7 +189,7 @@ def test_a_hand_that_is_over_is_settled_before_a_match_is_aborted() -> None:
 WAYS = {
     "sleeps at once": {"cores": lambda: 2},
     "looks first": {"cores": lambda: 8},
-    "without MSG_DONTWAIT": {"AT_ONCE": 0},
+    "without MSG_DONTWAIT": {"DONT_WAIT": 0},
 }
 
 

@@ -45,7 +45,7 @@ class Parrot(Counter):
 def test_a_recorded_match_from_one_seat() -> None:
     """Every answer of the transcript, none where it has none, and the result of the log."""
     player = AcpcPlayer(Parrot())
-    said = [answer for line in HEARD if (answer := player.hear(line)) is not None]
+    said = [answer for line in HEARD if (answer := player.respond(line)) is not None]
     assert said == SAID
     assert (player.hands, player.won * 10) == (50, 1360.0)
     hands = read_acpc(DATA / "seed42.log").hands
@@ -60,7 +60,7 @@ def test_a_recorded_match_from_one_seat() -> None:
 def test_views_and_endings_from_text_are_those_of_the_table() -> None:
     player = AcpcPlayer(Parrot())
     for line in HEARD:
-        player.hear(line)
+        player.respond(line)
     for view in player.bot.views[:60]:
         assert cp.view(view.betting.history, _text(view.cards), _text(view.board)) == view
     for ending in player.bot.endings:
@@ -78,17 +78,19 @@ def test_lines_that_ask_nothing() -> None:
     player = AcpcPlayer(bot)
     first = "MATCHSTATE:1:0::|2hAc"
     for line in ("", "# comment", "; comment", "SCORE:1|-1:a|b", "hello", "MATCHSTATE:0:0::7d3d|"):
-        assert AcpcPlayer(Counter()).hear(line) is None
-    assert player.hear(f"{first}\r\n") == f"{first}:c"
-    assert player.hear(first) == f"{first}:c"  # asked again: the same answer, without a thought
+        assert AcpcPlayer(Counter()).respond(line) is None
+    assert player.respond(f"{first}\r\n") == f"{first}:c"
+    assert player.respond(first) == f"{first}:c"  # asked again: the same answer, without a thought
     assert len(bot.views) == 1
     for line in ("MATCHSTATE:1:0:c:|2hAc", "MATCHSTATE:1:0:cc/:|2hAc/5sKs7s"):
-        assert player.hear(line) is None
+        assert player.respond(line) is None
     over = "MATCHSTATE:1:0:cc/rf:|2hAc/5sKs7s"
-    assert (player.hear(over), player.hear(over), player.hands) == (None, None, 1)
+    assert (player.respond(over), player.respond(over), player.hands) == (None, None, 1)
     # a client that comes in the middle of a hand, as after a dealer was started again
     late = AcpcPlayer(Counter())
-    assert late.hear("MATCHSTATE:0:7:rc/cr:7d3d|/5sKs7s") == ("MATCHSTATE:0:7:rc/cr:7d3d|/5sKs7s:c")
+    assert late.respond("MATCHSTATE:0:7:rc/cr:7d3d|/5sKs7s") == (
+        "MATCHSTATE:0:7:rc/cr:7d3d|/5sKs7s:c"
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,12 +108,12 @@ def test_lines_that_ask_nothing() -> None:
 )
 def test_states_of_another_game_are_refused(line: str, words: str) -> None:
     with pytest.raises(cp.CounterplayError, match=words):
-        AcpcPlayer(Caller()).hear(line)
+        AcpcPlayer(Caller()).respond(line)
 
 
 def test_an_answer_of_a_bot_that_is_not_legal_names_him() -> None:
     with pytest.raises(cp.CounterplayError, match="parrot answered 'sing' after ''"):
-        AcpcPlayer(Says("sing")).hear("MATCHSTATE:1:0::|2hAc")
+        AcpcPlayer(Says("sing")).respond("MATCHSTATE:1:0::|2hAc")
 
 
 @pytest.mark.parametrize("size", [1, 3, 5000])

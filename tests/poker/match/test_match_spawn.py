@@ -13,7 +13,7 @@ from support.user_files import BOTS
 
 import counterplay as cp
 from counterplay.core.parallel.processes import start_method
-from counterplay.poker.match.players import recipes
+from counterplay.poker.match.match import player_sources
 
 SCRIPT = """
 import counterplay as cp
@@ -86,19 +86,19 @@ def test_who_can_be_made_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "bots.py").write_text(BOTS)
     own = cp.bot(f"{tmp_path}/bots.py:Caller")
     named = cp.bot("always-call")
-    found = recipes((own, named))
-    assert found is not None
-    assert [recipe.text for recipe in found] == [f"{tmp_path}/bots.py:Caller", "always-call"]
-    assert [recipe.made().name for recipe in found] == ["caller", "always-call"]
+    sources = player_sources((own, named))
+    assert sources is not None
+    assert [source.text for source in sources] == [f"{tmp_path}/bots.py:Caller", "always-call"]
+    assert [source.player().name for source in sources] == ["caller", "always-call"]
     strategy = cp.bot(cp.Strategy.uniform("holdem(buckets=2)"))
-    found = recipes((Sent(), strategy))
-    assert found is not None
-    assert [recipe.made() is not None for recipe in found] == [True, True]
+    sources = player_sources((Sent(), strategy))
+    assert sources is not None
+    assert [source.player() is not None for source in sources] == [True, True]
     Local = type("Local", (Sent,), {"__module__": "__main__"})
-    assert recipes((Local(), named)) is None
+    assert player_sources((Local(), named)) is None
     stuck = Sent()
     stuck.lock = open(os.devnull)  # type: ignore[attr-defined]  # noqa: SIM115
-    assert recipes((stuck, named)) is None
+    assert player_sources((stuck, named)) is None
     stuck.lock.close()  # type: ignore[attr-defined]
 
 

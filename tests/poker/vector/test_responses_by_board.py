@@ -20,9 +20,8 @@ from counterplay.core.evaluation.estimate import FlopEstimate, upper_end
 from counterplay.core.forms import strategy as strategies
 from counterplay.core.responses import frontier as frontiers
 from counterplay.core.responses import respond as responds
-from counterplay.core.responses import within
-from counterplay.core.responses.frontier import Frontier, as_point
-from counterplay.core.responses.question import Question
+from counterplay.core.responses.compute import ResponseParameters
+from counterplay.core.responses.frontier import Frontier, frontier_point
 from counterplay.core.solvers.limits import Limits
 
 VIEW = "forgetful"
@@ -127,7 +126,7 @@ def test_a_frontier(model: cp.Strategy, tmp_path: Path) -> None:
 def test_advice_goes_by_the_upper_end(model: cp.Strategy) -> None:
     response = cp.respond(model.game, model, None, 0.5, **SAMPLED)
     points = [
-        as_point(
+        frontier_point(
             replace(
                 response,
                 p=p,
@@ -172,16 +171,18 @@ def test_the_most_within_a_limit(model: cp.Strategy, monkeypatch: pytest.MonkeyP
 def test_a_limit_goes_by_the_upper_end(model: cp.Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where p risks p ± 0.1, the largest of a bisection within 0.5 is 0.375."""
     plain = cp.respond(model.game, model, None, 0.5, **SAMPLED)
-    monkeypatch.setattr(within, "answer", lambda question, limits: replace(plain, p=question.p))
+    monkeypatch.setattr(
+        responds, "compute_response", lambda parameters, limits: replace(plain, p=parameters.p)
+    )
     monkeypatch.setattr(
         cp.Response,
         "with_worst_case",
         lambda self, **_: replace(self, worst_case=FlopEstimate(-self.p, 0.1, 0.0, 40)),
     )
     monkeypatch.setattr(cp.Response, "with_payoff", lambda self, **_: self)
-    question = Question(model.game, model, None, 0.0, "mcrnr")
-    assert within.safest_by_board(question, 0.5, Limits(), {}).p == 0.375
-    assert within.safest_by_board(question, 1.1, Limits(), {}).p == 1.0
+    parameters = ResponseParameters(model.game, model, None, 0.0, "mcrnr")
+    assert responds.respond_within_measured(parameters, 0.5, Limits(), {}).p == 0.375
+    assert responds.respond_within_measured(parameters, 1.1, Limits(), {}).p == 1.0
 
 
 # --- stopping and going on
@@ -222,8 +223,8 @@ def test_stopped_while_it_is_measured(model: cp.Strategy) -> None:
 def test_refused_before_any_work(
     model: cp.Strategy, arguments: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (frontiers, responds, within):
-        monkeypatch.setattr(module, "answer", None)
+    for module in (frontiers, responds):
+        monkeypatch.setattr(module, "compute_response", None)
     with pytest.raises((BadParameter, UnknownName), match=sentence):
         cp.respond(model.game, model, algorithm="mcrnr", **arguments)
     curve = {name: value for name, value in arguments.items() if name != "max_exploitability"}

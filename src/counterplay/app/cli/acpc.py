@@ -16,7 +16,7 @@ from counterplay.core.base.errors import BadParameter, CounterplayError, Interru
 if TYPE_CHECKING:
     from counterplay.core.match.result import MatchResult
     from counterplay.poker.acpc.client import AcpcResult
-    from counterplay.poker.acpc.programs import Sitter
+    from counterplay.poker.acpc.programs import AcpcSeat
 
 acpc = typer.Typer(
     help="Programs of the Annual Computer Poker Competition.",
@@ -158,19 +158,19 @@ def deal(
     Built-in bots but adaptive, and saved strategies, sit in the dealer's own process.
     """
     from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
-    from counterplay.poker.acpc.programs import sitter
+    from counterplay.poker.acpc.programs import acpc_seat
     from counterplay.poker.acpc.server import deal_acpc
 
     if append and log is None:
         raise BadParameter("--append adds to a log; say which with --log, or leave it out")
-    sitters = (sitter(a, 1, player_seed), sitter(b, 2, player_seed))
-    if own_processes and all(one.guest is None for one in sitters):
+    seats = (acpc_seat(a, 1, player_seed), acpc_seat(b, 2, player_seed))
+    if own_processes and all(one.in_process is None for one in seats):
         raise BadParameter(
             "--own-processes is for built-in bots and saved strategies, and nobody here is one; "
             "leave it out"
         )
     plan = MatchPlan(
-        _names(names, sitters),
+        _names(names, seats),
         hands,
         seed,
         DealerLimits(t_response, t_hand, t_per_hand, start_timeout),
@@ -185,7 +185,7 @@ def deal(
         with share_progress("match") as progress:
             result = deal_acpc(
                 plan,
-                sitters,
+                seats,
                 host=host,
                 ports=_ports(ports),
                 opened=lambda numbers: say.print(f"{numbers[0]} {numbers[1]}"),
@@ -206,9 +206,9 @@ def deal(
         raise typer.Exit(130)
 
 
-def _names(text: str | None, sitters: tuple[Sitter, Sitter]) -> tuple[str, str]:
+def _names(text: str | None, seats: tuple[AcpcSeat, AcpcSeat]) -> tuple[str, str]:
     if text is None:
-        one, two = sitters[0].name, sitters[1].name
+        one, two = seats[0].name, seats[1].name
         return (one, two) if one != two else (f"{one}.1", f"{two}.2")
     one, comma, two = text.partition(",")
     if not comma or one == two:
@@ -263,12 +263,12 @@ def bots(
     and then, with the competition's own script:
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.poker.acpc.programs import ADAPTIVE, our_command, sitter
+    from counterplay.poker.acpc.programs import ADAPTIVE, acpc_seat, our_command
     from counterplay.poker.bots.registry import BOTS
 
     written: dict[str, str] = {}
     for player in players or BOTS:
-        who = sitter(player, 1, seed)
+        who = acpc_seat(player, 1, seed)
         if who.command is None or who.command[:2] != our_command(ADAPTIVE)[:2]:
             raise BadParameter(f"{player} is none of ours; give a bot or a saved strategy")
         target = folder / f"{who.name}.sh"

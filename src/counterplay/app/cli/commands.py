@@ -56,10 +56,14 @@ from counterplay.app.cli.support import (
     new_folder,
     nothing_new,
 )
-from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.errors import BadParameter, CounterplayError, one_line
 from counterplay.core.base.progress import listen
-from counterplay.core.base.registry import one_line, package_at_fault
-from counterplay.core.base.user_code import is_user_defined, user_code_reason, user_file_at_fault
+from counterplay.core.base.registry import (
+    is_user_defined,
+    package_at_fault,
+    user_code_reason,
+    user_file_at_fault,
+)
 
 USUAL = ("runs", "results")  # served where nobody says what, if they are there
 SHOWN_INFOSETS = 24  # strategies up to this size are printed

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from counterplay.core.base.progress import ShareCallback
-from counterplay.core.base.user_code import is_user_defined
+from counterplay.core.base.registry import is_user_defined
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)

@@ -84,7 +84,7 @@ def _player(
 ) -> Adaptive:
     from counterplay.core.forms.registry import load
     from counterplay.poker.adaptive.player import Adaptive
-    from counterplay.poker.adaptive.portfolio import KNOWN, portfolio
+    from counterplay.poker.adaptive.portfolio import MODELS, portfolio
     from counterplay.poker.players import find_strategy
 
     if memory is not None and memory.suffix != ".parquet":
@@ -92,7 +92,7 @@ def _player(
     safe = options.pop("equilibrium", None)
     strategy = None if safe is None else find_strategy(str(safe), game)
     known = options.pop("known", None)
-    models: Any = KNOWN
+    models: Any = MODELS
     if known is not None:
         names = [name.strip() for name in known.split(",") if name.strip()]
         models = () if names == [NOBODY] else names
@@ -114,7 +114,7 @@ def _table(as_json: bool) -> Iterator[Any]:
         from rich.live import Live
 
         with Live(console=out, auto_refresh=False) as live:
-            yield lambda found: live.update(_drawn(found), refresh=True)
+            yield lambda found: live.update(_figure(found), refresh=True)
 
 
 def _line(block: AdaptiveBlock) -> str:
@@ -126,7 +126,7 @@ def _line(block: AdaptiveBlock) -> str:
     )
 
 
-def _drawn(found: list[AdaptiveBlock]) -> Any:
+def _figure(found: list[AdaptiveBlock]) -> Any:
     from rich.console import Group
     from rich.table import Table
 

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.user_code import is_user_defined
+from counterplay.core.base.registry import is_user_defined
 from counterplay.core.parallel.ray_cluster import enter, leave
 
 MOST = 10**18  # of anything that is counted
@@ -136,7 +136,7 @@ def _bots() -> list[str]:
 
 
 def _confidences() -> list[str]:
-    from counterplay.core.responses.confidence import KINDS
+    from counterplay.core.responses.algorithms import KINDS
 
     return list(KINDS)
 

@@ -178,7 +178,7 @@ def _resume(
 ) -> None:
     """Go on with the response in a folder; where boards are to be walked and there is no limit,
     measure it as it is."""
-    from counterplay.core.responses.resume import resume_response
+    from counterplay.core.responses.respond import resume_response
 
     further = go_on("respond", folder, game)
     with work_progress("respond", limits, walk) as (show, asked):
@@ -218,7 +218,7 @@ def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bo
 
 def _by_observations(model: Any, kind: str, p_max: float) -> Any:
     """Pconf per information set from the counts of a model."""
-    from counterplay.core.responses.confidence import confidence
+    from counterplay.core.responses.algorithms import confidence
 
     if not hasattr(model, "observed"):
         raise BadParameter(

@@ -159,7 +159,7 @@ def _play(
     game, poki = players.game(10), players.bot("poki")
     learner = ResponseLearner(game, threads=THREADS, p_max=P)
     if model is not None:
-        learner.believe(model.strategy, np.full(game.n_infosets, P))
+        learner.replace_model(model.strategy, np.full(game.n_infosets, P))
     rows: list[tuple[float, ...]] = []
     player = Adaptive(learner=learner, every=EVERY, iterations=ITERATIONS, relearn=model is None)
     for block in play_adaptive(

@@ -31,7 +31,7 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
 from counterplay.core.match.result import MatchResult
 from counterplay.core.parallel.jobs import Job
-from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.algorithms import confidence
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.histories.parquet import read_hands

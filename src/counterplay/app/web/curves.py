@@ -71,8 +71,8 @@ def _taken(model: Any, found: Any) -> Curve:
 
 
 def _exactly(job: BackgroundJob, model: Any) -> Curve:
+    from counterplay.core.responses.compute import default_target
     from counterplay.core.responses.frontier import frontier
-    from counterplay.core.responses.question import default_target
 
     found = frontier(
         model.game,

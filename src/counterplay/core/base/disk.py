@@ -1,8 +1,8 @@
-"""Bytes on disk: files that are whole or absent, and reading that neither waits nor overflows.
+"""Bytes on disk: files that are whole or absent, and reads that neither block nor overflow.
 
-A file is written to a temporary name beside it, flushed and renamed. The temporary name says which
-process writes it, so that what a killed one left is removed by the next writer, and what a living
-one writes is left alone. `alone` has one process at a time make a file.
+A file is written under a temporary name beside it, flushed and renamed. The temporary name
+identifies the writing process, so that the next writer removes the files of killed processes only.
+`file_lock` lets one process at a time make a file.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from counterplay.core.base.errors import BadFile, CounterplayError
 
 try:
     import fcntl
-except ImportError:  # a system without such locks: the same work may be done twice
+except ImportError:  # a system without file locks: the same work may be done twice
     fcntl = None  # type: ignore[assignment]
 
-#: A temporary file of another machine, whose processes cannot be asked for, is abandoned when it
-#: has not grown for so long.
+#: A temporary file of another machine, whose processes cannot be inspected, is abandoned when it
+#: has not changed for this long.
 ABANDONED_SECONDS = 3600.0
-# characters of a file's name in that of its temporary file, so that every legal name can be written
-KEPT_OF_NAME = 40
-_TEMPORARY = re.compile(  # those of earlier versions do not say the machine
-    r"\..+?(?:\.(?P<machine>[0-9a-f]{8}))?\.(?P<process>\d{1,9})(?:-\d+)?\.tmp", re.DOTALL
+#: Characters of a file's name in its temporary name, so that every legal name can be written.
+NAME_PREFIX = 40
+_TEMPORARY = re.compile(
+    r"\..+?\.(?P<machine>[0-9a-f]{8})\.(?P<process>\d{1,9})-\d+\.tmp", re.DOTALL
 )
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file to read, or `BadFile`: also for a folder, a device or a pipe, on which reading
-    could wait for ever."""
+    """A file opened for reading, or `BadFile`: also for a folder, a device or a pipe, on which a
+    read could block."""
     try:
         number = os.open(
             path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -46,7 +46,7 @@ def open_regular(path: Path) -> BinaryIO:
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        if os.path.isdir(path):  # which some systems do not open
+        if os.path.isdir(path):  # some systems do not open folders
             raise BadFile(f"{path}: is a folder, not a file") from None
         raise BadFile(f"{path}: cannot be read ({reason(error)})") from None
     mode = os.fstat(number).st_mode
@@ -58,7 +58,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """The whole file, or `BadFile`; its size is looked at first."""
+    """The whole file, or `BadFile` where it has more than `most` bytes or cannot be read."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -72,13 +72,12 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` so that a kill at any moment leaves either the old file or the new one."""
+    """Writes `data` so that a kill at any moment leaves either the old file or the new one."""
     write_pieces(path, [data])
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = False) -> None:
-    """`write_bytes` of what need not be copied into one piece first. `new`: refuse to write over
-    a file."""
+    """`write_bytes` of the concatenated pieces. `new`: refuse to overwrite a file."""
     if not path.name:
         raise CounterplayError(f"cannot write {str(path)!r}: not a file name")
     temporary = path.with_name(_temporary_name(path.name))
@@ -92,7 +91,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes | memoryview], new: bool = F
             file.flush()
             os.fsync(file.fileno())
         if new:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # of two writers, one
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # fails for the second of two writers
         os.replace(temporary, path)
     except BaseException as error:
         with suppress(OSError, ValueError):
@@ -107,7 +106,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _check_target(path: Path) -> None:
-    """A rename would put a file in the place of a device, and fails late on a folder."""
+    """Refuses devices, which a rename would replace, and folders, where it would fail late."""
     with suppress(FileNotFoundError):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -117,7 +116,7 @@ def _check_target(path: Path) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What the system says, without the name of the file."""
+    """The system's message without the name of the file."""
     return (
         (error.strerror if isinstance(error, OSError) else None)
         or str(error)
@@ -126,8 +125,7 @@ def reason(error: Exception) -> str:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed writers from a folder, never one that a process may
-    still be writing."""
+    """Removes the temporary files of killed writers from a folder."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(".") and entry.name.endswith(".tmp"):
@@ -137,14 +135,14 @@ def remove_abandoned(folder: Path) -> None:
 
 
 def _temporary_name(name: str) -> str:
-    """Two writers, two names."""
-    return f".{name[:KEPT_OF_NAME]}.{_machine()}.{os.getpid()}-{threading.get_ident()}.tmp"
+    """Unique to machine, process and thread."""
+    return f".{name[:NAME_PREFIX]}.{_machine()}.{os.getpid()}-{threading.get_ident()}.tmp"
 
 
 def _abandoned(name: str, changed: float) -> bool:
     parts = _TEMPORARY.fullmatch(name)
     if parts is None:
-        return False  # not ours
+        return False  # not a temporary file of Counterplay
     if parts["machine"] != _machine():
         return time.time() - changed > ABANDONED_SECONDS
     return not _lives(int(parts["process"]))
@@ -164,8 +162,8 @@ def _lives(process: int) -> bool:
 
 @cache
 def _machine() -> str:
-    """Eight letters that differ where process numbers mean something else: another host, start
-    or container."""
+    """Eight characters that identify the name space of process numbers: host, boot and
+    container."""
     parts = [os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")]
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text())
@@ -175,9 +173,9 @@ def _machine() -> str:
 
 
 @contextmanager
-def alone(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the lock of `path`, a file beside it; `waiting` is called where another process has it.
-    The system lets go of it when a process dies. Where no lock can be had there is none."""
+def file_lock(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Holds a lock on `path`, a file beside it; `waiting` is called if another process has it. The
+    system releases it when a process dies. File systems without locks are not locked."""
     lock = path.with_name(f"{path.name}.lock")
     file = None
     with suppress(OSError):
@@ -191,13 +189,13 @@ def alone(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[Non
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)  # who waits for this very file still gets its turn
+            lock.unlink(missing_ok=True)  # a process that waits for this file still gets the lock
             with suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_UN)  # also where a forked process has it open
+                fcntl.flock(file, fcntl.LOCK_UN)  # a forked process may have it open as well
 
 
 def _take_lock(file: TextIO, waiting: Callable[[], None] | None) -> None:
-    with suppress(OSError):  # a file system that has none
+    with suppress(OSError):  # a file system without locks
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

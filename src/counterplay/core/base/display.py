@@ -1,7 +1,7 @@
-"""How results are shown: as data frames, as pieces of HTML for notebooks, and a bar for progress.
+"""Results as data frames and as HTML for notebooks.
 
-Neither pandas nor polars is needed: without them a frame is a plain mapping from names to lists,
-which both take. In HTML all text is escaped, and nothing is loaded from elsewhere.
+pandas and polars are optional: without them a frame is a mapping from names to lists, which both
+accept. All text in HTML is escaped, and no external resource is loaded.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import base64
 import importlib
 import math
-import sys
-import time
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
 
@@ -25,13 +23,11 @@ LIBRARIES = ("pandas", "polars")
 PLAIN = "dict"
 SHOWN_ROWS = 24
 _CELL = "text-align:left;padding:2px 10px 2px 0"
-EVERY_SECONDS = 0.2
-WIDTH = 30  # of the bar in a line of text
 
 
 def frame(columns: Columns, library: str | None = None) -> Any:
-    """A data frame of `library` (pandas, polars or dict); by default of the first that is there,
-    else the columns as they are."""
+    """A data frame of `library` (pandas, polars or dict); by default of the first that is
+    installed, else the columns as they are."""
     if library not in (None, *LIBRARIES, PLAIN):
         known = ", ".join((*LIBRARIES, PLAIN))
         raise BadParameter(f"a data frame is one of {known}, not {library!r}")
@@ -40,28 +36,28 @@ def frame(columns: Columns, library: str | None = None) -> Any:
     if library == PLAIN:
         return columns
     try:
-        found = importlib.import_module(library)
+        module = importlib.import_module(library)
     except ImportError:
         raise CounterplayError(
             f"{library} is not installed; pip install {library}, or take library='dict'"
         ) from None
-    return found.DataFrame(columns)
+    return module.DataFrame(columns)
 
 
 class Tabular:
-    """A result with columns, a picture and a display."""
+    """A result with columns, a figure and an HTML display."""
 
     @abstractmethod
     def columns(self) -> Columns:
-        """Names and their values, each as long as the others."""
+        """Names and their values, all of the same length."""
 
     @abstractmethod
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         """A matplotlib figure."""
 
     @abstractmethod
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML that a notebook displays."""
 
     def to_frame(self, library: str | None = None) -> Any:
         """A data frame: of pandas where it is installed, else of polars, else a plain mapping
@@ -69,9 +65,8 @@ class Tabular:
         return frame(self.columns(), library)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A picture: a matplotlib figure, which a notebook shows; with `path` it is saved there as
-        PNG instead."""
-        figure = self._drawn()
+        """A matplotlib figure; with `path` it is saved there as PNG and None is returned."""
+        figure = self._figure()
         if path is None:
             return figure
         from counterplay.core.base.plotting import save_figure
@@ -85,13 +80,13 @@ def one_row(facts: Mapping[str, Any]) -> Columns:
     return {name: [value] for name, value in facts.items()}
 
 
-class Raw(str):
-    """HTML that is meant as such."""
+class Html(str):
+    """Text that is HTML already and is not escaped."""
 
 
 def text(value: Any) -> str:
-    """A value for people, escaped."""
-    if isinstance(value, Raw):
+    """A value as escaped text."""
+    if isinstance(value, Html):
         return value
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4g}"
@@ -103,16 +98,16 @@ def heading(title: str, note: str = "") -> str:
     return f"<div><strong>{escape(title)}</strong>{more}</div>"
 
 
-def bar(share: float, colour: str = "#0072B2") -> Raw:
+def bar(share: float, colour: str = "#0072B2") -> Html:
     """A probability as a bar with its number."""
     width = round(100 * min(max(share, 0.0), 1.0), 1)
     fill = f"linear-gradient(to right,{colour}55 {width}%,transparent {width}%)"
     box = "display:inline-block;min-width:7em;padding:0 4px"
-    return Raw(f'<span style="{box};background:{fill}">{share:.3f}</span>')
+    return Html(f'<span style="{box};background:{fill}">{share:.3f}</span>')
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
-    """A table; `total`: how many rows there are where not all are shown."""
+    """A table; `total`: the number of all rows where only some are shown."""
     shown = [list(row) for row in rows]
     head = "".join(f'<th style="{_CELL}">{escape(name)}</th>' for name in header)
     body = "".join(
@@ -124,7 +119,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | Non
 
 
 def facts(pairs: dict[str, Any]) -> str:
-    """Names and values below each other."""
+    """A table of names and values."""
     rows = "".join(
         f'<tr><td style="{_CELL};opacity:.7">{escape(name)}</td><td>{text(value)}</td></tr>'
         for name, value in pairs.items()
@@ -133,7 +128,7 @@ def facts(pairs: dict[str, Any]) -> str:
 
 
 def picture(figure: Any, alt: str) -> str:
-    """A figure as part of the page."""
+    """A figure as an inline image."""
     from counterplay.core.base.plotting import png
 
     data = base64.b64encode(png(figure, 80)).decode()
@@ -141,7 +136,7 @@ def picture(figure: Any, alt: str) -> str:
 
 
 def mixed_cell(label: str, shares: Sequence[float], shades: Sequence[str]) -> str:
-    """A cell filled from the left by shares."""
+    """A table cell with a coloured band for each share."""
     stops, left = [], 0.0
     for share, shade in zip(shares, shades, strict=True):
         stops.append(f"{shade} {100 * left:.0f}% {100 * (left + share):.0f}%")
@@ -150,70 +145,3 @@ def mixed_cell(label: str, shares: Sequence[float], shades: Sequence[str]) -> st
     halo = "text-shadow:0 0 3px #fff,0 0 3px #fff;color:#000"
     box = f"{fill};{halo};padding:2px 4px;font-size:11px;text-align:center"
     return f'<td style="{box}">{escape(label)}</td>'
-
-
-class ProgressBar:
-    """Hears how far work is. Give it as `on_chunk` of `solve`, `resume` and `respond`, with the
-    limit it runs to, or as `progress` of `play_match`, `frontier` and others:
-    `cp.solve("leduc", seconds=30, on_chunk=cp.ProgressBar(seconds=30))`."""
-
-    def __init__(
-        self,
-        *,
-        iterations: int | None = None,
-        seconds: float | None = None,
-        stream: TextIO | None = None,
-    ) -> None:
-        self._limits = {"iterations": iterations, "seconds": seconds}
-        self._stream = stream or sys.stderr
-        self._started = time.monotonic()
-        self._last = -EVERY_SECONDS
-        self._handle = _notebook_handle() if stream is None else None
-
-    def __call__(self, progress: Any, what: str = "") -> None:
-        """A `Progress` of a solver, or a share from 0 to 1 and what is running."""
-        if isinstance(progress, int | float):
-            self._show(float(progress), what)
-            return
-        done = [getattr(progress, name) / limit for name, limit in self._limits.items() if limit]
-        rate = progress.iterations / max(progress.seconds, 1e-9)
-        self._show(max(done, default=0.0), f"{progress.iterations:,} iterations, {rate:,.0f}/s")
-
-    def _show(self, share: float, what: str) -> None:
-        now = time.monotonic() - self._started
-        share = min(max(share, 0.0), 1.0)
-        if now - self._last < EVERY_SECONDS and share < 1.0:
-            return
-        self._last = now
-        left = f", {now * (1 - share) / share:.0f} s left" if 0.0 < share < 1.0 else ""
-        note = f"{share:.0%} {what} ({now:.0f} s{left})"
-        if self._handle is not None:
-            self._handle.update(_Bar(share, note))
-            return
-        filled = round(WIDTH * share)
-        end = "\n" if share >= 1.0 else ""
-        self._stream.write(f"\r{'█' * filled}{'·' * (WIDTH - filled)} {note:<60}{end}")
-        self._stream.flush()
-
-
-class _Bar:
-    def __init__(self, share: float, note: str) -> None:
-        self._share, self._note = share, note
-
-    def __repr__(self) -> str:
-        return self._note
-
-    def _repr_html_(self) -> str:
-        bar = f'<progress value="{self._share:.4f}" max="1" style="width:20em"></progress>'
-        return f"<div>{bar} {escape(self._note)}</div>"
-
-
-def _notebook_handle() -> Any:
-    """Where the bar lies on the page of a notebook; None elsewhere."""
-    shell = sys.modules.get("IPython")
-    found = shell.get_ipython() if shell is not None else None
-    if found is None or not hasattr(found, "kernel"):
-        return None
-    from IPython.display import display
-
-    return display(_Bar(0.0, ""), display_id=True)

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+LONGEST_REASON = 200  # characters
+
 
 class CounterplayError(ValueError):
     """Base of all errors with a message meant for the user."""
@@ -31,8 +33,8 @@ class TooLarge(CounterplayError):
     """A game that does not fit into memory."""
 
 
-class OutOfRoom(TooLarge):
-    """Tables that grow while playing have no memory left. What was learnt so far is kept."""
+class OutOfMemory(TooLarge):
+    """The tables of a running solver have no memory to grow into. Its progress is kept."""
 
 
 class BadGame(CounterplayError):
@@ -41,7 +43,7 @@ class BadGame(CounterplayError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, with what there was until then in `result`."""
+    """Ctrl-C; `result` holds what was computed before it."""
 
     def __init__(self, result: object) -> None:
         super().__init__()
@@ -49,7 +51,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def shown(value: object) -> str:
-    """`value` for a message, not longer than a line."""
+    """`value` for a message, at most one line."""
     try:
         text = repr(value)
     except ValueError:  # Python does not write whole numbers of over 4,300 digits
@@ -57,20 +59,22 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text):,} characters)"
 
 
+def one_line(error: BaseException) -> str:
+    """Type and message of an error on one line, cut to `LONGEST_REASON` characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}..."
+
+
 def whole_number(value: Any, low: int | None, high: int | None, what: str) -> int:
-    """`value` if it is an integer from `low` to `high`, where there are such, else
-    `BadParameter`."""
+    """`value` if it is an integer from `low` to `high` (None: no bound), else `BadParameter`."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if whole and (low is None or low <= value) and (high is None or value <= high):
         return int(value)
     bounds = ""
     if low is not None:
-        bounds = f" of at least {low}" if high is None else f" from {low} to {_written(high)}"
+        grouping = "," if high is not None and high >= 100_000 else ""
+        bounds = f" of at least {low}" if high is None else f" from {low} to {high:{grouping}}"
     raise BadParameter(f"{what} must be a whole number{bounds}, not {shown(value)}")
-
-
-def _written(number: int) -> str:
-    return f"{number:,}" if number >= 100_000 else str(number)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:

@@ -1,9 +1,8 @@
-"""The two formats of files: JSON objects with a checksum, and arrays with a JSON header. No
-pickle.
+"""The two file formats: JSON objects with a checksum, and arrays with a JSON header. No pickle.
 
-Of a file of others every size is known and allowed before anything of that size is made. An .npz
-archive has members once each, no Python objects, and no more than the caller expects. Without an
-expectation nothing may be compressed, so that a file never yields more than its own length.
+Every size in a file is checked before memory of that size is allocated. An .npz archive has each
+member once, no Python objects, and no more bytes than the caller expects. Without an expectation
+nothing may be compressed, so that a file never yields more than its own length.
 """
 
 from __future__ import annotations
@@ -20,31 +19,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from counterplay.core.base.disk import (
-    open_regular,
-    read_bytes,
-    write_bytes,
-    write_pieces,
-    write_text,
-)
+from counterplay.core.base.disk import open_regular, read_bytes
+from counterplay.core.base.disk import write_bytes as write_bytes
+from counterplay.core.base.disk import write_pieces as write_pieces
+from counterplay.core.base.disk import write_text as write_text
 from counterplay.core.base.errors import BadFile
-
-__all__ = [
-    "CHECKSUM",
-    "FORMAT",
-    "parse_json",
-    "read_arrays",
-    "read_checked_json",
-    "read_header",
-    "read_json",
-    "warn_unchecked",
-    "with_checksum",
-    "write_arrays",
-    "write_bytes",
-    "write_json",
-    "write_pieces",
-    "write_text",
-]
 
 #: Version of the file formats. A file with a larger number comes from a newer Counterplay.
 FORMAT = 1
@@ -54,22 +33,22 @@ MOST_JSON = 1 << 26  # bytes
 MOST_VALUES = 8_000_000  # in a JSON file: some hundred MB of memory
 HEADER = "header"
 MOST_MEMBERS = 100
-MOST_PACKED_HEADER = 1 << 20  # bytes, where it is compressed
-MOST_HEADER = 1 << 28  # a checkpoint keeps its measurements there
+MOST_COMPRESSED_HEADER = 1 << 20  # bytes, where it is compressed
+MOST_HEADER = 1 << 28  # the header of a checkpoint holds its measurements
 PIECE = 1 << 20
 END = 22  # bytes of the record at the end of an archive without a comment
-LARGE_ARCHIVE = 1 << 31  # only from here on an archive needs the 64-bit record
+LARGE_ARCHIVE = 1 << 31  # smaller archives have no 64-bit record
 T = TypeVar("T")
 
 
 def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
-    """A JSON object, with its checksum as the last field. `new`: refuse to write over a file."""
+    """Writes a JSON object with its checksum as the last field. `new`: refuse to overwrite."""
     text = json.dumps(with_checksum(data), indent=2)
     write_pieces(path, [text.encode(), b"\n"], new)
 
 
 def with_checksum(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The same object with a field that no change of another field leaves right."""
+    """The same object with a checksum of all other fields."""
     content = {key: value for key, value in data.items() if key != CHECKSUM}
     return {**content, CHECKSUM: _checksum(json.loads(json.dumps(content)))}
 
@@ -84,7 +63,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
-    """The same, and whether the file carries a checksum. Those of older versions do not."""
+    """The same, and whether the file carries a checksum."""
     data = read_bytes(path, MOST_JSON)
     try:
         content = parse_json(data)
@@ -102,14 +81,14 @@ def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
 
 
 def parse_json(data: bytes) -> Any:
-    """What JSON text says, or `BadFile` where it would take much memory."""
+    """The value of JSON text, or `BadFile` where it would take too much memory."""
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise BadFile(f"holds more than {MOST_VALUES:,} values")
     return json.loads(data)
 
 
 def warn_unchecked(path: Path) -> None:
-    """To say when a file of an older version has been read."""
+    """Warns that a file without a checksum was read."""
     warnings.warn(
         f"{path} carries no checksum, so damage to it cannot be noticed; save it again",
         stacklevel=3,
@@ -117,11 +96,11 @@ def warn_unchecked(path: Path) -> None:
 
 
 def _take_checksum(content: dict[str, Any]) -> bool | None:
-    """Remove the checksum from `content`; whether it fits, None where there is none."""
+    """Removes the checksum from `content`; whether it matches, None where there is none."""
     if CHECKSUM in content:
         return bool(content.pop(CHECKSUM) == _checksum(content))
     *others, last = content.items() or [("", None)]
-    return False if last[1] == _checksum(dict(others)) else None  # False: only its name is damaged
+    return False if last[1] == _checksum(dict(others)) else None  # False: its name is damaged
 
 
 def write_arrays(
@@ -131,8 +110,8 @@ def write_arrays(
     header: Mapping[str, Any],
     small: bool = False,
 ) -> None:
-    """Arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz file;
-    `small`: compressed."""
+    """Writes arrays and a JSON header of one `kind` ("strategy", "checkpoint", ...) as an .npz
+    file; `small`: compressed."""
     text = json.dumps({"counterplay": kind, "format": FORMAT, "arrays": list(arrays), **header})
     buffer = io.BytesIO()
     save: Any = np.savez_compressed if small else np.savez
@@ -142,18 +121,15 @@ def write_arrays(
 
 
 def read_header(path: Path, kind: str) -> dict[str, Any]:
-    """The header of what `write_arrays` wrote; enough to say how large its arrays may be."""
+    """The header of a file of `write_arrays`; it tells how large the arrays may be."""
     return _read(path, lambda archive: _checked_header(archive, kind))
 
 
 def read_arrays(
     path: Path, kind: str, most: int | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What `write_arrays` wrote. Every kind of damage gives `BadFile`, never a wrong answer.
-
-    `most`: bytes that the arrays can have together. A compressed file is read only where that is
-    known.
-    """
+    """Arrays and header of a file of `write_arrays`; `BadFile` for any damage. `most`: the total
+    bytes of the arrays, without which a compressed file is refused."""
 
     def both(archive: Archive) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         header = _checked_header(archive, kind)
@@ -168,9 +144,7 @@ def _read(path: Path, use: Callable[[Archive], T]) -> T:
             return use(Archive(file))
         except BadFile as error:
             raise BadFile(f"{path}: {error}") from None
-        except (
-            Exception
-        ) as error:  # a corrupt archive can fail in many ways inside numpy and zipfile
+        except Exception as error:  # numpy and zipfile raise many kinds for a corrupt archive
             raise BadFile(f"{path}: damaged or not a Counterplay file ({_brief(error)})") from None
 
 
@@ -198,8 +172,8 @@ def _brief(error: Exception) -> str:
 
 
 class Archive:
-    """An open .npz file whose directory has been checked. `BadFile` has no file name yet; the
-    caller adds it."""
+    """An open .npz file with a checked directory. Its `BadFile` errors lack the file name, which
+    the caller adds."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.size = os.fstat(file.fileno()).st_size
@@ -207,7 +181,7 @@ class Archive:
         self._zip = zipfile.ZipFile(file)
         names = [info.filename for info in self._zip.infolist()]
         if len(set(names)) < len(names):
-            raise BadFile("damaged (a member stands twice)")
+            raise BadFile("damaged (a member occurs twice)")
         if not all(name.endswith(".npy") for name in names):
             raise BadFile("not a Counterplay file")
         self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
@@ -222,12 +196,12 @@ class Archive:
     def header(self) -> Any:
         info = self._members[HEADER]
         stored = info.compress_type == zipfile.ZIP_STORED
-        if info.file_size > min(MOST_HEADER, self.size if stored else MOST_PACKED_HEADER):
+        if info.file_size > min(MOST_HEADER, self.size if stored else MOST_COMPRESSED_HEADER):
             raise BadFile(f"damaged (a header of {info.file_size / 1e6:,.0f} MB)")
         return json.loads(self._array(info).tobytes())
 
     def arrays(self, most: int | None) -> dict[str, np.ndarray]:
-        """All arrays. `most`: bytes that they may have together; without it, those of the file."""
+        """All arrays. `most`: their total bytes; by default the size of the file."""
         members = {name: self._members[name] for name in self.names}
         total = sum(info.file_size for info in members.values())
         packed = any(info.compress_type != zipfile.ZIP_STORED for info in members.values())
@@ -250,7 +224,7 @@ class Archive:
             flat = np.empty(count, dtype)
             view = flat.view(np.uint8) if flat.nbytes else flat
             at = 0
-            while piece := member.read(PIECE):  # to the end, where the checksum is looked at
+            while piece := member.read(PIECE):  # to the end, where zipfile checks the checksum
                 view[at : at + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
                 at += len(piece)
             if at != flat.nbytes:
@@ -259,7 +233,7 @@ class Archive:
 
 
 def _check_end(file: BinaryIO, size: int) -> None:
-    """The directory must be small before `zipfile` reads it whole."""
+    """Checks the size of the directory, which `zipfile` reads whole."""
     if size < END:
         raise BadFile("not a Counterplay file")
     file.seek(max(size - END - 20, 0))
@@ -281,5 +255,5 @@ def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     }
     if version not in readers:
         raise BadFile(f"damaged (arrays of version {version})")
-    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = readers[version](member)
-    return found
+    header: tuple[tuple[int, ...], bool, np.dtype[Any]] = readers[version](member)
+    return header

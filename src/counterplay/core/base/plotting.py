@@ -1,4 +1,4 @@
-"""One look for all pictures: readable in print, in grey and with colour-blind eyes."""
+"""One style for all figures: readable in print, in grey and by colour-blind readers."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
 
 @cache
 def _figure_class() -> type[Any]:
-    """A figure that notebooks show, whatever has been imported there."""
+    """A figure class that notebooks display without pyplot."""
     from matplotlib.figure import Figure
 
     return type("Picture", (Figure,), {"_repr_png_": lambda figure: png(figure, 100)})
 
 
 def png(figure: Any, dpi: int = 150) -> bytes:
-    """A figure as the bytes of a picture."""
+    """A figure as PNG bytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
 
 
 def curve(axis: Any, x: list[float], y: list[float], label: str, series: int) -> None:
-    """One line of a picture, in its own colour and style."""
+    """One line of a plot, in its own colour and style."""
     colour, style = COLOURS[series % len(COLOURS)], STYLES[series % len(STYLES)]
     axis.plot(x, y, color=colour, linestyle=style, label=label, marker=".")
 

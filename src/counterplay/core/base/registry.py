@@ -1,39 +1,47 @@
-"""Things by name: the built-in ones, a file each, and those that installed packages offer by entry
-points.
+"""Objects by name: built-in ones, those of installed packages, and those of the user's own files.
 
-A file of one of the word's `PACKAGES` that sets the word in capitals (`GAME = GameSpec("kuhn",
-...)`, `SOLVER = CFR`, or a tuple of several) offers what it names there, and nothing else needs to
-know it. Which file has which name is read from the text of the files; a file is imported when
-somebody takes what it offers. So a name is written as a literal: the first argument of the call, or
-the class attribute `name`. Installed packages (group `counterplay.games` and so on) are asked only
-for names that are not built in, and for lists. One that is broken, or takes a built-in name, is
-left out with a warning.
+A module in one of the `PACKAGES` of a kind that assigns the kind in capitals (`GAME =
+GameSpec("kuhn", ...)`, `SOLVER = CFR`, or a tuple of several) registers these objects; nothing else
+lists them. Names are read from the source text, and a module is imported when one of its objects is
+used. So a name is a literal: the first argument of the call, or the class attribute `name`.
+Installed packages (entry points of the group `counterplay.games` and so on) are searched for names
+that are not built in, and for lists. A broken one, or one with a built-in name, is left out with a
+warning. `file.py:Name` runs the file, as Python does; so only names that a user types are resolved
+that way, never a name inside a file (such as a strategy's game).
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
+import importlib.util
+import os
 import pkgutil
 import re
+import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from counterplay.core.base.errors import shown, unknown
+from counterplay.core.base.disk import reason
+from counterplay.core.base.errors import BadParameter, CounterplayError, one_line, shown, unknown
 
 T = TypeVar("T")
 GROUPS = "counterplay."
-LONGEST_REASON = 200  # characters
+_USER_DEFINED = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
+_MODULE = "counterplay_own_"
 _LITERAL = re.compile(r"^    (\w+)(?:: [\w\[\]. ]+)? = (\".*\"|True|False|[\d.]+)(?: *#.*)?$", re.M)
 
-#: The packages whose files offer things, by word: the one place that names them.
+#: The packages whose modules register objects, by kind.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "game": ("counterplay.core.games", "counterplay.poker.holdem"),
-    "source": ("counterplay.core.games",),  # of games that are written elsewhere, such as files
+    "source": ("counterplay.core.games",),  # of games defined elsewhere, such as files
     "exchange": ("counterplay.core.games",),  # of strategies with other libraries
     "evaluator": ("counterplay.core.evaluation", "counterplay.poker.vector"),
     "solver": ("counterplay.core.solvers", "counterplay.poker.vector"),
@@ -43,34 +51,34 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Offer(NamedTuple):
-    """One line of a package's entry points."""
+class PackageEntry(NamedTuple):
+    """One entry point of an installed package."""
 
     package: str
-    entry: metadata.EntryPoint
+    point: metadata.EntryPoint
 
 
-class Listing(NamedTuple):
-    """What is known of a built-in thing before its file is imported."""
+class BuiltIn(NamedTuple):
+    """A built-in object as described by its source text."""
 
     module: str
-    facts: Mapping[str, Any]  # class attributes that are literals, of a class
+    facts: Mapping[str, Any]  # the literal attributes of a class
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Built-in things first, in the order of their files, then those of installed packages."""
+    """Built-in objects in the order of their modules, then those of installed packages."""
 
-    def __init__(self, word: str, fits: Callable[[Any], bool] = lambda spec: True) -> None:
-        """`word`: one of `PACKAGES`. `fits`: whether a spec is of this kind."""
-        self._word, self._fits = word, fits
+    def __init__(self, kind: str, fits: Callable[[Any], bool] = lambda spec: True) -> None:
+        """`kind`: one of `PACKAGES`. `fits`: whether an object is of this kind."""
+        self._kind, self._fits = kind, fits
         self._installed: dict[str, T] = {}
-        self._tried: set[Offer] = set()
+        self._tried: set[PackageEntry] = set()
 
     def __getitem__(self, name: str) -> T:
         if isinstance(name, str):
             if name in self.listing():
-                return self._built(name)
-            self._ask(name)
+                return self._import(name)
+            self._load_installed(name)
             if name in self._installed:
                 return self._installed[name]
         raise KeyError(name)
@@ -79,56 +87,56 @@ class Registry(Mapping[str, T], Generic[T]):
         if not isinstance(name, str):
             return False
         if name not in self.listing():
-            self._ask(name)
+            self._load_installed(name)
         return name in self.listing() or name in self._installed
 
     def __iter__(self) -> Iterator[str]:
-        self._ask()
+        self._load_installed()
         return iter([*self.listing(), *self._installed])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def find(self, name: object, what: str | None = None, also: Iterable[str] = ()) -> T:
-        """What has that name, in small letters or not, else an `UnknownName` that lists all names,
+        """The object with this name, case-insensitively, else an `UnknownName` that lists all names
         and `also`."""
         spec = (self.get(name) or self.get(name.lower())) if isinstance(name, str) else None
         if spec is None:
-            raise unknown(what or self._word, name, [*self, *also])
+            raise unknown(what or self._kind, name, [*self, *also])
         return spec
 
-    def listing(self) -> Mapping[str, Listing]:
-        """All that is not from other packages, without importing it."""
-        return listed(self._word)
+    def listing(self) -> Mapping[str, BuiltIn]:
+        """The built-in objects, without importing them."""
+        return built_in_objects(self._kind)
 
     def built_in(self) -> dict[str, T]:
-        """All that is not from other packages."""
-        return {name: self._built(name) for name in self.listing()}
+        """The built-in objects."""
+        return {name: self._import(name) for name in self.listing()}
 
     def fact(self, name: str, fact: str, default: Any) -> Any:
-        """A class attribute of what has that name; imported only where no text has it."""
+        """A class attribute of an object; it is imported only if it is not built in."""
         if name in self.listing():
             return self.listing()[name].facts.get(fact, default)
         return getattr(self[name], fact, default)
 
-    def _built(self, name: str) -> T:
+    def _import(self, name: str) -> T:
         module = self.listing()[name].module
-        specs = getattr(importlib.import_module(module), self._word.upper())
+        specs = getattr(importlib.import_module(module), self._kind.upper())
         for spec in specs if type(specs) is tuple else (specs,):
             if spec.name == name and self._fits(spec):
-                built: T = spec
-                return built
-        raise AssertionError(f"{module}: its text names {name!r}, and no {self._word} does")
+                found: T = spec
+                return found
+        raise AssertionError(f"{module}: its text names {name!r}, and no {self._kind} does")
 
-    def _ask(self, name: str | None = None) -> None:
-        """Load what installed packages offer under a name, or all of it."""
-        for offer in offers().get(f"{GROUPS}{self._word}s", ()):
-            if name in (None, offer.entry.name) and offer not in self._tried:
-                self._tried.add(offer)
-                self._load(offer)
+    def _load_installed(self, name: str | None = None) -> None:
+        """Loads the entry points of a name, or all of this kind."""
+        for entry in package_entries().get(f"{GROUPS}{self._kind}s", ()):
+            if name in (None, entry.point.name) and entry not in self._tried:
+                self._tried.add(entry)
+                self._load(entry)
 
-    def _load(self, offer: Offer) -> None:
-        name = offer.entry.name
+    def _load(self, entry: PackageEntry) -> None:
+        name = entry.point.name
         problem = None
         if name in self.listing():
             problem = "but that is the name of a built-in one"
@@ -136,32 +144,32 @@ class Registry(Mapping[str, T], Generic[T]):
             problem = "but another package has that name"
         else:
             try:
-                spec = offer.entry.load()
+                spec = entry.point.load()
                 if self._fits(spec) and spec.name == name:
                     self._installed[name] = spec
                     return
-                problem = f"which is {shown(spec)} and no {self._word} of that name"
+                problem = f"which is {shown(spec)} and no {self._kind} of that name"
             except (Exception, SystemExit) as error:
                 problem = f"which cannot be loaded: {one_line(error)}"
-        sentence = f"the package {offer.package} offers the {self._word} {name!r}, {problem}"
+        sentence = f"the package {entry.package} offers the {self._kind} {name!r}, {problem}"
         warnings.warn(f"{sentence}; it is left out", stacklevel=2)
 
 
 @cache
-def listed(word: str) -> dict[str, Listing]:
-    """The built-in things of a word, by name, as the texts of their files say."""
-    table: dict[str, Listing] = {}
-    for package in PACKAGES[word]:
-        for module, text in _texts(package):
-            for name, facts in _offered(text, word.upper(), module):
+def built_in_objects(kind: str) -> dict[str, BuiltIn]:
+    """The built-in objects of a kind, by name, read from the source texts."""
+    table: dict[str, BuiltIn] = {}
+    for package in PACKAGES[kind]:
+        for module, text in _sources(package):
+            for name, facts in _assigned(text, kind.upper(), module):
                 assert name not in table, f"{module}: {name} is in {table[name].module} too"
-                table[name] = Listing(module, facts)
+                table[name] = BuiltIn(module, facts)
     return table
 
 
-def _texts(package: str) -> Iterator[tuple[str, str]]:
-    """The modules of a package, and the texts of their files."""
-    spec = find_spec(package)
+def _sources(package: str) -> Iterator[tuple[str, str]]:
+    """The modules of a package with their source texts."""
+    spec = importlib.util.find_spec(package)
     assert spec is not None, f"no package {package}"
     for finder, name, _ in pkgutil.iter_modules(spec.submodule_search_locations):
         module = finder.find_spec(name, None)
@@ -169,9 +177,9 @@ def _texts(package: str) -> Iterator[tuple[str, str]]:
         yield f"{package}.{name}", loader.get_source(name) or ""
 
 
-def _offered(text: str, word: str, module: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and facts of each thing that stands behind `word` at the left margin of a text."""
-    start = text.find(f"\n{word} = ")
+def _assigned(text: str, variable: str, module: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and literal attributes of each object that a module assigns to `variable`."""
+    start = text.find(f"\n{variable} = ")
     if start < 0:
         return
     value = ast.parse(text[start:]).body[0].value  # type: ignore[attr-defined]
@@ -184,7 +192,7 @@ def _offered(text: str, word: str, module: str) -> Iterator[tuple[str, dict[str,
 
 
 def _attributes(name: str, text: str) -> dict[str, Any]:
-    """Attributes of a class that are literals, and those of its bases in the same text."""
+    """The literal attributes of a class, with those of its bases in the same text."""
     head = re.search(rf"^class {name}\b(?:\(([^)]*)\))?:\n", text, re.MULTILINE)
     if head is None:
         return {}
@@ -198,17 +206,17 @@ def _attributes(name: str, text: str) -> dict[str, Any]:
 
 
 @cache
-def offers() -> dict[str, list[Offer]]:
-    """What installed packages offer, by group. Of two copies of a package the first on the path
-    counts."""
-    found: dict[str, list[Offer]] = {}
+def package_entries() -> dict[str, list[PackageEntry]]:
+    """The entry points of installed packages, by group. Of two copies of a package the first on
+    the path counts."""
+    groups: dict[str, list[PackageEntry]] = {}
     seen = set()
     for package in metadata.distributions():
         try:
             if GROUPS not in (package.read_text("entry_points.txt") or ""):
                 continue
             name = str(package.name)
-            entries = [entry for entry in package.entry_points if entry.group.startswith(GROUPS)]
+            points = [point for point in package.entry_points if point.group.startswith(GROUPS)]
         except Exception as error:
             where = getattr(package, "_path", "a package")
             warnings.warn(
@@ -218,28 +226,128 @@ def offers() -> dict[str, list[Offer]]:
             continue
         if name not in seen:
             seen.add(name)
-            for entry in entries:
-                found.setdefault(entry.group, []).append(Offer(name, entry))
-    return found
+            for point in points:
+                groups.setdefault(point.group, []).append(PackageEntry(name, point))
+    return groups
 
 
 def package_at_fault(error: BaseException) -> str | None:
-    """The installed package in whose code an error arose, if it is one that offers something."""
+    """The installed package in whose code an error arose, if it offers entry points."""
     owner = {
-        offer.entry.value.partition(":")[0].partition(".")[0]: offer.package
-        for group in offers().values()
-        for offer in group
+        entry.point.value.partition(":")[0].partition(".")[0]: entry.package
+        for group in package_entries().values()
+        for entry in group
     }
-    step = error.__traceback__
-    found = None
-    while step is not None:
-        module = str(step.tb_frame.f_globals.get("__name__", ""))
-        found = owner.get(module.partition(".")[0], found)
-        step = step.tb_next
-    return found
+    modules = [str(names.get("__name__", "")) for names in _raised_in(error)]
+    packages = [owner.get(module.partition(".")[0]) for module in reversed(modules)]
+    return next(filter(None, packages), None)
 
 
-def one_line(error: BaseException) -> str:
-    """What went wrong, for a sentence."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}..."
+def user_file_at_fault(error: BaseException) -> str | None:
+    """The user's file in whose code an error arose, where it was named as `file.py:Name`."""
+    files = [
+        str(names.get("__file__", ""))
+        for names in _raised_in(error)
+        if str(names.get("__name__", "")).startswith(_MODULE)
+    ]
+    return files[-1] if files else None
+
+
+def _raised_in(error: BaseException) -> Iterator[dict[str, Any]]:
+    """The globals of every frame of an error's traceback, outermost first."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        yield frame.f_globals
+
+
+# --- user-defined objects, named by file and class: `my_game.py:MyGame`, `bots.py:Caller`
+
+
+def is_user_defined(text: object) -> bool:
+    """Whether `text` has the form `file.py:Name`."""
+    return isinstance(text, str) and _USER_DEFINED.fullmatch(text) is not None
+
+
+def split_user_defined(text: str) -> tuple[Path, str, str]:
+    """File, name, and the arguments behind it, such as `(3)`."""
+    match = _USER_DEFINED.fullmatch(text)
+    assert match is not None
+    return Path(match["file"]), match["word"], match["rest"] or ""
+
+
+def user_object(text: str, kind: str) -> Any:
+    """The object `file.py:Name`; `kind` names it in errors."""
+    path, word, _ = split_user_defined(text)
+    module = _user_module(path)
+    value = getattr(module, word, None)
+    if value is None:
+        classes = [
+            name
+            for name, item in vars(module).items()
+            if isinstance(item, type) and item.__module__ == module.__name__
+        ]
+        has = f"it has {', '.join(classes)}" if classes else "it has no class"
+        raise BadParameter(f"no {kind} {word} in {path}; {has}")
+    return value
+
+
+def call_user_code(make: Any, text: str, *args: Any, **kwargs: Any) -> Any:
+    """Calls a class or function of the user; an error names the line in the user's file."""
+    try:
+        return make(*args, **kwargs)
+    except CounterplayError:
+        raise
+    except Exception as error:
+        raise CounterplayError(f"{text}: {user_code_reason(error)}") from None
+
+
+def _user_module(path: Path) -> ModuleType:
+    """The file as a module; it is run again only after a change."""
+    if not os.path.isfile(path):
+        raise BadParameter(f"no file {path}; write it as file.py:Class, from where you are")
+    try:
+        place, text = path.resolve(), path.read_bytes()
+    except OSError as error:
+        raise BadParameter(f"{path} cannot be loaded: {reason(error)}") from None
+    name = _MODULE + hashlib.blake2b(f"{place}".encode(), digest_size=6).hexdigest()
+    module = sys.modules.get(name)
+    if module is not None and getattr(module, "_text", None) == text:
+        return module
+    spec = importlib.util.spec_from_file_location(name, place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs, as dataclasses need
+    if str(place.parent) not in sys.path:
+        sys.path.append(str(place.parent))  # for imports of neighbouring files
+    try:
+        exec(compile(text, place, "exec"), vars(module))  # an old .pyc may have the same time
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise BadParameter(f"{path} cannot be loaded: {user_code_reason(error)}") from None
+    module._text = text  # type: ignore[attr-defined]
+    return module
+
+
+def user_code_reason(error: BaseException) -> str:
+    """An error on one line, with the file and line of the user's code that raised it."""
+    text = one_line(error)
+    if isinstance(error, SyntaxError):
+        return text
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if f"{os.sep}counterplay{os.sep}" not in frame.filename
+        and not frame.filename.startswith("<frozen")
+    ]
+    if not frames:
+        return text
+    return f"{text} (line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)})"
+
+
+def check_not_user_defined(name: str, where: object, way: str) -> None:
+    """Refuses a name from a file that would run code."""
+    if is_user_defined(name):
+        raise CounterplayError(
+            f"{where}: is for {shown(name)}, a game in a file of its own, which is not run "
+            f"because another file names it; {way}"
+        )

@@ -1,9 +1,9 @@
-"""The one store of what takes long to make: found by a hash of all that made it, and checked before
-it is believed.
+"""The store of expensive results: found by a hash of everything that determines them, and verified
+when read.
 
-A *piece* is a value (anything JSON can hold) and arrays. Its *recipe* names its settings, its seeds
-and digests of its inputs; the version of the code that makes it belongs to every piece. So another
-setting, another input or other code is another piece. A *draft* is the same for work in progress.
+A *piece* is a value (anything JSON can hold) and arrays. Its *recipe* holds its settings, seeds and
+digests of its inputs; the version of the code that makes it belongs to every piece. So another
+setting, another input or other code is another piece. A *draft* stores work in progress.
 
 A piece is the file `<folder>/<version of the code>/<kind>-<hash of the recipe>.piece`:
 
@@ -13,9 +13,9 @@ A piece is the file `<folder>/<version of the code>/<kind>-<hash of the recipe>.
     name, dtype, shape and checksum of each array
 
 and then the arrays, each aligned so that it can be mapped into memory. Nothing is compressed, so a
-file never yields more than its own length. A file that is damaged, foreign, of a newer format or
-not what its name says is made again. Files are written to a temporary name and renamed. Versions of
-older code go when there are more than `KEPT_VERSIONS`, in the cache folder `CACHED_VERSIONS`.
+file never yields more than its own length. A file that is damaged, foreign, of a newer format or of
+another recipe is made again. Files are written under a temporary name and renamed. Pieces of older
+code are removed beyond `KEPT_VERSIONS` versions, in the cache folder `CACHED_VERSIONS`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from counterplay.core.base.disk import alone, open_regular, remove_abandoned, write_pieces
+from counterplay.core.base.disk import file_lock, open_regular, remove_abandoned, write_pieces
 from counterplay.core.base.errors import CounterplayError
 from counterplay.core.base.files import parse_json
 from counterplay.core.base.progress import ProgressCallback, no_progress
@@ -43,9 +43,9 @@ from counterplay.core.base.version import code_version
 
 FORMAT = 1  # of the files
 KEPT_VERSIONS, CACHED_VERSIONS = 4, 2  # of the code
-ALIGNED = 64  # bytes: where arrays begin
+ALIGNED = 64  # bytes: alignment of arrays
 CHECKSUM_LINE = 65  # bytes
-DTYPE = re.compile(r"[<>|][biufcSU]\d{1,9}")  # of what is stored: numbers and texts
+DTYPE = re.compile(r"[<>|][biufcSU]\d{1,9}")  # numbers and texts
 MOST_LINE = 1 << 26  # bytes of the value, and of the list of arrays
 Recipe = Mapping[str, Any]
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def cache_root() -> Path:
 
 
 class Piece(NamedTuple):
-    """What is stored."""
+    """The content of a file of the store."""
 
     value: Any
     arrays: dict[str, np.ndarray]
@@ -80,25 +80,25 @@ class Store:
         self.written: set[Path] = set()
 
     def value(self, kind: str, recipe: Recipe, make: Callable[[], Any]) -> Any:
-        """`make()`, something JSON can hold, or what was stored of it."""
+        """The stored value of `make()`, which JSON can hold; computed if it is not there."""
         return self.piece(kind, recipe, lambda: Piece(make(), {})).value
 
     def arrays(
         self, kind: str, recipe: Recipe, make: Callable[[], dict[str, np.ndarray]]
     ) -> dict[str, np.ndarray]:
-        """The same for arrays."""
+        """The stored arrays of `make()`; computed if they are not there."""
         return self.piece(kind, recipe, lambda: Piece(None, make())).arrays
 
     def piece(
         self, kind: str, recipe: Recipe, make: Callable[[], Piece], stays: str | None = None
     ) -> Piece:
-        """The piece of this recipe, made if it is not there; its draft is then over. `stays`: as in
-        "the tables stay" in memory, where the disk cannot be written; without it that is an
-        error."""
+        """The piece of this recipe, made if it is not there; its draft is removed. `stays`: the
+        subject of the warning where the disk cannot be written ("the tables stay" in memory);
+        without it that is an error."""
         slot = self.slot(kind, recipe)
         piece = slot.read() or _UNWRITTEN.get(slot.path)
         if piece is None:
-            with alone(slot.path):  # while another process makes it, wait
+            with file_lock(slot.path):  # waits while another process makes it
                 piece = slot.read() or self._make(slot, make, stays)
         self.draft(kind, recipe).remove()
         return piece
@@ -113,12 +113,12 @@ class Store:
         return piece
 
     def has(self, kind: str, recipe: Recipe) -> bool:
-        """Whether there is a piece of this recipe, damaged or not."""
+        """Whether there is a file for this recipe, damaged or not."""
         path = self.slot(kind, recipe).path
-        return path.is_file() and self.believes(path)
+        return path.is_file() and self.accepts(path)
 
     def draft(self, kind: str, recipe: Recipe) -> Slot:
-        """Where the making of this piece stores what it has so far."""
+        """The file of the work in progress on this piece."""
         return self.slot(kind, recipe, "draft")
 
     def slot(self, kind: str, recipe: Recipe, suffix: str = "piece") -> Slot:
@@ -128,14 +128,14 @@ class Store:
         name = f"{kind}-{hashlib.sha256(head).hexdigest()[:32]}.{suffix}"
         return Slot(self, self.work / name, head)
 
-    def believes(self, path: Path) -> bool:
-        """Whether a file may be read at all; its content is checked then."""
+    def accepts(self, path: Path) -> bool:
+        """Whether a file may be read; subclasses refuse some."""
         return True
 
-    def wrote(self, path: Path) -> None:
-        """A file is there now."""
+    def record_written(self, path: Path) -> None:
+        """Records a new file; the first one removes pieces of older code."""
         if not self.written:
-            with suppress(OSError):  # which another process has removed meanwhile
+            with suppress(OSError):  # another process may have removed them meanwhile
                 _remove_old_code(self.work, self._versions)
         self.written.add(path)
 
@@ -148,9 +148,9 @@ class Slot(NamedTuple):
     head: bytes  # kind, version of the code, recipe and format
 
     def read(self, mapped: bool = False, most: int | None = None) -> Piece | None:
-        """What is there if it is whole and of this recipe, else None. `mapped`: arrays stay on
-        disk, read-only. `most`: bytes the file may have."""
-        if not self.store.believes(self.path):
+        """The piece if the file is whole and of this recipe, else None. `mapped`: arrays stay on
+        disk, read-only. `most`: the largest size of the file in bytes."""
+        if not self.store.accepts(self.path):
             return None
         try:
             return _read(self.path, self.head, mapped, most)
@@ -158,7 +158,7 @@ class Slot(NamedTuple):
             return None
 
     def write(self, value: Any, arrays: Mapping[str, np.ndarray]) -> None:
-        """`CounterplayError` where that is not possible."""
+        """Writes the file, or raises `CounterplayError`."""
         flat = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         index = []
         for name, array in arrays.items():
@@ -173,7 +173,7 @@ class Slot(NamedTuple):
         for array in flat.values():
             pieces += [_bytes(array), _padding(array.nbytes)]
         write_pieces(self.path, pieces)
-        self.store.wrote(self.path)
+        self.store.record_written(self.path)
 
     def remove(self) -> None:
         with suppress(OSError):
@@ -187,9 +187,9 @@ _UNWRITTEN: dict[Path, Piece] = {}
 class Cached(Generic[T]):
     """One object of a module: from memory, from the cache folder, or made now and put in both.
 
-    `unpack(piece)` gives it, or None where the arrays are not what they should be; `pack` is the
-    other way. `name`: as in "the tables stay" in memory, where the disk cannot be written. The
-    version of the code is that of `modules` and what they import.
+    `pack` turns the object into a piece; `unpack` turns it back, or returns None where the arrays
+    do not fit. `name`: the subject of the warning where the disk cannot be written ("the tables
+    stay" in memory). The version of the code is that of `modules` and their imports.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Cached(Generic[T]):
         self._held: dict[Path, T] = {}
 
     def get(self, progress: ProgressCallback = no_progress) -> T:
-        """From memory, from disk, or made now."""
+        """The object, from memory, from disk, or made now."""
         slot = self.slot()
         if slot.path not in self._held:
             stored = self.read()
@@ -217,11 +217,11 @@ class Cached(Generic[T]):
         return self._held[slot.path]
 
     def slot(self) -> Slot:
-        """Where it is on disk."""
+        """The file of the object."""
         return cached_store(self._kind, *self._modules).slot(self._kind, self._recipe())
 
     def read(self) -> T | None:
-        """What is on disk if it is whole, else None."""
+        """The object on disk if the file is whole, else None."""
         slot = self.slot()
         remove_abandoned(slot.path.parent)
         piece = slot.read(self._mapped)
@@ -231,12 +231,12 @@ class Cached(Generic[T]):
         self.slot().write(*self._pack(made))
 
     def size_on_disk(self) -> int:
-        """Bytes, 0 if it is not there."""
+        """The size of the file in bytes, 0 if there is none."""
         path = self.slot().path
         return path.stat().st_size if path.is_file() else 0
 
     def _new(self, slot: Slot, progress: ProgressCallback) -> T:
-        with alone(slot.path, lambda: progress(0.0, "another process is making this")):
+        with file_lock(slot.path, lambda: progress(0.0, "another process is making this")):
             stored = self.read()
             if stored is not None:
                 return stored
@@ -245,17 +245,17 @@ class Cached(Generic[T]):
             if not write_or_warn(slot, self._pack(made), self._name):
                 return made
         progress(1.0, "done")
-        stored = self.read()  # as a later process would have it: mapped, where it is large
+        stored = self.read()  # memory-mapped, as in later processes
         return made if stored is None else stored
 
 
 def cached_store(kind: str, *modules: str) -> Store:
-    """The store of a kind in the cache folder, for what these modules make."""
+    """The store of a kind in the cache folder, for results of these modules."""
     return Store(cache_root() / "store" / kind, code_version(*modules), CACHED_VERSIONS)
 
 
 def write_or_warn(slot: Slot, piece: Piece, name: str) -> bool:
-    """Whether it could be written; where not, a warning says that it stays in memory."""
+    """Whether the piece could be written; a warning says where it stays in memory instead."""
     try:
         slot.write(*piece)
     except CounterplayError as error:
@@ -265,12 +265,12 @@ def write_or_warn(slot: Slot, piece: Piece, name: str) -> bool:
 
 
 def digest(*arrays: np.ndarray) -> str:
-    """A hash of numbers that a piece is made from."""
-    found = hashlib.sha256()
+    """A hash of arrays that a piece is made from."""
+    sha256 = hashlib.sha256()
     for array in arrays:
-        found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()[:32]
+        sha256.update(f"{array.dtype.str} {array.shape} ".encode())
+        sha256.update(np.ascontiguousarray(array).data)
+    return sha256.hexdigest()[:32]
 
 
 def _read(path: Path, head: bytes, mapped: bool, most: int | None) -> Piece | None:
@@ -319,7 +319,7 @@ def _bytes(array: np.ndarray) -> memoryview:
 
 
 def _remove_old_code(newest: Path, kept: int) -> None:
-    """Remove the pieces of all but the latest versions of the code."""
+    """Removes the pieces of all but the latest versions of the code."""
     versions = [
         path for path in newest.parent.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name)
     ]

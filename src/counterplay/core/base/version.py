@@ -1,4 +1,4 @@
-"""Which version this is: the release, and the source files that a result depends on."""
+"""The version of the release, and of the source files that a result depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2]
-LIBRARIES = ("numba", "numpy", "scipy")  # that compute
+LIBRARIES = ("numba", "numpy", "scipy")  # that results depend on
 LENGTH = 16  # hex digits of a version of the code
 _IMPORT = re.compile(
     rb"^\s*(?:from|import) +(counterplay[\w.]*)(?: +import +(\([^)]*\)|[^\n#]*))?", re.MULTILINE
@@ -30,15 +30,15 @@ def version() -> str:
 
 @cache
 def code_hash() -> str:
-    """Of every source file of the package, for those who have to have the same."""
+    """A hash of every source file; the workers of a cluster must agree on it."""
     return _hash_sources(sorted(PACKAGE.rglob("*.py")), PACKAGE)[:8]
 
 
 @cache
 def code_version(*modules: str) -> str:
-    """Of the code that computes something: `modules` ("counterplay.poker.cards.strength"; a package
-    stands for all of its files), whatever they import, and the libraries. `base` is left out: it
-    stores and shows, and no number comes from it."""
+    """The version of the code in `modules` ("counterplay.poker.cards.strength"; a package stands
+    for all of its files), of their imports and of the libraries. `base` is left out: no number
+    comes from it."""
     roots = [path for name in modules for path in _files_of(PACKAGE, name)]
     files = imported_files(PACKAGE, roots)
     base = PACKAGE / "core" / "base"
@@ -46,7 +46,7 @@ def code_version(*modules: str) -> str:
 
 
 def hash_files(paths: Iterable[Path], package: Path) -> str:
-    """A version of source files, and of the libraries that compute."""
+    """The version of source files and of the libraries."""
     return _hash_sources(paths, package, " ".join(map(_installed, LIBRARIES)))[:LENGTH]
 
 
@@ -67,8 +67,8 @@ def _installed(library: str) -> str:
 def imported_files(
     package: Path, roots: Iterable[Path], imports: Mapping[Path, set[Path]] | None = None
 ) -> list[Path]:
-    """`roots` and all files of the package that they import, directly or not. `imports`: what
-    each file names, where that is known."""
+    """`roots` and all files of the package that they import, directly or not. `imports`: the
+    imports of each file, where they are known."""
     waiting, files = list(roots), set[Path]()
     while waiting:
         path = waiting.pop()
@@ -85,8 +85,7 @@ def imported_files(
 
 
 def named_imports(package: Path, source: bytes) -> set[Path]:
-    """Files and folders of the package that a source file names in its import lines, wherever
-    these stand."""
+    """Files and folders of the package that the import lines of a source file name."""
     places = set[Path]()
     for module, names in _IMPORT.findall(source):
         places |= _places(package, module.decode())
@@ -97,7 +96,7 @@ def named_imports(package: Path, source: bytes) -> set[Path]:
 
 @cache
 def _places(package: Path, name: str) -> set[Path]:
-    """Where what is imported under a name may be: a file, a folder, or in the file above."""
+    """The possible locations of an imported name: a file, a folder, or the file above."""
     place = package.joinpath(*name.split(".")[1:])
     return {place, place.parent, place.with_suffix(".py"), place / "__init__.py"} - {
         package / "__init__.py"
@@ -105,7 +104,7 @@ def _places(package: Path, name: str) -> set[Path]:
 
 
 def _files_of(package: Path, module: str) -> list[Path]:
-    if module.partition(".")[0] != "counterplay":  # of another package, loaded already
+    if module.partition(".")[0] != "counterplay":  # of another package, already loaded
         file = getattr(sys.modules.get(module), "__file__", None)
         return [Path(file)] if file else []
     place = package.joinpath(*module.split(".")[1:])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadGame
-from counterplay.core.base.user_code import user_code_reason
+from counterplay.core.base.registry import user_code_reason
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.compiled import COUNT, KNOWN, RAW, WHO, constants_of, shape_of
 from counterplay.core.forms.expand import ExpandedRules

@@ -39,7 +39,7 @@ class StrategyDisplay(Tabular):
         columns["probability"] = self.probabilities.tolist()
         return columns
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         grid = getattr(self.game.rules, "draw_grid", None)
         return grid(self) if grid is not None else _draw_bars(self)
 
@@ -58,7 +58,7 @@ def _html_rows(strategy: Any) -> str:
         [
             f"player {row.player + 1}",
             row.infoset,
-            display.Raw(
+            display.Html(
                 " ".join(
                     f"{display.text(action)} {display.bar(share)}"
                     for action, share in row.probabilities.items()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base import machine
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadGame, TooLarge
 from counterplay.core.base.progress import Count
 from counterplay.core.forms.compiled import BAD_PASSIVE, PROBLEMS
@@ -87,7 +87,7 @@ class _TreeBuilder:
                 f"{self.name} has {nodes:,} histories, more than the {2**31:,} a tree can number; "
                 f"take a smaller game"
             )
-        machine.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
+        memory.require(nodes * BYTES_PER_NODE, f"{self.name} with {nodes:,} histories")
 
     def _arrays(self, levels: int, nodes: int) -> tuple[RulesWorkspace, HistorySearch]:
         chance = rules_workspace(self.form.shape, levels)
@@ -111,7 +111,7 @@ class _TreeBuilder:
     def play(self) -> None:
         """Plays all histories."""
         count, uniform = Count(f"histories of {self.name}"), type(self.rules).chance is None
-        watch = machine.Watch(BYTES_PER_NODE)
+        watch = memory.MemoryWatch(BYTES_PER_NODE)
         while True:
             n = int(self.search.at[NODES])
             most = min(len(self.search.player), n + BATCH)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.registry import Registry
-from counterplay.core.base.user_code import (
+from counterplay.core.base.registry import (
+    Registry,
     call_user_code,
     check_not_user_defined,
     is_user_defined,

@@ -14,7 +14,7 @@ import numpy as np
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, BadStrategy, CounterplayError
-from counterplay.core.base.user_code import check_not_user_defined
+from counterplay.core.base.registry import check_not_user_defined
 from counterplay.core.forms.capabilities import numbered
 from counterplay.core.forms.display import StrategyDisplay
 from counterplay.core.forms.game import Game

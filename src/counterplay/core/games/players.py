@@ -28,7 +28,7 @@ from typing import Any
 
 from counterplay.core.base.errors import BadStrategy, UnknownName, shown, unknown
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.base.user_code import call_user_code, is_user_defined, user_object
+from counterplay.core.base.registry import call_user_code, is_user_defined, user_object
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.strategy import Mixture, Strategy, check_same_game

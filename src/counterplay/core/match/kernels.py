@@ -1,8 +1,8 @@
-"""Two policies of one game against each other: whole blocks of games in one call.
+"""Kernels of matches between two policies: whole blocks of games in one call.
 
-Every deal has its own random numbers, by its number. In a duplicate both plays of a deal begin with
-the same ones, so that a strategy against itself comes to exactly zero, deal by deal; and no deal
-uses those of another, so that deals are independent.
+The number of a deal determines its random numbers, so that deals are independent. In a duplicate
+both plays of a deal start from the same random state, so that a strategy against itself wins
+exactly zero in every deal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TWO, _THREE = index(2), index(3)
 
 
 class NumberedDeals(NamedTuple):
-    """Which deals: numbers `first`, `first` + 1, ... of a seed, each played in both seats if
+    """Deals number `first`, `first` + 1, ... of a seed, each played in both seats if
     `duplicate`."""
 
     seed: int
@@ -30,12 +30,12 @@ class NumberedDeals(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Blocks `first`, `first` + 1, ... of a seed: b of them."""
+    """b consecutive blocks of a seed, from number `first` on."""
 
     seed: int
     first: int
-    length: int  # deals in a whole block, by which deals are numbered
-    deals: np.ndarray  # uint64[b]: how many of each are played
+    length: int  # deals in a whole block, which number the deals
+    deals: np.ndarray  # uint64[b]: deals played of each block
     duplicate: bool
     idle: int  # the seat of `a` that does not count; 2 for none
 
@@ -50,21 +50,21 @@ class MatchWorkspace(NamedTuple):
     tallies: np.ndarray  # float64[b, 3, 5]
 
 
-def new_workspace(run: list[tuple[int, int]]) -> MatchWorkspace:
-    """For a run of blocks (number, deals)."""
-    n = max(n for _, n in run)
+def new_workspace(blocks: list[tuple[int, int]]) -> MatchWorkspace:
+    """For consecutive blocks (number, deals)."""
+    n = max(n for _, n in blocks)
     return MatchWorkspace(
         cache_aligned(np.empty(4, dtype=np.uint64)),
         np.empty((n, 2)),
         np.empty((n, 2), dtype=np.int32),
         np.empty(n),
-        np.empty((len(run), 3, SERIES)),
+        np.empty((len(blocks), 3, SERIES)),
     )
 
 
 @jit(inline=True)
 def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
-    """The random numbers of the players in a deal. Odd streams: the even ones are the cards'."""
+    """Seeds `rng` for the players of a deal: odd streams. The even ones are for the cards."""
     seed_state(seed, _TWO * deal + ONE, rng)
 
 
@@ -79,9 +79,9 @@ def play_policies(
     won: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Play a deal for each row of `won` (float64[n, 2]) and fill it: what `a` wins as player 1 and
-    as player 2, NaN where it is not played; and `ends` (int32[n, 2]): the nodes where games end.
-    Without duplicates the seats alternate. Chance is drawn while playing."""
+    """Plays a deal for each row. Fills `won` (float64[n, 2]), the payoff of `a` as player 1 and as
+    player 2, NaN where it is not played; and `ends` (int32[n, 2]), the terminal nodes. Without
+    duplicates the seats alternate. Chance is sampled while playing."""
     for k in range(index(len(won))):
         deal = deals.first + k
         even = deal & ONE == ZERO
@@ -99,7 +99,7 @@ def play_policies(
 
 @jit(inner=True)
 def count_block(blocks: Blocks, k: int, workspace: MatchWorkspace, n: int) -> None:
-    """The tally of the k-th block from `workspace.won`, without the seat that does not count."""
+    """Fills the tally of the k-th block from `workspace.won`, without the idle seat."""
     if blocks.idle < _TWO:
         for deal in range(n):
             workspace.won[deal, blocks.idle] = np.nan
@@ -110,8 +110,8 @@ def count_block(blocks: Blocks, k: int, workspace: MatchWorkspace, n: int) -> No
 def play_policy_blocks(
     form: Any, chance: Any, a: Any, b: Any, blocks: Blocks, workspace: MatchWorkspace
 ) -> None:
-    """Play and count whole blocks. Fills `workspace.tallies`; the rest is left as the last block
-    left it."""
+    """Plays whole blocks. Fills `workspace.tallies`; the other arrays are those of the last
+    block."""
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]
         deals = NumberedDeals(blocks.seed, (blocks.first + k) * blocks.length, blocks.duplicate)

@@ -1,19 +1,19 @@
-"""AIVAT on games with a tree (Burch, Schmid, Moravčík, Morrill & Bowling 2018): payoffs without the
-luck of what is known.
+"""AIVAT on games with a tree (Burch, Schmid, Moravčík, Morrill & Bowling 2018): unbiased payoffs
+with less variance.
 
-u(h) is any guess of what a history is worth. Wherever the probabilities of what comes next are
-known, at chance nodes and at those of players whose strategy is known, the mean of u over the
-children less u of the child that came has mean zero, and is added to the payoff:
+u(h) is any estimate of the value of a history. At chance nodes and at those of players with a known
+strategy, the mean of u over the children minus u of the sampled child has mean zero, and is added
+to the payoff:
 
-    base(z) = v(z) + Σ_h (Σ_a p(a) u(ha) - u(h a_z))        over the known nodes h on the way to z.
+    base(z) = v(z) + Σ_h (Σ_a p(a) u(ha) - u(h a_z))        over the known nodes h on the path to z.
 
-Where one player is not known, what the other could have held or done instead is averaged out
-(imaginary observations): A(z) = Σ π(z') base(z') / Σ π(z') over the ends z' with the same sequence
-of the unknown player, π what chance and the known player contribute. Both steps keep the mean for
-any u. With exact values and both players known, every end has the value of the game.
+If one player is unknown, the other's alternatives are averaged out (imaginary observations): A(z) =
+Σ π(z') base(z') / Σ π(z') over the terminals z' with the same sequence of the unknown player, π the
+reach probability of chance and the known player. Both steps keep the mean for any u. With exact
+values and both players known, every terminal gets the value of the game.
 
-Deviations: the average is over all ends that the unknown player cannot tell apart, not only over
-those with the same public cards, and base is averaged as a whole; both only take more noise out.
+Deviations: the average is over all terminals that the unknown player cannot distinguish, not only
+over those with the same public cards, and base is averaged as a whole; both reduce the variance.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ BOTH = (0, 1)
 
 
 class PlayedDeals(NamedTuple):
-    """n deals as they were played."""
+    """The outcome of n deals."""
 
     cards: np.ndarray | None  # uint8[n, 9] in hold'em
     won: np.ndarray  # float64[n, 2]: by `a` as player 1 and as player 2, NaN where not played
-    ends: np.ndarray  # int32[n, 2]
+    ends: np.ndarray  # int32[n, 2]: terminal nodes
 
 
 @jit
 def _fill_values(
     tree: HistoryTree, policies: np.ndarray, payoff: np.ndarray, value: np.ndarray
 ) -> None:
-    """Expected payoff of every node, children first."""
+    """Fills `value` with the expected payoff of every node, children first."""
     for node in range(len(tree.player) - 1, -1, -1):
         player = tree.player[node]
         if player == TERMINAL:
@@ -73,7 +73,8 @@ def _fill_corrections(
     correction: np.ndarray,
     reach: np.ndarray,
 ) -> None:
-    """Corrections on the way to every node, and what chance and known players contribute."""
+    """Fills the sum of corrections on the path to every node, and the reach probability of chance
+    and known players."""
     correction[0], reach[0] = 0.0, 1.0
     for node in range(len(tree.player)):
         player = tree.player[node]
@@ -89,7 +90,7 @@ def _fill_corrections(
 
 
 def tree_values(game: Game, policies: np.ndarray, seat: int) -> np.ndarray:
-    """float64[nodes]: what `seat` gets from each history on; `policies`: float64[2, slots]."""
+    """float64[nodes]: the expected payoff of `seat` at each node; `policies`: float64[2, slots]."""
     value = np.empty(game.tree.n_nodes)
     payoff = np.ascontiguousarray(game.tree.payoff[:, seat])
     _fill_values(game.tree, policies, payoff, value)
@@ -103,10 +104,10 @@ def adjusted_payoffs(
     known: tuple[int, ...] = BOTH,
     values: np.ndarray | None = None,
 ) -> np.ndarray:
-    """float64[nodes]: the luck-adjusted payoff of `seat` at every end, NaN elsewhere.
+    """float64[nodes]: the luck-adjusted payoff of `seat` at every terminal, NaN elsewhere.
 
-    `policies`: float64[2, slots], what players play; only those of the `known` are looked at.
-    `values`: u, float64[nodes]; by default exact ones of these policies.
+    `policies`: float64[2, slots]; only those of the `known` players are used. `values`: u,
+    float64[nodes]; by default the exact values of these policies.
     """
     if game.n_players != 2:
         raise BadParameter(f"matches are for two players, and {game.name} has {game.n_players}")
@@ -129,7 +130,7 @@ def adjusted_payoffs(
 def _averaged(
     game: Game, unknown: int, ends: np.ndarray, weight: np.ndarray, base: np.ndarray
 ) -> np.ndarray:
-    """The mean over ends with the same sequence of the unknown player."""
+    """The mean over terminals with the same sequence of the unknown player."""
     sequence = treeplex(game.tree, unknown)[1][ends]
     total = np.bincount(sequence, weight)
     mean = np.bincount(sequence, weight * base) / np.where(total > 0, total, 1.0)
@@ -138,7 +139,7 @@ def _averaged(
 
 
 class TreeLuckAdjustment:
-    """Takes the luck out of games of two strategies, in a game with a tree."""
+    """Luck-adjusted payoffs of two strategies in a game with a tree."""
 
     def __init__(self, game: Game, a: Strategy, b: Strategy) -> None:
         pairs = ((a, b, 0), (b, a, 1))
@@ -148,7 +149,7 @@ class TreeLuckAdjustment:
         ]
 
     def adjusted(self, raw: PlayedDeals) -> np.ndarray:
-        """float64[n, 2]: what `a` won, luck taken out."""
+        """float64[n, 2]: the luck-adjusted payoff of `a`."""
         played = ~np.isnan(raw.won)
         ends = np.where(played, raw.ends, 0)
         payoffs = np.stack([self._payoff[seat][ends[:, seat]] for seat in (0, 1)], axis=1)

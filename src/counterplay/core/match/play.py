@@ -1,11 +1,11 @@
 """`play_match`: two players on the same deals, duplicate by default.
 
-A duplicate plays each deal twice with the seats swapped, which takes most of the luck of chance
-out of the mean. Deals come in blocks; players with a memory start each block afresh, so the result
-does not depend on how many cores play.
+A duplicate plays each deal twice with the seats swapped, which removes most of the variance of
+chance. Deals come in blocks; players with state restart at each block, so that the result does not
+depend on the number of cores.
 
-Any two-player game is played by its strategies (`StrategyMatch`). Rules that have a method
-`match_runner()` are played by the `Match` that it names instead, as hold'em is.
+`StrategyMatch` plays strategies of any two-player game. Rules with a method `match_runner()`, such
+as hold'em's, name the `Match` that plays them instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.forms.access import new_chance
+from counterplay.core.forms.access import new_hand
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import as_game
@@ -39,27 +39,26 @@ from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.core.parallel.stopping import Stop, stop_signals
 
 MOST_HANDS = 10**9
-USUAL_HANDS = 100_000
-#: Deals of one seed come in blocks, so that blocks can be played in any order.
+DEFAULT_HANDS = 100_000
+#: Deals of a block. Blocks of one seed can be played in any order.
 BLOCK = 5_000
-MOST_BLOCKS = 16  # in a run: all that Python does is done once for so many
-_SHARES = 4  # runs of each thread, at least
-_WAITING = 4  # runs per thread
-#: Matches that are luck-adjusted unless somebody says otherwise: in hold'em it takes a second to
-#: begin with, and some 20 µs a hand.
-FROM_HANDS, TO_HANDS = 1_000, 1_000_000
-
+MOST_BLOCKS = 16  # per kernel call
+_CALLS_PER_THREAD = 4  # at least
+_QUEUE_PER_THREAD = 4  # kernel calls
+#: Hands of matches that are luck-adjusted by default: in hold'em it takes a second to set up, and
+#: some 20 µs a hand.
+LEAST_ADJUSTED, MOST_ADJUSTED = 1_000, 1_000_000
 
 Block = tuple[int, int]  # number, deals
-Run = list[Block]  # blocks that follow each other, played in one go
-PlayRun = Callable[[Run], list["BlockResult"]]
+BlockRange = list[Block]  # consecutive blocks, played in one call
+PlayBlocks = Callable[[BlockRange], list["BlockResult"]]
 
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """What the caller of `play_match` asked for."""
+    """The arguments of `play_match` that a `Match` checks."""
 
-    hands: int = USUAL_HANDS
+    hands: int = DEFAULT_HANDS
     seed: int = 0
     duplicate: bool = True
     cards: np.ndarray | None = None
@@ -69,98 +68,104 @@ class MatchOptions:
 
 
 class BlockResult(NamedTuple):
-    """What was played of one block."""
+    """The outcome of one block."""
 
     number: int
     deals: int
     tally: Tally
-    hands: list[Any]  # as a log takes them; empty unless they are kept
-    raw: PlayedDeals | None = None  # where luck is to be taken out
-    adjusted: Tally | None = None  # with the luck taken out
+    hands: list[Any]  # for the log; empty without one
+    raw: PlayedDeals | None = None  # for the luck adjustment
+    adjusted: Tally | None = None  # luck-adjusted
 
 
 @dataclass(frozen=True)
 class MatchSchedule:
-    """Which deals are played, and whether their hands are kept for a log."""
+    """The deals of a match, and what is recorded of them."""
 
     seed: int
     deals: int
     duplicate: bool
-    keeping: bool = False
-    seat: int | None = None  # the only one of `a` that counts
-    adjusting: bool = False  # luck is taken out
-    one_session: bool = False  # all deals are one block, so that memories last
+    keep_hands: bool = False  # for a log
+    seat: int | None = None  # the only seat of `a` that counts
+    luck_adjusted: bool = False
+    one_session: bool = False  # all deals are one block, in which players keep their state
 
     @classmethod
     def of(cls, options: MatchOptions, hands: int, seat: int | None) -> MatchSchedule:
-        """A response for one seat plays every deal in that seat."""
+        """The schedule of a match; a response for one seat plays every deal in that seat."""
         both = options.duplicate and seat is None
         deals = -(-hands // 2) if both else hands
-        keeping, given = options.log is not None, options.cards is not None
+        keep_hands, given = options.log is not None, options.cards is not None
         duplicate = options.duplicate or seat is not None
-        return cls(int(options.seed), deals, duplicate, keeping, seat, one_session=given)
+        return cls(int(options.seed), deals, duplicate, keep_hands, seat, one_session=given)
 
     @property
-    def work(self) -> Run:
-        """Blocks to play."""
+    def all_blocks(self) -> BlockRange:
+        """The blocks of the match."""
         return [(0, self.deals)] if self.one_session else blocks(self.deals)
 
     @property
-    def one_by_one(self) -> bool:
-        """Whether hands of a block are looked at before the next is played."""
-        return self.keeping or self.adjusting
+    def single_blocks(self) -> bool:
+        """Whether every block is played by itself, because its hands are used afterwards."""
+        return self.keep_hands or self.luck_adjusted
 
-    def blocks(self, run: Run) -> Blocks:
-        """A run as kernels take it."""
-        deals = np.array([n for _, n in run], dtype=np.uint64)
+    def blocks(self, block_range: BlockRange) -> Blocks:
+        """Consecutive blocks for the kernels."""
+        deals = np.array([n for _, n in block_range], dtype=np.uint64)
         idle = 2 if self.seat is None else 1 - self.seat
         seed = check_seed(self.seed)
-        return Blocks(seed, index(run[0][0]), index(BLOCK), deals, self.duplicate, index(idle))
+        return Blocks(
+            seed, index(block_range[0][0]), index(BLOCK), deals, self.duplicate, index(idle)
+        )
 
 
 def blocks(deals: int, size: int = BLOCK) -> list[Block]:
-    """Every block of so many deals."""
+    """The blocks of `deals` deals."""
     return [(k, min(size, deals - k * size)) for k in range(-(-deals // size))]
 
 
-def runs(work: list[Block], threads: int, most: int) -> list[Run]:
-    """Blocks cut into runs of at most `most`, enough of them for all threads."""
-    size = max(1, min(most, len(work) // (_SHARES * threads)))
+def block_ranges(work: list[Block], threads: int, most: int) -> list[BlockRange]:
+    """Blocks split into ranges of at most `most`, enough of them for all threads."""
+    return _split(work, max(1, min(most, len(work) // (_CALLS_PER_THREAD * threads))))
+
+
+def _split(work: list[Block], size: int) -> list[BlockRange]:
     return [work[k : k + size] for k in range(0, len(work), size)]
 
 
 class Match:
-    """How a match of one game is played. Made from what `play_match` was asked, which it checks."""
+    """A match of one game; the constructor checks the players and options of `play_match`."""
 
     names = ("a", "b")
-    remembering = False  # whether players may remember within a block
-    adjuster: Any = None  # takes the luck out: has a method `adjusted(PlayedDeals)`
+    stateful = False  # whether players may keep state within a block
+    adjuster: Any = None  # has a method `adjusted(PlayedDeals)`; None: no luck adjustment
     schedule: MatchSchedule
 
     def __init__(self, game: Game, a: Any, b: Any) -> None:
         self.game, self.players = game, (a, b)
 
     @classmethod
-    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayRun:
-        """What plays runs of blocks, in this process or another."""
+    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayBlocks:
+        """A function that plays blocks, in this process or another."""
         raise NotImplementedError
 
     def results(self, workers: int, stop: Stop) -> Generator[BlockResult, None, None]:
-        """All blocks, by so many workers."""
+        """The results of all blocks, in order."""
         play = self.runner(self.game, *self.players, self.schedule)
-        cut = runs(self.schedule.work, workers, 1 if self.schedule.one_by_one else MOST_BLOCKS)
-        for results in in_threads(play, cut, workers, _WAITING * workers, stop):
+        most = 1 if self.schedule.single_blocks else MOST_BLOCKS
+        ranges = block_ranges(self.schedule.all_blocks, workers, most)
+        for results in in_threads(play, ranges, workers, _QUEUE_PER_THREAD * workers, stop):
             yield from results
 
     def write_log(self, hands: list[Any]) -> None:
-        """Keep the hands where the caller asked for a log."""
+        """Writes the hands to the log, if there is one."""
 
 
 def play_match(
     game: Game | str,
     a: Any,
     b: Any,
-    hands: int = USUAL_HANDS,
+    hands: int = DEFAULT_HANDS,
     seed: int = 0,
     *,
     cards: np.ndarray | None = None,
@@ -171,24 +176,23 @@ def play_match(
     processes: int | None = None,
     luck_adjusted: bool | None = None,
 ) -> MatchResult:
-    """What `a` wins from `b` per hand, with its standard error.
+    """The payoff of `a` against `b` per hand, with its standard error.
 
-    A player is a strategy, of hold'em with any number of buckets, the path of a saved one, the word
+    A player is a strategy, in hold'em with any card abstraction, the path of a saved one, the word
     `uniform`, `file.py:Name`, or in hold'em the name of a bot, the path of a model, or an object
-    with a method `act(view)`. `log`: write the hands played there (.parquet, .phhs, or .log for
-    ACPC), as `observer` ("a" or "b") saw them, or
-    with all cards. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played
-    so far (None if there are none), after these are logged. A response for one seat plays in that
-    seat only. `processes`: how many play at once, threads for tables and processes for bots; by
-    default as many as there are cores.
+    with a method `act(view)`. `log`: the file for the hands (.parquet, .phhs, or .log for ACPC), as
+    `observer` ("a" or "b") saw them, or with all cards. Ctrl-C raises a `KeyboardInterrupt` whose
+    `result` is that of the hands played so far (None if there are none), after these are logged. A
+    response for one seat plays in that seat only. `processes`: the number of threads for tables, or
+    of processes for bots; by default the number of cores.
 
-    `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board) are dealt instead of the
-    seed's, in hold'em, all of them, and players are asked one by one, as by any other dealer;
-    leave out `hands`. `acpc_cards` are those of the competition's.
+    `cards` (uint8[deals, 9]: player 1's two, player 2's two, the board), in hold'em, are dealt
+    instead of the seed's, all of them in one session; leave out `hands`. `acpc_cards` gives those
+    of the competition.
 
-    `luck_adjusted`: say also what `a` wins with the luck of the cards, and of the actions of
-    players whose strategy is known, taken out (AIVAT): `result.adjusted`, with the same mean and
-    less noise. By default in matches of 1,000 to 1,000,000 hands where both seats are played.
+    `luck_adjusted`: also estimate the payoff without the luck of the cards and of the actions of
+    players with a known strategy (AIVAT): `result.adjusted`, with the same mean and less variance.
+    By default in matches of 1,000 to 1,000,000 hands where both seats are played.
     """
     if cards is None:
         check_hands(hands)
@@ -204,12 +208,11 @@ def play_match(
     cluster = current() if processes is None and cards is None else None
     before = time.perf_counter()
     with stop_signals() as stop:
-        coming = (
-            match.results(processes or cores(), stop)
-            if cluster is None
-            else _by_cluster(cluster, match, stop)
-        )
-        results = _collect(coming, match, stop, progress)
+        if cluster is None:
+            stream = match.results(processes or cores(), stop)
+        else:
+            stream = _cluster_results(cluster, match, stop)
+        results = _collect(stream, match, stop, progress)
     seconds = time.perf_counter() - before
     match.write_log([hand for result in results for hand in result.hands])
     summary = _summary(game.name, match, results, seconds, stop())
@@ -223,20 +226,21 @@ def check_hands(hands: int) -> None:
     whole_number(hands, 2, MOST_HANDS, "hands")
 
 
-def _by_cluster(cluster: Cluster, match: Match, stop: Stop) -> Generator[BlockResult, None, None]:
-    """Blocks in order."""
-    size = 1 if match.remembering or match.schedule.keeping else MOST_BLOCKS
-    work = match.schedule.work
-    cut = [work[k : k + size] for k in range(0, len(work), size)]
+def _cluster_results(
+    cluster: Cluster, match: Match, stop: Stop
+) -> Generator[BlockResult, None, None]:
+    """The results of all blocks, in order, played by a cluster."""
+    size = 1 if match.stateful or match.schedule.keep_hands else MOST_BLOCKS
+    ranges = _split(match.schedule.all_blocks, size)
     remote = RemoteMatch(type(match), match.game, *match.players, match.schedule)
-    for results in cluster.spread(_play_remote, cut, remote, _prepare_remote):
+    for results in cluster.spread(_play_remote, ranges, remote, _prepare_remote):
         if stop():
             return
         yield from results
 
 
 class RemoteMatch(NamedTuple):
-    """A match that a cluster plays: the players as they were given."""
+    """A match that a cluster plays: the players as the caller gave them."""
 
     kind: type[Match]
     game: Game
@@ -245,14 +249,15 @@ class RemoteMatch(NamedTuple):
     schedule: MatchSchedule
 
 
-def _prepare_remote(match: RemoteMatch) -> PlayRun:
-    """What plays, in a process of the cluster."""
-    a, b = _own_copy(match.a), _own_copy(match.b)
+def _prepare_remote(match: RemoteMatch) -> PlayBlocks:
+    """The function that plays blocks, in a process of the cluster."""
+    a, b = _writable_copy(match.a), _writable_copy(match.b)
     return match.kind.runner(match.game, a, b, match.schedule)
 
 
-def _own_copy(player: Any) -> Any:
-    """What comes from elsewhere cannot be written, which is another type to kernels."""
+def _writable_copy(player: Any) -> Any:
+    """A player with writable arrays: read-only ones, as a cluster sends, are another type to
+    kernels."""
     if isinstance(player, HashStrategy):
         copied = HashStrategy(player.game, player.keys, player.counts, player.probabilities)
         return copied.for_player(player.player)
@@ -261,19 +266,19 @@ def _own_copy(player: Any) -> Any:
     return player
 
 
-def _play_remote(play: PlayRun, run: Run) -> list[BlockResult]:
-    return play(run)
+def _play_remote(play: PlayBlocks, block_range: BlockRange) -> list[BlockResult]:
+    return play(block_range)
 
 
 def _collect(
-    coming: Generator[BlockResult, None, None], match: Match, stop: Stop, progress: ProgressCallback
+    stream: Generator[BlockResult, None, None], match: Match, stop: Stop, progress: ProgressCallback
 ) -> list[BlockResult]:
-    """All blocks in order, or those until somebody stopped it."""
+    """The blocks in order, luck-adjusted; after a stop, those that were played."""
     results: list[BlockResult] = []
     schedule, done = match.schedule, 0
     try:
-        with closing(coming):
-            for result in coming:
+        with closing(stream):
+            for result in stream:
                 if match.adjuster is not None and result.raw is not None:
                     adjusted = tally(match.adjuster.adjusted(result.raw))
                     result = result._replace(raw=None, adjusted=adjusted)
@@ -281,7 +286,7 @@ def _collect(
                 done += result.deals
                 twice = 2 if schedule.duplicate and schedule.seat is None else 1
                 progress(done / schedule.deals, f"{done * twice:,} hands")
-    except KeyboardInterrupt:  # asked twice, or in another way than by a signal
+    except KeyboardInterrupt:  # a second one, or not from a signal
         stop.ask()
     return sorted(results, key=lambda result: result.number)
 
@@ -290,11 +295,11 @@ def _summary(
     game: str, match: Match, results: list[BlockResult], seconds: float, stopped: bool
 ) -> MatchResult | None:
     schedule = match.schedule
-    whole = estimate([result.tally for result in results], match.remembering, schedule.seat)
+    whole = estimate([result.tally for result in results], match.stateful, schedule.seat)
     if whole is None:
         return None
     tallies = [result.adjusted for result in results if result.adjusted is not None]
-    adjusted = estimate(tallies, match.remembering) if tallies else None
+    adjusted = estimate(tallies, match.stateful) if tallies else None
     return MatchResult.of(
         game,
         match.names,
@@ -307,25 +312,25 @@ def _summary(
     )
 
 
-def common_seat(mine: int | None, his: int | None) -> int | None:
-    """The one seat in which players can meet who are responses for these seats; None: both."""
-    if mine is not None and mine == his:
-        raise BadStrategy(
-            f"both are responses for player {mine + 1}'s seat only, so they cannot meet"
-        )
-    if mine is not None:
-        return mine
-    return None if his is None else 1 - his
+def common_seat(a: int | None, b: int | None) -> int | None:
+    """The only seat of `a` in a match of responses for these seats; None: both seats."""
+    if a is not None and a == b:
+        raise BadStrategy(f"both are responses for player {a + 1}'s seat only, so they cannot meet")
+    if a is not None:
+        return a
+    return None if b is None else 1 - b
 
 
-def is_adjusted(asked: bool | None, applies: bool, hands: int, game: str) -> bool:
-    """Whether the luck is taken out of a match; `applies`: whether it can be."""
-    if asked and not applies:
+def is_adjusted(requested: bool | None, applies: bool, hands: int, game: str) -> bool:
+    """Whether a match is luck-adjusted; `applies`: whether it can be."""
+    if requested and not applies:
         raise BadParameter(
             f"luck is taken out of matches in both seats, of hold'em with the usual betting and of "
             f"games with a tree; this one of {game} is another"
         )
-    return applies and (FROM_HANDS <= hands <= TO_HANDS if asked is None else asked)
+    return applies and (
+        LEAST_ADJUSTED <= hands <= MOST_ADJUSTED if requested is None else requested
+    )
 
 
 class StrategyMatch(Match):
@@ -334,8 +339,8 @@ class StrategyMatch(Match):
     def __init__(
         self, game: Game, a: Any, b: Any, options: MatchOptions, progress: ProgressCallback
     ) -> None:
-        known = players_of(game)
-        a, b = known.player(a, progress), known.player(b, progress)
+        players = players_of(game)
+        a, b = players.player(a, progress), players.player(b, progress)
         super().__init__(game, a, b)
         if options.log is not None or options.observer is not None:
             raise BadParameter("only hands of hold'em can be logged")
@@ -350,29 +355,31 @@ class StrategyMatch(Match):
         applies = seat is None and game.capabilities.listed
         if is_adjusted(options.luck_adjusted, applies, options.hands, game.name):
             self.adjuster = TreeLuckAdjustment(game, a, b)
-        self.schedule = replace(schedule, adjusting=self.adjuster is not None)
+        self.schedule = replace(schedule, luck_adjusted=self.adjuster is not None)
 
     @classmethod
-    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayRun:
+    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayBlocks:
         return partial(_play_policies, game, (a.played, b.played), schedule)
 
 
 def _play_policies(
-    game: Game, policies: tuple[Any, Any], schedule: MatchSchedule, run: Run
+    game: Game, policies: tuple[Any, Any], schedule: MatchSchedule, block_range: BlockRange
 ) -> list[BlockResult]:
-    """A run is a single block where luck is taken out."""
-    workspace = new_workspace(run)
-    play_policy_blocks(game.form, new_chance(game.form), *policies, schedule.blocks(run), workspace)
-    results = tallied(run, workspace.tallies)
-    if schedule.adjusting:
+    """Plays consecutive blocks; only one where the match is luck-adjusted."""
+    workspace = new_workspace(block_range)
+    play_policy_blocks(
+        game.form, new_hand(game.form), *policies, schedule.blocks(block_range), workspace
+    )
+    results = block_results(block_range, workspace.tallies)
+    if schedule.luck_adjusted:
         raw = PlayedDeals(None, workspace.won, workspace.ends)
         return [results[0]._replace(raw=raw)]
     return results
 
 
-def tallied(run: Run, tallies: np.ndarray) -> list[BlockResult]:
-    """A result for each block of a run."""
+def block_results(block_range: BlockRange, tallies: np.ndarray) -> list[BlockResult]:
+    """The results of consecutive blocks."""
     return [
         BlockResult(number, n, Tally(*rows), [])
-        for (number, n), rows in zip(run, tallies, strict=True)
+        for (number, n), rows in zip(block_range, tallies, strict=True)
     ]

@@ -1,8 +1,7 @@
-"""Count, mean and spread of what was won, block by block. Kernels, so that many threads can count
-at once.
+"""Count, mean and squared deviations of payoffs, block by block, in kernels that threads can run.
 
-Sums are taken as NumPy takes them (halves of halves, eight at a time), so that a match gives the
-same bits however it is cut.
+Sums are pairwise, as NumPy's (eight partial sums, then halves), so that a match gives the same bits
+however it is split.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 SERIES = 5  # deals played twice, their two seats, and the seats of deals played once
 COUNT, MEAN, SQUARES = ZERO, ONE, index(2)  # rows of an array of tallies
 _BOTH, _FIRST, _SECOND, _FIRST_ONCE, _SECOND_ONCE = (index(k) for k in range(SERIES))
-_EIGHT, _MOST = index(8), index(128)  # NumPy's: terms at once, terms that are not halved
+_EIGHT, _MOST = index(8), index(128)  # NumPy's: partial sums, longest range that is not halved
 _PARTS = tuple(index(k) for k in range(8))
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Count, mean and squares about the mean of five series: deals played twice, their two
+    """Count, mean and sum of squared deviations of five series: deals played twice, their two
     seats, and the seats of deals played once. float64[5] each."""
 
     count: np.ndarray
@@ -31,46 +30,44 @@ class Tally:
     squares: np.ndarray
 
     def __add__(self, other: Tally) -> Tally:
-        return add_up([self, other])
+        return merge_tallies([self, other])
 
 
 def tally(won: np.ndarray) -> Tally:
-    """`won`: float64[deals, 2], what `a` won as player 1 and as player 2 in each deal, NaN where
-    it was not played."""
-    found = np.empty((3, SERIES))
-    tally_block(np.ascontiguousarray(won, dtype=np.float64), np.empty(len(won)), found)
-    return Tally(*found)
+    """The tally of `won` (float64[deals, 2]), the payoffs of `a` as player 1 and as player 2 in
+    each deal, NaN where it was not played."""
+    rows = np.empty((3, SERIES))
+    tally_block(np.ascontiguousarray(won, dtype=np.float64), np.empty(len(won)), rows)
+    return Tally(*rows)
 
 
-def add_up(parts: Sequence[Tally]) -> Tally:
-    """All parts, in order."""
-    given = np.array([(part.count, part.mean, part.squares) for part in parts])
+def merge_tallies(parts: Sequence[Tally]) -> Tally:
+    """The tally of all parts, added in order."""
+    rows = np.array([(part.count, part.mean, part.squares) for part in parts])
     whole = np.zeros((3, SERIES))
-    add_tallies(given.reshape(-1, 3, SERIES), whole)
+    add_tallies(rows.reshape(-1, 3, SERIES), whole)
     return Tally(*whole)
 
 
 @jit
 def add_tallies(parts: np.ndarray, whole: np.ndarray) -> None:
-    """Add `parts` (float64[n, 3, 5]) to `whole` (float64[3, 5]): Chan, Golub & LeVeque's update."""
+    """Adds `parts` (float64[n, 3, 5]) to `whole` (float64[3, 5]) by Chan, Golub & LeVeque."""
     for k in range(index(len(parts))):
         for s in range(index(SERIES)):
-            had, more = whole[COUNT, s], parts[k, COUNT, s]
-            share = more / max(had + more, 1.0)
-            apart = parts[k, MEAN, s] - whole[MEAN, s] if had > 0.0 and more > 0.0 else 0.0
-            if had > 0.0:
-                whole[MEAN, s] += apart * share
+            n, m = whole[COUNT, s], parts[k, COUNT, s]
+            share = m / max(n + m, 1.0)
+            delta = parts[k, MEAN, s] - whole[MEAN, s] if n > 0.0 and m > 0.0 else 0.0
+            if n > 0.0:
+                whole[MEAN, s] += delta * share
             else:
                 whole[MEAN, s] = parts[k, MEAN, s]
-            whole[COUNT, s] = had + more
-            whole[SQUARES, s] = (
-                whole[SQUARES, s] + parts[k, SQUARES, s] + apart * apart * had * share
-            )
+            whole[COUNT, s] = n + m
+            whole[SQUARES, s] = whole[SQUARES, s] + parts[k, SQUARES, s] + delta * delta * n * share
 
 
 @jit
 def tally_block(won: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (float64[3, 5]) from `won` (float64[n, 2]). `values`: scratch, float64[n]."""
+    """Fills `out` (float64[3, 5]) from `won` (float64[n, 2]). `values`: scratch, float64[n]."""
     for s in range(index(SERIES)):
         n = _pick(won, s, values)
         out[COUNT, s] = float(n)
@@ -85,7 +82,7 @@ def tally_block(won: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
 
 @jit(inner=True)
 def _pick(won: np.ndarray, series: int, values: np.ndarray) -> int:
-    """Copy a series to the front of `values`; its length."""
+    """Copies a series to the front of `values`; returns its length."""
     n = ZERO
     for k in range(index(len(won))):
         one, two = won[k, ZERO], won[k, ONE]
@@ -104,7 +101,7 @@ def _pick(won: np.ndarray, series: int, values: np.ndarray) -> int:
 
 @jit(inner=True)
 def _sum(values: np.ndarray, low: int, n: int) -> float:
-    """values[low] + ... + values[low + n - 1], as `np.sum` adds."""
+    """values[low] + ... + values[low + n - 1], in the order of `np.sum`."""
     if n < _EIGHT:
         total = 0.0
         for k in range(low, low + n):

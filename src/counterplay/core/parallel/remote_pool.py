@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import OutOfRoom
+from counterplay.core.base.errors import OutOfMemory
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.changes import SETS, Changes, renumber_rows, union, unpack_changes
 from counterplay.core.parallel.pool import (
@@ -115,7 +115,7 @@ class RemotePool(WorkerPool):
             except TablesFull as full:
                 self._nodes[0] += full.nodes
                 return PoolProgress(done + full.played - begun, touched + full.nodes, True)
-            except OutOfRoom:  # the round is played again when the run is resumed
+            except OutOfMemory:  # the round is played again when the run is resumed
                 self._ready = False
                 return PoolProgress(done - begun, touched, True)
         return PoolProgress(n, touched)
@@ -196,7 +196,7 @@ class RemotePool(WorkerPool):
         if self._merged is None:
             try:
                 self._merged = self._merged_copy()
-            except OutOfRoom:  # what all had learnt at the last synchronisation
+            except OutOfMemory:  # what all had learnt at the last synchronisation
                 self._ready = False
                 return self.workers
         return [self._merged]
@@ -214,7 +214,7 @@ class RemotePool(WorkerPool):
             try:
                 self._play(done)
                 self._merge(done)
-            except OutOfRoom:
+            except OutOfMemory:
                 self._ready = False
                 raise self._solver.no_room() from None
 

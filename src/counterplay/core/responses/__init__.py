@@ -1,2 +1,7 @@
-"""Layer 3: robust responses to an opponent model. A transform of a form plus a solver; no
-traversal of their own."""
+"""Robust responses to a model of the opponent. A response is a transform of the game and a solver
+of the transformed game; nothing here traverses a tree.
+
+Read `algorithms` (names, and the trust p), `solver` (the restricted game), `compute` and `result`
+(a response, seat by seat), `respond` (the entry points), then `frontier` (responses over p) and
+`safe` (repeated games with a bounded loss).
+"""

@@ -1,25 +1,36 @@
-"""Every response algorithm by name. A name means what its row says; nothing is read out of its
-letters."""
+"""The response algorithms by name, and p: how far an algorithm trusts the model, one number per
+information set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.registry import Registry
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.hash_strategy import HashStrategy
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.solvers.algorithms import default_sampler
+from counterplay.core.solvers.base import probability, real
+
+#: p: one number, or float64[n_infosets].
+Trust = float | np.ndarray
+#: Functions from observation counts to Pconf.
+KINDS = ("1-step", "10-step", "0-10-linear", "s-curve")
 
 
 @dataclass(frozen=True)
 class ResponseAlgorithm:
-    """A transform of the game, and which solvers run on it."""
+    """A transform of the game, and the kind of solver that runs on it."""
 
     name: str
-    sampled: bool  # its engines sample; otherwise they are full width
-    once: bool  # one coin per game says whether the model plays; otherwise one per information set
-    engine: str  # in a game with a tree, unless another is asked for
-    summary: str  # one line for people
+    sampled: bool  # the solver samples; otherwise it is full width
+    once: bool  # one coin per game decides whether the model plays; otherwise one per infoset
+    engine: str  # the default solver in a game with a tree
+    summary: str  # one line for help texts
 
 
 RESPONSE = (
@@ -35,11 +46,7 @@ RESPONSE = (
         "data-biased response: the model is trusted at each information set by itself",
     ),
     ResponseAlgorithm(
-        "mcdbr",
-        True,
-        False,
-        "mccfr",
-        "the same, sampled; what the paper calls MCRNR in hold'em",
+        "mcdbr", True, False, "mccfr", "the same, sampled; what the paper calls MCRNR in hold'em"
     ),
 )
 
@@ -49,18 +56,81 @@ RESPONSES: Registry[ResponseAlgorithm] = Registry(
 
 
 def default_response(game: Game) -> str:
-    """What is used where nobody names one: rnr, or mcrnr where the game is too large for that."""
+    """The default algorithm: rnr, or mcrnr in a game too large for a tree."""
     return "rnr" if game.capabilities.full_width else "mcrnr"
 
 
 def default_engine(game: Game, algorithm: ResponseAlgorithm) -> str:
-    """The solver inside where nobody names one: the algorithm's own, or in a game too large for a
-    tree the sampler that solves it best."""
+    """The default solver of `algorithm`: its own, or in a game too large for a tree the default
+    sampler of that game."""
     if algorithm.sampled and not game.capabilities.full_width:
         return default_sampler(game)
     return algorithm.engine
 
 
 def response_algorithm(name: Any) -> ResponseAlgorithm:
-    """The algorithm called `name`, or a sentence with those there are."""
+    """The algorithm called `name`; otherwise an error that lists the known names."""
     return RESPONSES.find(name, "response algorithm")
+
+
+def confidence(
+    counts: np.ndarray, kind: str = "0-10-linear", p_max: float = 1.0, s: float = 1.0
+) -> np.ndarray:
+    """Pconf(I) from n_I, the number of observations of information set I (Johanson & Bowling
+    2009): `counts` float64[n_infosets] -> Pconf float64[n_infosets], at most `p_max`.
+
+    1-step: p_max once seen. 10-step: p_max once seen ten times. 0-10-linear: p_max · min(n, 10) /
+    10. s-curve: p_max · n / (s + n).
+    """
+    try:
+        n = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter("counts must be one non-negative number per information set") from None
+    if n.ndim != 1 or not np.all(np.isfinite(n)) or np.any(n < 0):
+        raise BadParameter("counts must be one non-negative number per information set")
+    probability(p_max, "p_max")
+    if real(s, "s") <= 0:
+        raise BadParameter(f"s must be above 0, not {s!r}")
+    if kind == "1-step":
+        return p_max * (n >= 1)
+    if kind == "10-step":
+        return p_max * (n >= 10)
+    if kind == "0-10-linear":
+        return p_max * np.minimum(n, 10.0) / 10.0
+    if kind == "s-curve":
+        return p_max * n / (s + n)
+    raise BadParameter(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+
+
+def trust_length(model: Strategy) -> int:
+    """The length of a trust array: the number of information sets; for a hash-table model, the
+    number of its entries and one for all other information sets."""
+    return len(model.keys) + 1 if isinstance(model, HashStrategy) else model.game.n_infosets
+
+
+def trust_array(model: Strategy, p: Trust, algorithm: ResponseAlgorithm) -> np.ndarray:
+    """float64[trust_length]: p at every information set, or a checked copy of the given array."""
+    length = trust_length(model)
+    if isinstance(p, int | float | np.number | str) or p is None:
+        return np.full(length, probability(p, "p"))
+    if algorithm.once:
+        others = " and ".join(name for name, spec in RESPONSES.items() if not spec.once)
+        raise BadParameter(
+            f"{algorithm.name} takes one number p; an array per information set is for {others}"
+        )
+    try:
+        trust = np.asarray(p)
+        if trust.dtype.kind not in "fiu":
+            raise ValueError("not real numbers")
+        trust = trust.astype(np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter("p must be a number, or one number per information set") from None
+    if isinstance(model, HashStrategy) and trust.shape == (length - 1,):
+        trust = np.append(trust, 0.0)  # the model has no data for the other information sets
+    if trust.shape != (length,):
+        raise BadParameter(
+            f"p needs one number for each of the {length} information sets; got shape {trust.shape}"
+        )
+    if not np.all((trust >= 0.0) & (trust <= 1.0)):
+        raise BadParameter("p must be from 0 to 1 at every information set")
+    return trust

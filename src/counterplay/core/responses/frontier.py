@@ -1,8 +1,8 @@
 """The exploitation-exploitability curve of a model (Section 4.3.1, Figure 6).
 
 A restricted Nash response at p maximises p · (payoff against the model) + (1 - p) · (worst case),
-so the points for p in [0, 1] bound from above everything that can be won at a given risk; mixing an
-equilibrium with a best response gives only the straight line below.
+so the points for p in [0, 1] bound from above the exploitation at a given exploitability; mixtures
+of an equilibrium and a best response give the straight line below.
 """
 
 from __future__ import annotations
@@ -27,38 +27,43 @@ from counterplay.core.forms.registry import as_game
 from counterplay.core.games.players import as_strategy
 from counterplay.core.parallel.ray_cluster import current
 from counterplay.core.responses.algorithms import default_response, response_algorithm
-from counterplay.core.responses.question import Question, answer, check_measurable, measured
+from counterplay.core.responses.compute import (
+    ResponseParameters,
+    check_measurable,
+    compute_response,
+    measure_response,
+)
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.base import probability, real
 from counterplay.core.solvers.limits import Limits, check_target, take_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
-NOT_HERE = ("folder", "p", "max_exploitability")  # arguments of `respond` for one run
+#: Arguments of `respond` that a frontier refuses.
+SINGLE_RUN = ("folder", "p", "max_exploitability")
 
 
 @dataclass(frozen=True)
-class Point:
-    """One response: what it wins from the model, and what it risks."""
+class FrontierPoint:
+    """One response: what it wins against the model, and what it risks."""
 
     p: float
-    exploitation: float  # as in Response: payoff against the model above the value of the game
-    # as in Response: how far below the value of the game it can be held; for both seats b1 + b2
-    exploitability: float
+    exploitation: float  # as in Response
+    exploitability: float  # as in Response
     seconds: float
     response: Response = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Frontier(Tabular):
-    """The curve, p rising."""
+    """The curve, in rising order of p."""
 
     game: Game
     player: int | None
     algorithm: str
-    points: tuple[Point, ...]
+    points: tuple[FrontierPoint, ...]
 
     def line(self, exploitability: float) -> float:
-        """What mixing the first and the last response wins at this exploitability."""
+        """The exploitation of the mixture of first and last response at this exploitability."""
         first, last = self.points[0], self.points[-1]
         low, high = float(first.exploitability), float(last.exploitability)
         share = 1.0 if high <= low else min(max((exploitability - low) / (high - low), 0.0), 1.0)
@@ -71,12 +76,12 @@ class Frontier(Tabular):
 
     @property
     def least_risk(self) -> float:
-        """Of the safest point; of estimates the upper end."""
+        """The least exploitability of all points; for estimates the upper end of the interval."""
         return min(upper_end(point.exploitability) for point in self.points)
 
-    def recommend(self, max_exploitability: float) -> Point:
-        """The point that wins the most while risking at most this much; of estimates the upper end
-        of the interval counts."""
+    def recommend(self, max_exploitability: float) -> FrontierPoint:
+        """The point with the most exploitation whose exploitability is at most this; for estimates
+        the upper end of the interval counts."""
         limit = real(max_exploitability, "max_exploitability")
         within = [point for point in self.points if upper_end(point.exploitability) <= limit]
         if not within:
@@ -87,16 +92,11 @@ class Frontier(Tabular):
 
     def rows(self) -> list[tuple[float, float, float, float, float]]:
         """p, exploitation, exploitability, exploitation of the straight line there, seconds."""
-        return [
-            (
-                q.p,
-                float(q.exploitation),
-                float(q.exploitability),
-                self.line(float(q.exploitability)),
-                q.seconds,
-            )
-            for q in self.points
-        ]
+        rows = []
+        for point in self.points:
+            won, risk = float(point.exploitation), float(point.exploitability)
+            rows.append((point.p, won, risk, self.line(risk), point.seconds))
+        return rows
 
     def intervals(self) -> list[tuple[float, float]]:
         """Half the 95% intervals of exploitation and exploitability; 0 where they are exact."""
@@ -105,17 +105,17 @@ class Frontier(Tabular):
         ]
 
     def table(self) -> str:
-        """The curve as text; of estimates with their intervals."""
-        room = (9 if self.estimated else 0) * " "
-        names = f"{'exploitation':>12}{room}  {'exploitability':>14}{room}  {'straight line':>13}"
+        """The curve as text; estimates with their intervals."""
+        pad = (9 if self.estimated else 0) * " "
+        names = f"{'exploitation':>12}{pad}  {'exploitability':>14}{pad}  {'straight line':>13}"
         lines = [f"{'p':>6}  {names}  {'seconds':>8}"]
         for (p, e, x, m, s), (more, less) in zip(self.rows(), self.intervals(), strict=True):
-            one, two = (f" ± {error:6.4f}" if room else "" for error in (more, less))
+            one, two = (f" ± {error:6.4f}" if pad else "" for error in (more, less))
             lines.append(f"{p:6.3g}  {e:12.5f}{one}  {x:14.5f}{two}  {m:13.5f}  {s:8.2f}")
         return "\n".join(lines)
 
     def save_csv(self, path: str | Path) -> None:
-        """The rows as a CSV file, of estimates with half their 95% intervals."""
+        """Writes `columns` as a CSV file."""
         out, columns = io.StringIO(), self.columns()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
@@ -123,15 +123,15 @@ class Frontier(Tabular):
         files.write_text(Path(path), out.getvalue())
 
     def columns(self) -> Columns:
-        """A row for each p; of estimates with half their 95% intervals."""
+        """A row for each p; estimates with half their 95% intervals."""
         names = ("p", "exploitation", "exploitability", "straight_line", "seconds")
-        found = {name: list(column) for name, *column in zip(names, *self.rows(), strict=True)}
+        columns = {name: list(column) for name, *column in zip(names, *self.rows(), strict=True)}
         if self.estimated:
             more, less = zip(*self.intervals(), strict=True)
-            found |= {"exploitation_within": list(more), "exploitability_within": list(less)}
-        return found
+            columns |= {"exploitation_within": list(more), "exploitability_within": list(less)}
+        return columns
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         from counterplay.core.base.plotting import new_figure
 
         figure, axes = new_figure(1, 1, 6.5, 4.5)
@@ -144,7 +144,7 @@ class Frontier(Tabular):
         rows = zip(*columns.values(), strict=True)
         body = display.table([name.replace("_", " ") for name in columns], rows)
         head = display.heading(self.game.name, f"{self.algorithm}: what is won and risked, by p")
-        return head + body + display.picture(self._drawn(), "exploitation against exploitability")
+        return head + body + display.picture(self._figure(), "exploitation against exploitability")
 
 
 def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
@@ -153,47 +153,21 @@ def draw(axis: Any, curve: Frontier, label: str, series: int) -> None:
 
     x = [float(point.exploitability) for point in curve.points]
     y = [float(point.exploitation) for point in curve.points]
-    colour = COLOURS[series % len(COLOURS)]
-    axis.plot(
-        x,
-        y,
-        marker="o",
-        color=colour,
-        linestyle=STYLES[series % len(STYLES)],
-        label=f"robust responses to {label}",
-    )
-    axis.plot(
-        [x[0], x[-1]],
-        [y[0], y[-1]],
-        color=colour,
-        linewidth=1,
-        alpha=0.6,
-        linestyle=":",
-        label="mixing the two ends",
-    )
+    colour, style = COLOURS[series % len(COLOURS)], STYLES[series % len(STYLES)]
+    axis.plot(x, y, marker="o", color=colour, linestyle=style, label=f"robust responses to {label}")
+    line = {"color": colour, "linewidth": 1, "alpha": 0.6, "linestyle": ":"}
+    axis.plot([x[0], x[-1]], [y[0], y[-1]], label="mixing the two ends", **line)
     if curve.estimated:
         more, less = zip(*curve.intervals(), strict=True)
         axis.errorbar(x, y, xerr=less, yerr=more, fmt="none", ecolor=colour, alpha=0.5)
-    last = None
-    for point in curve.points:
-        here = (float(point.exploitability), float(point.exploitation))
-        if last is None or abs(here[0] - last[0]) + abs(here[1] - last[1]) > 0.04 * (
-            abs(x[-1]) + abs(y[-1])
-        ):
-            axis.annotate(
-                f"{point.p:g}",
-                here,
-                textcoords="offset points",
-                xytext=(5, -9),
-                fontsize=8,
-                color=colour,
-            )
-            last = here
+    text = {"textcoords": "offset points", "xytext": (5, -9), "fontsize": 8, "color": colour}
+    labelled, apart = None, 0.04 * (abs(x[-1]) + abs(y[-1]))
+    for point, at in zip(curve.points, zip(x, y, strict=True), strict=True):
+        if labelled is None or abs(at[0] - labelled[0]) + abs(at[1] - labelled[1]) > apart:
+            axis.annotate(f"{point.p:g}", at, **text)
+            labelled = at
     unit = curve.game.unit.in_full
-    axis.set(
-        xlabel=f"exploitability ({unit} at risk)",
-        ylabel=f"exploitation ({unit} won)",
-    )
+    axis.set(xlabel=f"exploitability ({unit} at risk)", ylabel=f"exploitation ({unit} won)")
     axis.legend(frameon=False, fontsize=8)
 
 
@@ -209,15 +183,14 @@ def frontier(
     **arguments: Any,
 ) -> Frontier:
     """Responses to `model` for every p in `ps`; other arguments as in `respond`. `player` None:
-    both seats, summed. In hold'em give `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
+    both seats, summed. Hold'em needs `measure`, as `{"flops": 40}` or `{"backend": "cuda"}`, and
     both seats.
 
-    Ctrl-C raises `Interrupted`, whose `result` is the frontier of the points that were done, or
-    None.
+    Ctrl-C raises `Interrupted`, whose `result` is the frontier of the finished points, or None.
     """
     game = as_game(game, model)
     model = as_strategy(game, model)
-    for name in NOT_HERE:
+    for name in SINGLE_RUN:
         if arguments.pop(name, None) is not None:
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
@@ -225,46 +198,45 @@ def frontier(
     limits = take_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
     algorithm = response_algorithm(algorithm or default_response(game)).name
-    question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)
+    parameters = ResponseParameters(game, model, player, 0.0, algorithm, engine, seed, arguments)
     check_measurable(game, player, measure, "there is no curve to draw; respond with one p")
     check_target(game, limits.target)
     values = _check_ps(ps)
-    points: list[Point] = []
+    points: list[FrontierPoint] = []
     cluster = current()
-    if cluster is not None and "pool" not in arguments:  # each p by a worker
+    if cluster is not None and "pool" not in arguments:  # one task per p
         quiet = replace(limits, callback=None, on_chunk=None)
-        sent = (question, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
-        for p, response in zip(values, cluster.spread(_far_point, values, sent), strict=True):
-            points.append(as_point(response))
+        shared = (parameters, quiet, {k: v for k, v in (measure or {}).items() if k != "progress"})
+        for p, response in zip(values, cluster.spread(_remote_point, values, shared), strict=True):
+            points.append(frontier_point(response))
             progress(len(points) / len(values), f"p = {p:g} is done")
         return Frontier(game, player, algorithm, tuple(points))
     try:
         for k, p in enumerate(values):
             low, high, name = k / len(values), (k + 1) / len(values), f"p = {p:g}"
             progress(low, name)
-            response = answer(question.at(p), limits)
+            response = compute_response(parameters.with_p(p), limits)
             if measure is not None and game.evaluator.on_request:
-                walked = part(progress, low, high, f"{name}, walking the boards")
-                response = measured(response, {"progress": walked, **measure})
-            points.append(as_point(response))
+                share = part(progress, low, high, f"{name}, walking the boards")
+                response = measure_response(response, {"progress": share, **measure})
+            points.append(frontier_point(response))
     except KeyboardInterrupt:
-        done = Frontier(game, player, algorithm, tuple(points)) if points else None
-        raise Interrupted(done) from None
+        partial = Frontier(game, player, algorithm, tuple(points)) if points else None
+        raise Interrupted(partial) from None
     progress(1.0, "done")
     return Frontier(game, player, algorithm, tuple(points))
 
 
-def _far_point(sent: tuple[Question, Limits, dict[str, Any]], p: float) -> Response:
-    """One p, in a process of a cluster."""
-    question, limits, measure = sent
-    response = answer(question.at(p), limits)
-    return (
-        measured(response, measure) if measure and question.game.evaluator.on_request else response
-    )
+def _remote_point(shared: tuple[ResponseParameters, Limits, dict[str, Any]], p: float) -> Response:
+    """The response at one p, in a worker process of a cluster."""
+    parameters, limits, measure = shared
+    response = compute_response(parameters.with_p(p), limits)
+    on_request = measure and parameters.game.evaluator.on_request
+    return measure_response(response, measure) if on_request else response
 
 
 def _check_ps(ps: Sequence[float]) -> list[float]:
-    """Values of p, rising, each once."""
+    """Values of p in rising order; each may occur once."""
     if not isinstance(ps, Sequence | np.ndarray) or isinstance(ps, str) or len(ps) == 0:
         raise BadParameter(f"ps must be a list of numbers from 0 to 1, not {ps!r}")
     values = sorted(probability(p, "p") for p in ps)
@@ -274,12 +246,7 @@ def _check_ps(ps: Sequence[float]) -> list[float]:
     return values
 
 
-def as_point(response: Response) -> Point:
+def frontier_point(response: Response) -> FrontierPoint:
     """A response as a point of the curve."""
-    return Point(
-        response.p or 0.0,
-        response.exploitation,
-        response.exploitability,
-        response.seconds,
-        response,
-    )
+    won, risk = response.exploitation, response.exploitability
+    return FrontierPoint(response.p or 0.0, won, risk, response.seconds, response)

@@ -1,5 +1,5 @@
-"""`respond`: win the most from an opponent who plays like `model`, while risking little against one
-who does not.
+"""`respond` and `resume_response`: win the most against an opponent who plays like `model`, while
+risking little against any other.
 
 Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a transform of a form
 (`core/forms/restricted.py`) and a solver as engine (`solver.py`):
@@ -8,35 +8,58 @@ Section 4, Algorithm 2 and footnote 9. Four algorithms (`algorithms.py`), each a
 |---|---|---|
 | rnr | with probability p the opponent follows the model throughout | cfr+, ..., egt, lp |
 | mcrnr | the same, sampled: Algorithm 2 | mccfr, mccfr-external, mccfr-chance, mcts, ... |
-| dbr | at each of his information sets, with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
+| dbr | at each of its information sets, with probability Pconf(I) | cfr+, cfr, dcfr, pcfr+, lp |
 | mcdbr | the same, sampled; what the paper calls MCRNR in hold'em | as mcrnr |
 
 Deviations of mcrnr from Algorithm 2: the model's actions are drawn on-policy and not ε-greedily (a
 model that never plays an action needs no support for it; the unrestricted subtree explores it), and
-one run restricts one player. Where nobody names one, the algorithm is rnr, in a game too large for
-a tree mcrnr; the engine is cfr+, for sampling mccfr, in a game too large for a tree the default
-sampler of `solve`.
+one run restricts one player. With `max_exploitability` p is searched (Section 4.3.1): bisection
+over p, then a mixture of the two responses on either side of the limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadFile, BadParameter, Interrupted
+from counterplay.core.evaluation.estimate import upper_end
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.registry import as_game
+from counterplay.core.forms.registry import as_game, load
 from counterplay.core.games.players import as_strategy
 from counterplay.core.responses.algorithms import default_response, response_algorithm
-from counterplay.core.responses.question import Question, answer, check_measurable, measured
+from counterplay.core.responses.compute import (
+    ResponseParameters,
+    TimeBudget,
+    check_measurable,
+    compute_response,
+    default_limits,
+    default_target,
+    measure_response,
+    response_of_runs,
+    run_seats,
+)
 from counterplay.core.responses.result import Response, check_measure
-from counterplay.core.responses.within import safest_best, safest_by_board
-from counterplay.core.solvers.limits import Limits, Progress, check_target
+from counterplay.core.responses.solver import load_model
+from counterplay.core.solvers import folder as run_folder
+from counterplay.core.solvers.base import real
+from counterplay.core.solvers.limits import (
+    DEFAULT_SECONDS,
+    Limits,
+    Progress,
+    check_limits,
+    check_target,
+)
+from counterplay.core.solvers.run import Run, resume_solver, run_solver
 
 DEFAULT_P = 0.75
+SEARCH_STEPS = 12
+MEASURED_SEARCH_STEPS = 4  # where every step is a pass over the boards
+MIXING_STEPS = 40
 
 
 def respond(
@@ -60,42 +83,215 @@ def respond(
     **options: Any,
 ) -> Response:
     """A robust response to `model`. `player` responds (0 or 1); None computes both seats and
-    returns a profile. `model` is any kind of player that is a table: a strategy or what has one
+    returns a profile. `model` is any player that is a table: a strategy or a result that has one
     (a run, an `OpponentModel`), `uniform`, a path, in hold'em the name of a bot, ...
 
-    `p`: how far the model is trusted, a number, or for dbr and mcdbr an array with one number per
-    information set (see `confidence`). With `max_exploitability` p is searched instead: win the
-    most while risking at most that much per game (below the value of the game; for both seats b1 +
-    b2). `target` is the exploitability of the restricted game at which to stop, `seconds` are those
-    of all seats, and of all p tried, together. The other arguments are as in `solve`. A `folder`
-    can be gone on with by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
+    `algorithm` is by default rnr, or mcrnr in a game too large for a tree; `engine` cfr+, for
+    sampling mccfr, or the default sampler of `solve` in a game too large for a tree. `p`: how far
+    the model is trusted, a number, or for dbr and mcdbr an array with one number per information
+    set (see `confidence`). With `max_exploitability` p is searched instead: win the most while
+    risking at most that much per game (below the value of the game; for both seats b1 + b2).
+    `target` is the exploitability of the restricted game at which to stop, `seconds` are those of
+    all seats, and of all p tried, together. The other arguments are as in `solve`. A run in
+    `folder` is continued by `resume_response`. Ctrl-C raises `Interrupted`, whose `result` is the
     response so far (of the first seat alone where the second was not begun), with
-    `max_exploitability` the best one found within the limit, or None.
+    `max_exploitability` the best one within the limit, or None.
 
-    In hold'em payoffs are measured by walking boards, and only when asked for: `measure` has the
-    options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
-    `max_exploitability` needs it there, and both seats. At most six values of p are tried, the one
-    chosen is the most trusting that was safe (two responses cannot be mixed into one strategy where
-    players forget), and an estimate is safe when the upper end of its interval is.
+    In hold'em payoffs are measured by a traversal of the boards, and only on request: `measure`
+    has the options of `Response.measured`, as `{"flops": 40}` or `{"backend": "cuda"}`.
+    `max_exploitability` needs it there, and both seats. At most six values of p are tried, the
+    result is the largest p within the limit (with imperfect recall no strategy of the game plays
+    a mixture of two), and an estimate is within the limit when the upper end of its interval is.
     """
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game, model)
     model = as_strategy(game, model)
     algorithm = response_algorithm(algorithm or default_response(game)).name
-    question = Question(game, model, player, p, algorithm, engine, seed, options)
+    parameters = ResponseParameters(game, model, player, p, algorithm, engine, seed, options)
     check_target(game, target)
-    place = None if folder is None else Path(folder)
+    path = None if folder is None else Path(folder)
     if max_exploitability is None:
         check_measure(game, player, measure)
-        return measured(answer(question, limits, place), measure)
+        return measure_response(compute_response(parameters, limits, path), measure)
     check_measurable(game, player, measure, "no limit on it can be kept; give p")
     if np.ndim(p) != 0 or p != DEFAULT_P:
         raise BadParameter("max_exploitability searches for p; give one or the other")
     many = "max_exploitability tries many values of p"
     if callback is not None or measure_every is not None:
         raise BadParameter(f"{many}; callback and measure_every are for one")
-    if place is not None:
+    if path is not None:
         raise BadParameter(f"{many}; give p to keep a run folder")
     if game.evaluator.on_request:
-        return safest_by_board(question, max_exploitability, limits, dict(measure or {}))
-    return safest_best(question, max_exploitability, limits)
+        return respond_within_measured(parameters, max_exploitability, limits, dict(measure or {}))
+    return respond_within(parameters, max_exploitability, limits)
+
+
+def resume_response(
+    folder: str | Path,
+    *,
+    game: Game | str | None = None,
+    measure: Mapping[str, Any] | None = None,
+    **limits: Any,
+) -> Response:
+    """Continues the response in `folder`, bit for bit as without the interruption; limits as in
+    `resume`, Ctrl-C and `measure` as in `respond`. A seat that was not started is started. With
+    `measure` and no limit the response is measured without further iterations."""
+    until = check_limits(**limits)
+    only_measure = measure is not None and not Limits(**limits).bounded
+    path = Path(folder)
+    game = game if game is None or isinstance(game, Game) else load(game)
+    seats = run_folder.seat_folders(path)
+    if seats is None and not run_folder.holds_run(path):
+        raise BadFile(f"{path}: no such run folder")
+    config, model, trust = load_model(path if seats is None else seats[0], game)
+    check_target(model.game, limits.get("target"))
+    parameters = ResponseParameters(
+        model.game,
+        model,
+        config["player"] if seats is None else None,
+        config["p"] if isinstance(config["p"], float | int) else trust,
+        config["response"],
+        config["algorithm"],
+        config["seed"],
+        config["options"],
+    )
+    check_measure(parameters.game, parameters.player, measure)
+    if only_measure:
+        until = Limits(iterations=1)  # every started run has one
+
+    def run_seat(seat: int, until: Limits) -> Run:
+        where = run_folder.seat_folder(path, seat, parameters.player)
+        solver = parameters.solver(seat).engine
+        if run_folder.has_checkpoint(where):
+            return resume_solver(where, solver, until)
+        if only_measure:
+            raise BadParameter(
+                f"{where}: this seat has no iterations yet; give a limit to continue it"
+            )
+        run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
+        return run_solver(solver, until, where)
+
+    return measure_response(run_seats(parameters, run_seat, path, until), measure)
+
+
+# --- max_exploitability: a search over p
+
+
+def respond_within(parameters: ResponseParameters, limit: float, limits: Limits) -> Response:
+    """The response that wins the most among those that risk at most `limit`.
+
+    Between the largest p within the limit and the smallest beyond it lies an edge of the frontier;
+    mixtures of the two responses move along it.
+    """
+    _check_limit(limit)
+    if not limits.bounded:
+        close = min(default_target(parameters.game), limit / 4.0)
+        limits = default_limits(parameters.game, limits, close)
+        limits = replace(limits, seconds=(SEARCH_STEPS + 2) * DEFAULT_SECONDS)
+    search = _Bisection(limit, _response_at(parameters, TimeBudget(limits, SEARCH_STEPS + 2)))
+    try:
+        safe, risky = search.run(SEARCH_STEPS)
+        return safe if risky is None else _mix_to(parameters, limit, safe, risky)
+    except KeyboardInterrupt:
+        raise Interrupted(search.safe) from None
+
+
+def respond_within_measured(
+    parameters: ResponseParameters, limit: float, limits: Limits, measure: Mapping[str, Any]
+) -> Response:
+    """`respond_within` where exploitability is measured on request: the largest p of a short
+    bisection, without a mixture. The payoff is measured for the result alone."""
+    _check_limit(limit)
+    response_at = _response_at(parameters, TimeBudget(limits, MEASURED_SEARCH_STEPS + 2))
+    search = _Bisection(limit, lambda p: response_at(p).with_worst_case(**measure))
+    try:
+        safe, _ = search.run(MEASURED_SEARCH_STEPS)
+        return safe.with_payoff(**measure)
+    except KeyboardInterrupt:
+        raise Interrupted(search.safe) from None
+
+
+def _response_at(parameters: ResponseParameters, budget: TimeBudget) -> Callable[[float], Response]:
+    """The response as a function of p, within its share of the seconds."""
+
+    def response_at(p: float) -> Response:
+        response = compute_response(parameters.with_p(p), budget.next_limits())
+        budget.spend(response.seconds)
+        return response
+
+    return response_at
+
+
+def _check_limit(limit: float) -> None:
+    if real(limit, "max_exploitability") <= 0:
+        raise BadParameter(f"max_exploitability must be above 0, not {limit!r}")
+
+
+class _Bisection:
+    """Bisection over p. `safe`: the response with the largest p so far that risks at most the
+    limit."""
+
+    def __init__(self, limit: float, at: Callable[[float], Response]) -> None:
+        self.limit, self.at = limit, at
+        self.safe: Response | None = None
+
+    def run(self, steps: int) -> tuple[Response, Response | None]:
+        """The response with the largest p within the limit, and the one with the smallest p
+        beyond it, None where p = 1 is within."""
+        risky = self.at(1.0)
+        if self._within(risky):
+            self.safe = risky
+            return risky, None
+        safe = self.at(0.0)
+        if not self._within(safe):
+            raise BadParameter(
+                f"even the safest strategy found risks {upper_end(safe.exploitability):.3g} "
+                f"{safe.game.unit}, more than {self.limit:g}; allow more, or give more iterations"
+            )
+        self.safe = safe
+        for _ in range(steps):
+            middle = self.at((_p(safe) + _p(risky)) / 2.0)
+            if self._within(middle):
+                self.safe = safe = middle
+            else:
+                risky = middle
+        return safe, risky
+
+    def _within(self, response: Response) -> bool:
+        return upper_end(response.exploitability) <= self.limit
+
+
+def _p(response: Response) -> float:
+    return response.p or 0.0
+
+
+def _mix_to(
+    parameters: ResponseParameters, limit: float, safe: Response, risky: Response
+) -> Response:
+    """The mixture of two responses that risks `limit`; exploitability is convex in the weight,
+    exploitation linear."""
+    best = safe
+    low, high = 0.0, 1.0  # weight of the risky response
+    for _ in range(MIXING_STEPS):
+        weight = (low + high) / 2.0
+        mixed = _mixture(parameters, safe, risky, weight)
+        if mixed.exploitability <= limit:
+            low = weight
+            if mixed.exploitation > best.exploitation:
+                best = mixed
+        else:
+            high = weight
+    return best
+
+
+def _mixture(
+    parameters: ResponseParameters, safe: Response, risky: Response, weight: float
+) -> Response:
+    model, runs = parameters.model, []
+    for one, two in zip(safe.runs, risky.runs, strict=True):
+        seat = one.strategy.player
+        assert seat is not None
+        mixed = model.replace(two.strategy.mix(one.strategy, weight), seat).for_player(seat)
+        runs.append(replace(one, strategy=mixed))
+    p = _p(safe) * (1.0 - weight) + _p(risky) * weight
+    return response_of_runs(parameters.with_p(p), runs)

@@ -1,4 +1,4 @@
-"""`Response`: a counter-strategy, and what it is worth on the original game."""
+"""`Response`: a counter-strategy with its payoffs in the original game."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular, one_row
@@ -22,26 +20,22 @@ from counterplay.core.solvers.value import game_value
 
 @dataclass(frozen=True)
 class Response(Tabular):
-    """A counter-strategy and what it is worth on the original game. In hold'em the numbers are NaN
-    until they are asked for: `measured`, or `measure` of `respond`."""
+    """A counter-strategy with its payoffs in the original game. In hold'em they are NaN until they
+    are requested: `measured`, or `measure` of `respond`."""
 
     game: Game
     algorithm: str
     engine: str
-    player: int | None  # who responds; None: both seats
+    player: int | None  # the responder; None: both seats
     p: float | None  # None: an array per information set
-    strategy: Strategy = field(
-        repr=False
-    )  # the responder(s) as computed; in one seat the other player is the model
-    # of the responder against the model, summed over seats for both
-    payoff: float
-    # least payoff of the responder against anybody, summed over seats for both
-    worst_case: float
+    strategy: Strategy = field(repr=False)  # the responder; a single seat plays against the model
+    payoff: float  # of the responder against the model, summed over its seats
+    worst_case: float  # least payoff of the responder against any opponent, summed over its seats
     runs: tuple[Run, ...] = field(repr=False)
-    model: Strategy = field(repr=False)  # whom it responds to
+    model: Strategy = field(repr=False)
 
     def columns(self) -> Columns:
-        """One row: what it is, what it wins and what it risks."""
+        """One row: parameters, payoffs, exploitation and exploitability."""
         return one_row(
             {
                 "game": self.game.name,
@@ -58,8 +52,8 @@ class Response(Tabular):
             }
         )
 
-    def _drawn(self) -> Any:
-        """Of each seat the gap of the restricted game."""
+    def _figure(self) -> Any:
+        """The gap of the restricted game for each seat."""
         return draw_runs(list(self.runs), f"{self.game.name}, {self.algorithm}", "restricted gap")
 
     def _repr_html_(self) -> str:
@@ -69,52 +63,52 @@ class Response(Tabular):
     @property
     def exploitation(self) -> float:
         """The payoff against the model above the value of the game; for both seats the values
-        cancel. NaN for one seat of hold'em, whose value nobody knows."""
+        cancel. NaN for one seat of hold'em, whose value is not known."""
         return self.payoff - self._value if self._relative else math.nan
 
     @property
     def exploitability(self) -> float:
         """How far below the value of the game the worst case is; for both seats b1 + b2. NaN for
-        one seat of hold'em, whose value nobody knows."""
+        one seat of hold'em, whose value is not known."""
         if not self._relative:
             return math.nan
-        found = self._value - self.worst_case
-        return found if isinstance(found, FlopEstimate) else max(found, 0.0)
+        loss = self._value - self.worst_case
+        return loss if isinstance(loss, FlopEstimate) else max(loss, 0.0)
 
     @property
     def _relative(self) -> bool:
-        """Whether it is known what the responder gets in equilibrium."""
+        """Whether the value of the game for the responder is known."""
         return self.player is None or self.game.evaluator.immediate
 
     @property
     def _value(self) -> float:
-        """What the responder gets in equilibrium, where that is known."""
+        """The value of the game for the responder, where it is known."""
         if self.player is None:
             return 0.0
         return game_value(self.game) * (1 if self.player == 0 else -1)
 
     def measured(self, **options: Any) -> Response:
-        """The same with `payoff` and `worst_case` as numbers: in hold'em by walking its boards,
-        with the options of `exploitability` there (`backend`, `flops`, `seed`, `progress`). With
-        `flops` they are estimates, whose `error` is half a 95% interval; so are sums and
-        differences of them."""
+        """The same with `payoff` and `worst_case` measured: in hold'em by a traversal of its
+        boards, with the options of `exploitability` there (`backend`, `flops`, `seed`,
+        `progress`). With `flops` they are estimates, whose `error` is half a 95% interval; so are
+        sums and differences of them."""
         if not check_measure(self.game, self.player, options):
             return self
-        found = self.game.evaluator.payoffs([*_gains(self), *_risks(self)], **options)
-        half = len(found) // 2
-        return replace(self, payoff=sum(found[:half]), worst_case=-sum(found[half:]))
+        payoffs = self.game.evaluator.payoffs([*_gains(self), *_risks(self)], **options)
+        half = len(payoffs) // 2
+        return replace(self, payoff=sum(payoffs[:half]), worst_case=-sum(payoffs[half:]))
 
     def with_payoff(self, **options: Any) -> Response:
-        """`measured`, of the payoff alone: half the work."""
+        """`measured`, for the payoff alone: half the work."""
         return replace(self, payoff=sum(self.game.evaluator.payoffs(_gains(self), **options)))
 
     def with_worst_case(self, **options: Any) -> Response:
-        """`measured`, of the worst case alone: half the work."""
+        """`measured`, for the worst case alone: half the work."""
         return replace(self, worst_case=-sum(self.game.evaluator.payoffs(_risks(self), **options)))
 
     @property
     def seats(self) -> tuple[int, ...]:
-        """Those of the responder."""
+        """The seats of the responder."""
         return (0, 1) if self.player is None else (self.player,)
 
     @property
@@ -127,59 +121,18 @@ class Response(Tabular):
 
 
 def check_measure(game: Game, player: int | None, options: Mapping[str, Any] | None) -> bool:
-    """Whether a response is measured by walking boards, with these options; `BadParameter` where
-    they make no sense, before any work."""
+    """Whether a response is measured by a traversal of the boards with these options;
+    `BadParameter` where they are invalid."""
     if options is not None and not isinstance(options, Mapping):
         raise BadParameter(f"measure takes options by name, as {{'flops': 40}}, not {options!r}")
     return game.evaluator.check(options, 4 if player is None else 2)
 
 
 def _gains(response: Response) -> list[Payoff]:
-    """What the responder gets from the model, by seat."""
+    """The payoff of the responder against the model, by seat."""
     return [Payoff(seat, response.model, response.strategy) for seat in response.seats]
 
 
 def _risks(response: Response) -> list[Payoff]:
-    """What the best opponent gets from the responder."""
+    """The payoff of a best response against the responder, by seat."""
     return [Payoff(1 - seat, response.strategy) for seat in response.seats]
-
-
-def assemble(
-    game: Game,
-    model: Strategy,
-    player: int | None,
-    p: float | np.ndarray,
-    algorithm: str,
-    runs: list[Run],
-) -> Response:
-    """Score finished runs, one per seat, on the original game."""
-    seats = (0, 1) if player is None else (player,)
-    strategy, payoff, worst_case = model, 0.0, 0.0
-    for seat, run in zip(seats, runs, strict=True):
-        gain, least = score(game, model, run.strategy, seat)
-        strategy = strategy.replace(run.strategy, seat)
-        payoff, worst_case = payoff + gain, worst_case + least
-    number = float(p) if np.ndim(p) == 0 else None
-    strategy = strategy.for_player(player)
-    return Response(
-        game,
-        algorithm,
-        runs[0].algorithm,
-        player,
-        number,
-        strategy,
-        payoff,
-        worst_case,
-        tuple(runs),
-        model,
-    )
-
-
-def score(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
-    """What `player` gets against the model by playing `response`, and the least he gets against
-    anybody."""
-    if not game.evaluator.immediate:
-        return math.nan, math.nan  # until it is asked for
-    asked = [Payoff(player, model, response), Payoff(1 - player, response)]
-    gain, risk = game.evaluator.payoffs(asked)
-    return gain, -risk

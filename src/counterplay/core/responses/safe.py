@@ -1,27 +1,26 @@
 """Safe exploitation of a repeated game (Ganzfried & Sandholm 2015), exact by linear programs.
 
-k is what may be risked (`bank`), v* the value of the game. Each hand a strategy is played that no
-opponent can hold below v* - k; then
+k is what may be risked (`bank`), v* the value of the game. In each hand the player follows a
+strategy that no opponent can hold below v* - k; then
 
-    k += (worst payoff consistent with what was seen, in expectation over our own chance) - v*,
+    k += (worst payoff consistent with the observation, in expectation over our own chance) - v*,
 
-the worst over opponents who did what was seen, with the cards that were shown or with any they may
-have had, and play best otherwise. k never falls below 0, so the expected loss of a whole match, to
-anybody, is at most the `budget` that k began with. Methods:
+the worst over opponents that took the observed actions, with the cards shown or with any they may
+have held, and play a best response elsewhere. k never falls below 0, so the expected loss of a
+whole match, to any opponent, is at most the initial k, the `budget`. Methods:
 
 | name | strategy of a hand |
 |---|---|
 | `rwywe` | risk what you've won in expectation: the best against the model within k |
 | `befewp` | a best response if it is within k, else the best equilibrium |
-| `beffe` | the best equilibrium until best responses are within k for all hands that are left |
+| `beffe` | the best equilibrium until best responses are within k for all remaining hands |
 | `best-equilibrium` | the best against the model among equilibria |
-| `best-response` | the best against the model, whatever it risks |
-| `rnr` | a restricted Nash response, the most trusting p of a grid that is certified within k |
+| `best-response` | the best against the model, at any risk |
+| `rnr` | a restricted Nash response with the largest p of a grid that is certified within k |
 
-The model is a Dirichlet posterior about the equilibrium. Ties among optimal plans are broken
-towards an equilibrium from the middle of all (`central_plan`). Deviations: the program is solved
-again only every `every` hands; in between its plan is mixed with the equilibrium so far that the
-risk stays within k.
+The model is a Dirichlet posterior with the equilibrium as its prior. Ties among optimal plans are
+broken towards a central equilibrium (`central_plan`). Deviations: the program is solved every
+`every` hands; in between its plan is mixed with the equilibrium so that the risk stays within k.
 """
 
 from __future__ import annotations
@@ -42,27 +41,27 @@ from counterplay.core.solvers.base import real
 from counterplay.core.solvers.lp import best_plan_within, safest_plan
 
 METHODS = ("rwywe", "befewp", "beffe", "best-equilibrium", "best-response", "rnr")
-PRIOR = 5.0  # hands that the equilibrium is worth as a model of the opponent
-CENTRE = 8  # equilibria whose mean is the one to stay near
-SLACK = 1e-9  # of linear programs
-ROUNDING = 1e-5  # of the budget that is left to them, hand by hand
+PRIOR = 5.0  # hands: the weight of the equilibrium in the model of the opponent
+CENTRE = 8  # equilibria that are averaged by `central_plan`
+SLACK = 1e-9  # tolerance of linear programs
+ROUNDING = 1e-5  # part of the budget reserved for their rounding errors
 GRID = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 
 
-class Seen(NamedTuple):
-    """Ends of a game: e of them."""
+class Terminals(NamedTuple):
+    """The e terminal nodes of a game, as one seat observes them."""
 
     node: np.ndarray  # int64[e]
-    paths: list[tuple[tuple[int, int], ...]]  # the opponent's (set, slot) on the way, his own
-    chance: np.ndarray  # float64[e]
-    mine: np.ndarray  # int32[e]: our sequence
-    alike: list[np.ndarray]  # per end: those that we cannot tell from it
+    slots: list[tuple[int, ...]]  # of the opponent's action sequence, last action first
+    chance: np.ndarray  # float64[e]: chance's reach probability
+    own: np.ndarray  # int32[e]: our sequence
+    alike: list[np.ndarray]  # indices of the terminals that look the same to us
 
 
 class SafePlayer:
     """Plays one seat of a two-player zero-sum game with a tree, hand after hand.
 
-    `hands`: how many there will be, for `beffe`. `shown`: "showdown" (cards are seen where the
+    `hands`: the length of the match, for `beffe`. `shown`: "showdown" (cards are seen where the
     payoff depends on them) or "always". `every`: hands between two linear programs.
     """
 
@@ -93,46 +92,44 @@ class SafePlayer:
             raise BadParameter(f"cards are shown 'always' or at a 'showdown', not {shown!r}")
         self.game, self.seat, self.method = game, seat, method
         self.every = every or (1 if game.n_nodes < 500 else 25)
-        self._left, self._prior = hands, prior
+        self._hands_left = hands
         form = game.sequence_form
-        self._mine, self._his = form[seat], form[1 - seat]
-        self.value, self._safe = central_plan(self._mine, self._his)
-        _, his = central_plan(self._his, self._mine)
-        self.equilibrium = _profile(game, seat, self._safe, his)
+        self._own, self._other = form[seat], form[1 - seat]
+        self.value, self._safe_plan = central_plan(self._own, self._other)
+        _, other_plan = central_plan(self._other, self._own)
+        self.equilibrium = _profile(game, seat, self._safe_plan, other_plan)
         self.bank = max(float(budget) - ROUNDING, 0.0)
-        self._ends = _ends(game, seat, shown == "always")
-        self._number = {int(node): k for k, node in enumerate(self._ends.node)}
+        self._terminals = _terminals(game, seat, shown == "always")
+        self._index = {int(node): k for k, node in enumerate(self._terminals.node)}
         self._slots = game.slots(1 - seat)
         self.counts = prior * self.equilibrium.probabilities[self._slots]
         self.hands, self.won = 0, 0.0
-        self._worst, self._plan = self.value, self._safe
-        self._think()
+        self._worst, self._target_plan = self.value, self._safe_plan
+        self._replan()
 
     @property
     def model(self) -> Strategy:
-        """How the opponent is taken to play."""
+        """The posterior mean of the opponent's strategy."""
         weights = self.equilibrium.probabilities.copy()
         weights[self._slots] = self.counts
         return Strategy.from_weights(self.game, weights)
 
     @property
     def risk(self) -> float:
-        """How far the strategy that is played can be held below the value of the game."""
-        return max(self.value - self._worst_of(self._now), 0.0)
+        """How far below the value of the game the current strategy can be held."""
+        return max(self.value - self._worst_case(self._plan), 0.0)
 
     @property
     def strategy(self) -> Strategy:
-        """What it plays in this hand; the model in the other seat."""
-        his = np.empty(self._his.n_sequences)
-        plan_from_policy(self._his, self.model.probabilities[self._slots], his)
-        return _profile(self.game, self.seat, self._now, his)
+        """The strategy of the current hand; the model in the other seat."""
+        return _profile(self.game, self.seat, self._plan, self._model_plan())
 
     def play(self, opponent: Strategy, rng: np.random.Generator) -> float:
-        """One hand against `opponent`; what was won."""
+        """Plays one hand against `opponent`; returns the payoff."""
         check_same_game(self.game, opponent)
         policy = opponent.probabilities.copy()
-        mine = self.game.slots(self.seat)
-        policy[mine] = self.strategy.probabilities[mine]
+        own = self.game.slots(self.seat)
+        policy[own] = self.strategy.probabilities[own]
         node, tree = 0, self.game.tree
         while tree.player[node] != TERMINAL:
             row, low = tree.row[node], tree.first_child[node]
@@ -146,171 +143,161 @@ class SafePlayer:
         return self.observe(node)
 
     def observe(self, end: int) -> float:
-        """A hand ended at node `end`: bank, model, and the strategy of the next hand. What was
-        won."""
-        if end not in self._number:
-            raise BadParameter(f"node {end!r} is no end of {self.game.name}")
-        number = self._number[end]
-        alike = self._ends.alike[number]
-        self.bank = max(self.bank + self._consistent(alike) - self.value, 0.0)
+        """Updates bank, model and strategy after a hand that ended at node `end`; returns the
+        payoff."""
+        if end not in self._index:
+            raise BadParameter(f"node {end!r} is no terminal node of {self.game.name}")
+        alike = self._terminals.alike[self._index[end]]
+        self.bank = max(self.bank + self._worst_consistent(alike) - self.value, 0.0)
         self._count(alike)
-        self.hands, self._left = self.hands + 1, self._left - 1
+        self.hands, self._hands_left = self.hands + 1, self._hands_left - 1
         won = float(self.game.tree.payoff[self.game.tree.row[end], self.seat])
         self.won += won
         if self.hands % self.every == 0:
-            self._think()
-        self._hold()
+            self._replan()
+        self._limit_risk()
         return won
 
-    def _consistent(self, alike: np.ndarray) -> float:
-        """The worst expected payoff against somebody who did what was seen."""
-        payoff = self._to_him(self._now)
+    def _worst_consistent(self, alike: np.ndarray) -> float:
+        """The worst expected payoff against an opponent consistent with the observation."""
+        payoff = self._opponent_payoff(self._plan)
         most = -np.inf
-        for path in {self._ends.paths[k] for k in alike}:
-            floor = np.zeros(int(self._his.first[-1]))
-            floor[[slot for _, slot in path]] = 1.0
-            forced = self._his._replace(floor=floor)
+        for slots in {self._terminals.slots[k] for k in alike}:
+            floor = np.zeros(int(self._other.first[-1]))
+            floor[list(slots)] = 1.0
+            forced = self._other._replace(floor=floor)
             most = max(most, best_reply(forced, payoff.copy(), np.empty(len(floor))))
         return -most
 
     def _count(self, alike: np.ndarray) -> None:
-        """What he did, spread over what he may have held."""
-        model = self.model.probabilities[self._slots]
-        likely = []
+        """Adds the opponent's actions to the counts, weighted by the posterior of its cards."""
+        model, terminals = self.model.probabilities[self._slots], self._terminals
+        weights = []
         for k in alike:
-            weight = self._ends.chance[k] * self._now[self._ends.mine[k]]
-            for _, slot in self._ends.paths[k]:
+            weight = terminals.chance[k] * self._plan[terminals.own[k]]
+            for slot in terminals.slots[k]:
                 weight *= model[slot]
-            likely.append(weight)
-        total = sum(likely)
-        for k, weight in zip(alike, likely, strict=True):
-            for _, slot in self._ends.paths[k]:
-                self.counts[slot] += weight / total if total > 0 else 1.0 / len(likely)
+            weights.append(weight)
+        total = sum(weights)
+        for k, weight in zip(alike, weights, strict=True):
+            for slot in terminals.slots[k]:
+                self.counts[slot] += weight / total if total > 0 else 1.0 / len(weights)
 
-    def _think(self) -> None:
-        """A new plan by the model and the bank."""
-        his = np.empty(self._his.n_sequences)
-        plan_from_policy(self._his, self.model.probabilities[self._slots], his)
-        against = np.empty(self._mine.n_sequences)
-        gradient(self._mine, his, against)
-        best = partial(self._best, against)
-        free = -np.inf
+    def _model_plan(self) -> np.ndarray:
+        """The model as a realisation plan."""
+        plan = np.empty(self._other.n_sequences)
+        plan_from_policy(self._other, self.model.probabilities[self._slots], plan)
+        return plan
+
+    def _replan(self) -> None:
+        """Computes the target plan of `method` from the model and the bank."""
+        model = self._model_plan()
+        payoff = np.empty(self._own.n_sequences)
+        gradient(self._own, model, payoff)
+        best = partial(best_plan_within, self._own, self._other, payoff, near=self._safe_plan)
+        lowest = float(self.game.tree.payoff[:, self.seat].min()) - 1.0
         if self.method == "rwywe":
-            self._take(*best(self.value - self.bank - SLACK))
+            chosen = best(self.value - self.bank - SLACK)
         elif self.method == "best-equilibrium":
-            self._take(*best(self.value - SLACK))
-        elif self.method == "best-response":
-            self._take(*best(self._lowest))
+            chosen = best(self.value - SLACK)
         elif self.method == "rnr":
-            self._take(*self._restricted(his))
+            chosen = self._restricted(model)
         else:
-            free, plan = best(self._lowest)
-            hands = max(self._left, 1) if self.method == "beffe" else 1
-            fine = hands * (self.value - free) <= self.bank
-            self._take(*((free, plan) if fine else best(self.value - SLACK)))
-        self._hold()
+            chosen = best(lowest)
+            hands = max(self._hands_left, 1) if self.method == "beffe" else 1
+            safe = hands * (self.value - chosen[0]) <= self.bank
+            if self.method != "best-response" and not safe:
+                chosen = best(self.value - SLACK)
+        self._worst, self._target_plan = chosen
+        self._limit_risk()
 
-    def _best(self, against: np.ndarray, least: float) -> tuple[float, np.ndarray]:
-        """What it makes sure of, and the plan: the best by `against` that nobody can hold below
-        `least`."""
-        return best_plan_within(self._mine, self._his, against, least, near=self._safe)
-
-    def _restricted(self, his: np.ndarray) -> tuple[float, np.ndarray]:
-        """The restricted Nash response of the largest p that is certified within the bank."""
-        form = self.game.sequence_form
+    def _restricted(self, model: np.ndarray) -> tuple[float, np.ndarray]:
+        """The restricted Nash response with the largest p that is certified within the bank."""
         for p in GRID:
-            tied = restricted_sequence_form(form, his, 1 - self.seat, p)
-            _, plan = safest_plan(tied[self.seat], tied[1 - self.seat])
-            worst = self._worst_of(plan)
+            form = restricted_sequence_form(self.game.sequence_form, model, 1 - self.seat, p)
+            _, plan = safest_plan(form[self.seat], form[1 - self.seat])
+            worst = self._worst_case(plan)
             if worst >= self.value - self.bank - SLACK:
                 return worst, plan
-        return self.value, self._safe
+        return self.value, self._safe_plan
 
-    @property
-    def _lowest(self) -> float:
-        return float(self.game.tree.payoff[:, self.seat].min()) - 1.0
-
-    def _take(self, worst: float, plan: np.ndarray) -> None:
-        self._worst, self._plan = worst, plan
-
-    def _hold(self) -> None:
-        """Mix with the equilibrium so far that the risk is within the bank."""
+    def _limit_risk(self) -> None:
+        """Mixes the target plan with the equilibrium so that the risk is within the bank."""
         risk = self.value - self._worst
         share = 1.0
         if self.method != "best-response" and risk > self.bank:
             share = self.bank / risk if risk > SLACK else 1.0
-        self._now = share * self._plan + (1.0 - share) * self._safe
+        self._plan = share * self._target_plan + (1.0 - share) * self._safe_plan
 
-    def _to_him(self, plan: np.ndarray) -> np.ndarray:
-        """What each of his sequences gets against our plan."""
-        payoff = np.empty(self._his.n_sequences)
-        gradient(self._his, plan, payoff)
+    def _opponent_payoff(self, plan: np.ndarray) -> np.ndarray:
+        """float64[n_sequences]: the payoff of each sequence of the opponent against `plan`."""
+        payoff = np.empty(self._other.n_sequences)
+        gradient(self._other, plan, payoff)
         return payoff
 
-    def _worst_of(self, plan: np.ndarray) -> float:
-        payoff = self._to_him(plan)
-        return -float(best_reply(self._his, payoff, np.empty(len(payoff) - 1)))
+    def _worst_case(self, plan: np.ndarray) -> float:
+        payoff = self._opponent_payoff(plan)
+        return -float(best_reply(self._other, payoff, np.empty(len(payoff) - 1)))
 
 
-def central_plan(mine: Side, other: Side) -> tuple[float, np.ndarray]:
-    """The value of the game, and an equilibrium plan from the middle of them: the mean of those
-    that are best for some payoffs drawn at random. Corners of the set never try some actions, and
-    learn nothing of the answers to them."""
-    value, plan = safest_plan(mine, other)
+def central_plan(own: Side, other: Side) -> tuple[float, np.ndarray]:
+    """The value of the game, and a central equilibrium plan: the mean of those that are best for
+    random payoffs. A vertex of the set of equilibria never plays some actions, and so never
+    observes the replies to them."""
+    value, plan = safest_plan(own, other)
     rng, plans = np.random.default_rng(0), [plan]
     for _ in range(CENTRE):
-        wish = rng.standard_normal(mine.n_sequences)
-        plans.append(best_plan_within(mine, other, wish, value - SLACK)[1])
+        payoff = rng.standard_normal(own.n_sequences)
+        plans.append(best_plan_within(own, other, payoff, value - SLACK)[1])
     centre: np.ndarray = np.mean(plans, axis=0)
     return value, centre
 
 
-def _profile(game: Game, seat: int, mine: np.ndarray, his: np.ndarray) -> Strategy:
-    """Two plans as a strategy."""
-    plans = (mine, his) if seat == 0 else (his, mine)
+def _profile(game: Game, seat: int, own: np.ndarray, other: np.ndarray) -> Strategy:
+    """Two realisation plans as a strategy."""
+    plans = (own, other) if seat == 0 else (other, own)
     return Strategy.from_weights(game, np.concatenate([plan[1:] for plan in plans]))
 
 
-def _ends(game: Game, seat: int, always: bool) -> Seen:
-    """All ends, and which of them `seat` cannot tell apart.
+def _terminals(game: Game, seat: int, always: bool) -> Terminals:
+    """The terminal nodes, and which of them `seat` cannot distinguish.
 
-    Cards are shown where the payoff depends on them: at ends with the same actions and unlike
-    payoffs. Where they are not, ends with the same actions and the same own sequence are alike.
+    Cards are shown where the payoff depends on them: at terminals with the same actions and
+    different payoffs. Elsewhere terminals with the same actions and the same own sequence look
+    alike.
     """
     tree = game.tree
-    mine, his = treeplex(tree, seat)[1], treeplex(tree, 1 - seat)[1]
+    own, other = treeplex(tree, seat)[1], treeplex(tree, 1 - seat)[1]
     side: Side = game.sequence_form[1 - seat]
-    owner = np.repeat(np.arange(len(side.parent)), np.diff(side.first))
+    infoset = np.repeat(np.arange(len(side.parent)), np.diff(side.first))
     chance = np.ones(tree.n_nodes)
     actions: list[tuple[int, ...]] = [()] * tree.n_nodes
     for node in range(tree.n_nodes):
         low = int(tree.first_child[node])
-        for c in range(low, int(tree.first_child[node + 1])):
-            luck = tree.player[node] == CHANCE
-            actions[c] = actions[node] if luck else (*actions[node], c - low)
-            share = (
-                tree.chance_probability[tree.chance_first[tree.row[node]] + c - low] if luck else 1
-            )
-            chance[c] = chance[node] * share
+        for child in range(low, int(tree.first_child[node + 1])):
+            if tree.player[node] == CHANCE:
+                share = tree.chance_probability[tree.chance_first[tree.row[node]] + child - low]
+                chance[child], actions[child] = chance[node] * share, actions[node]
+            else:
+                chance[child], actions[child] = chance[node], (*actions[node], child - low)
     ends = np.flatnonzero(tree.player == TERMINAL)
-    paths = [_path(side, owner, int(his[node])) for node in ends]
     payoffs: dict[tuple[int, ...], set[float]] = {}
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
     for k, node in enumerate(ends.tolist()):
         payoffs.setdefault(actions[node], set()).add(float(tree.payoff[tree.row[node], seat]))
-        groups.setdefault((actions[node], int(mine[node])), []).append(k)
+        groups.setdefault((actions[node], int(own[node])), []).append(k)
     alike = []
     for k, node in enumerate(ends.tolist()):
         shown = always or len(payoffs[actions[node]]) > 1
-        alike.append(np.array([k] if shown else groups[actions[node], int(mine[node])]))
-    return Seen(ends, paths, chance[ends], mine[ends], alike)
+        alike.append(np.array([k] if shown else groups[actions[node], int(own[node])]))
+    slots = [_slots(side, infoset, int(other[node])) for node in ends]
+    return Terminals(ends, slots, chance[ends], own[ends], alike)
 
 
-def _path(side: Side, owner: np.ndarray, sequence: int) -> tuple[tuple[int, int], ...]:
-    """The (information set, slot) pairs of a sequence, counted from the player's first."""
-    found = []
+def _slots(side: Side, infoset: np.ndarray, sequence: int) -> tuple[int, ...]:
+    """The slots of an action sequence, counted from the player's first, last action first."""
+    slots = []
     while sequence > 0:
-        infoset = int(owner[sequence - 1])
-        found.append((infoset, sequence - 1))
-        sequence = int(side.parent[infoset])
-    return tuple(found)
+        slots.append(sequence - 1)
+        sequence = int(side.parent[infoset[sequence - 1]])
+    return tuple(slots)

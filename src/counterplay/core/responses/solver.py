@@ -1,8 +1,8 @@
-"""`ResponseSolver`: one seat's answer to a model. A transform of the game (`RestrictedGame`) and a
-solver of that problem, its engine.
+"""`ResponseSolver`: the response of one seat to a model, by a transform of the game
+(`RestrictedGame`) and a solver of the transformed game, the engine.
 
-`replace_model` gives the engine another model, `discount` makes what was learnt count for less.
-`respond`, the frontier, resuming and play online all use it.
+`respond`, `frontier`, `resume_response` and the adaptive player use it. A run folder also holds
+`model.npz` and `trust.npz` (`RestrictedGame.save`, `load_model`), which a resumed run needs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base import files
+from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.evaluation.exact import form_exploitability
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
@@ -30,23 +31,25 @@ from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.parallel.full_width import Replies
 from counterplay.core.responses.algorithms import (
     ResponseAlgorithm,
+    Trust,
     default_engine,
     response_algorithm,
+    trust_array,
+    trust_length,
 )
-from counterplay.core.responses.folder import save_model
-from counterplay.core.responses.trust import Trust, trust_array
+from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.core.solvers.base import Solver
 from counterplay.core.solvers.problem import Problem
 
 
 def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:
-    """The solvers that can run inside `algorithm`."""
+    """The solvers that can be the engine of `algorithm`."""
     return tuple(name for name, kind in ALGORITHMS.items() if kind.sampled == algorithm.sampled)
 
 
 def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
-    """The name of the engine: as asked for, or the one there is for this game."""
+    """The name of `engine`, by default that of `default_engine`."""
     name = str(ALGORITHMS.find(engine or default_engine(game, algorithm), "engine").name)
     if name not in engines_of(algorithm):
         fitting = ", ".join(engines_of(algorithm))
@@ -55,8 +58,8 @@ def check_engine(game: Game, algorithm: ResponseAlgorithm, engine: Any) -> str:
 
 
 class RestrictedGame(Problem):
-    """The game in which the opponent of `player` is restricted to a model, as far as it is
-    trusted."""
+    """The game in which the opponent of `player` is restricted to follow a model with probability
+    p."""
 
     def __init__(
         self, game: Game, model: Strategy, player: int, p: Trust, algorithm: ResponseAlgorithm
@@ -66,8 +69,8 @@ class RestrictedGame(Problem):
         sampled = _sampled(game, model, 1 - player, trust, algorithm)
         super().__init__(game, sampled if algorithm.sampled else full)
         self._model, self._trust, self._player, self._full = model, trust, player, full
-        #: Whether policies leave out the model's share of his behaviour.
-        self._only_free = algorithm.sampled and not algorithm.once
+        #: Whether a policy of the restricted player leaves out the part that follows the model.
+        self._free_part_only = algorithm.sampled and not algorithm.once
         self.setting = {
             "response": algorithm.name,
             "player": player,
@@ -79,7 +82,7 @@ class RestrictedGame(Problem):
         """Exploitability of a policy in the restricted game."""
         if self._full is None:
             return super().measure(policy, replies)
-        if self._only_free:
+        if self._free_part_only:
             restricted = 1 - self._player
             side, slots = self._full[restricted], self.game.slots(restricted)
             free = np.maximum(1.0 - np.add.reduceat(side.floor, side.first[:-1]), 0.0)
@@ -88,15 +91,17 @@ class RestrictedGame(Problem):
         return form_exploitability(self._full, policy, replies)
 
     def complete(self, learnt: Strategy) -> Strategy:
-        """The response in its seat, the model in the other."""
+        """The response in its seat, the model in the other seat."""
         return self._model.replace(learnt, self._player).for_player(self._player)
 
     def save(self, folder: Path) -> None:
-        save_model(self._model, self._trust, folder)
+        """Writes the model and the trust into a run folder."""
+        self._model.save(folder / "model.npz")
+        files.write_arrays(folder / "trust.npz", "trust", {"p": self._trust}, {})
 
 
 class ResponseSolver:
-    """The answer of `player` in a game in which his opponent is restricted to a model."""
+    """Solves for the response of `player` to a model of its opponent."""
 
     def __init__(
         self,
@@ -122,11 +127,8 @@ class ResponseSolver:
         return RestrictedGame(self.game, model, self.player, p, self.algorithm)
 
     def replace_model(self, model: Strategy, trust: Trust) -> None:
-        """Respond to this model from now on, trusted so far.
-
-        An engine that samples goes on with what it has learnt. One at full width begins anew, since
-        what it has learnt belongs to the old game.
-        """
+        """Replaces the model and p. A sampling engine keeps its regrets and average strategy; a
+        full-width engine starts again, since its state belongs to the old game."""
         check_same_game(self.game, model)
         problem = self._problem(model, trust)
         if self.algorithm.sampled:
@@ -135,18 +137,18 @@ class ResponseSolver:
             self.engine = self._new(problem)
 
     def discount(self, factor: float) -> None:
-        """From now on what was learnt counts for this share."""
+        """Multiplies the weight of all iterations so far by `factor`."""
         self.engine.discount(factor)
 
     def strategy(self) -> Strategy:
-        """The answer so far; the model in the other seat."""
+        """The response so far; the model in the other seat."""
         return self.engine.strategy()
 
 
 def _sampled(
     game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> Any:
-    """The restricted game as a form for sampling; None where none is needed."""
+    """The restricted game as a form for sampling; None for full-width algorithms."""
     if not algorithm.sampled:
         return None
     if algorithm.once:
@@ -157,7 +159,7 @@ def _sampled(
 def _full_width(
     game: Game, model: Strategy, restricted: int, trust: np.ndarray, algorithm: ResponseAlgorithm
 ) -> SequenceForm | None:
-    """The restricted game as a sequence form; None where the game has none and none is needed."""
+    """The restricted game as a sequence form; None where the game has no tree."""
     if algorithm.sampled and not game.capabilities.full_width:
         return None
     if algorithm.once:
@@ -170,7 +172,7 @@ def _full_width(
 
 
 def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
-    """What a strategy is known by."""
+    """The arrays that identify a strategy."""
     if isinstance(model, HashStrategy):
         return model.keys, model.counts, model.probabilities
     return (model.probabilities,)
@@ -178,3 +180,23 @@ def _arrays_of(model: Strategy) -> tuple[np.ndarray, ...]:
 
 def _digest(*arrays: np.ndarray) -> str:
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def load_model(folder: Path, game: Game | None) -> tuple[dict[str, Any], Strategy, np.ndarray]:
+    """Configuration, model and trust array of the response in `folder`."""
+    config = run_folder.read_config(folder)
+    if "response" not in config:
+        raise BadFile(f"{folder}: a run of `solve`, not of `respond`")
+    number = type(config.get("p")) in (int, float)
+    if (
+        type(config["response"]) is not str
+        or config.get("player") not in (0, 1)
+        or not (number or type(config.get("p")) is str)
+    ):
+        raise BadFile(f"{folder / 'config.json'}: damaged")
+    model = Strategy.load(folder / "model.npz", game)
+    arrays, _ = files.read_arrays(folder / "trust.npz", "trust")
+    trust = arrays.get("p")
+    if trust is None or trust.shape != (trust_length(model),) or trust.dtype != np.float64:
+        raise BadFile(f"{folder / 'trust.npz'}: does not fit {model.game.name}")
+    return config, model, trust

@@ -26,7 +26,7 @@ class RunShown(Tabular):
         """A row for each measurement."""
         return {name: [getattr(row, name) for row in self.metrics] for name in Measurement._fields}
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         return draw_runs([self], f"{self.game.name}, {self.algorithm}")
 
     def _repr_html_(self) -> str:
@@ -36,7 +36,7 @@ class RunShown(Tabular):
             last = measured(self)[-1].exploitability
             parts.append(display.facts({"exploitability (b1 + b2)": last}))
         if len(measured(self)) > 1:
-            parts.append(display.picture(self._drawn(), "exploitability against iterations"))
+            parts.append(display.picture(self._figure(), "exploitability against iterations"))
         return "".join([*parts, self.strategy._repr_html_()])
 
 

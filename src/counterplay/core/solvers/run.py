@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfRoom
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
@@ -230,7 +230,7 @@ class _Loop:
                 return "seconds"
             try:
                 self._step()
-            except OutOfRoom as error:
+            except OutOfMemory as error:
                 warnings.warn(str(error), stacklevel=2)
                 return "memory"
             if self.solver.iterations >= self.next_measure:

@@ -1,5 +1,5 @@
-"""Connections: whole lines from a socket, the dealer's end of one, and the client, who connects a
-player to a dealer and plays until that goes away."""
+"""Connections: whole lines from a socket, the dealer's end of one, and the client, which connects a
+player to a dealer and plays until the dealer closes the connection."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from counterplay.core.parallel.processes import cores
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.acpc.protocol import VERSION
 
-RECEIVED_AT_ONCE = 1 << 16  # bytes
-MOMENT = 0.001  # seconds
-LOOKING = 0.0002  # seconds, where dealer and both players have a processor each
-AT_ONCE: int = getattr(socket, "MSG_DONTWAIT", 0)  # not on Windows
+RECEIVE_SIZE = 1 << 16  # bytes
+IDLE_AFTER = 0.001  # seconds
+POLLING = 0.0002  # seconds, where dealer and both players have a core each
+DONT_WAIT: int = getattr(socket, "MSG_DONTWAIT", 0)  # not on Windows
 Arrives = Callable[[float | None], bool]
-_let_others: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
+_yield_core: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 PATIENCE = 10.0  # seconds
-BETWEEN_TRIES = 0.1  # seconds
+RETRY_EVERY = 0.1  # seconds
 VERSION_LINE = f"{VERSION}\r\n".encode()
-MOST_IN_STATE = 10_000  # bytes of a line of the dealer; a state has less than a hundred
-MOST_IN_ANSWER = 4_095  # bytes of a line of a player; what is longer is read in pieces
+MOST_IN_STATE = 10_000  # bytes of a line of the dealer; a state has fewer than a hundred
+MOST_IN_RESPONSE = 4_095  # bytes of a line of a player; a longer one is read in pieces
 
 
 class LineBuffer:
-    """Bytes in, whole lines with their ends out. A line that is longer than `most` bytes comes in
+    """Splits bytes into whole lines with their ends. A line longer than `most` bytes comes in
     pieces, as the competition's dealer reads it."""
 
     def __init__(self, most: int) -> None:
@@ -39,7 +39,7 @@ class LineBuffer:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        if not self._rest and len(data) <= self._most and data[-1:] == b"\n":  # nearly always
+        if not self._rest and len(data) <= self._most and data[-1:] == b"\n":  # the usual case
             return [part + b"\n" for part in data[:-1].split(b"\n")]
         lines, line = [], b""
         for line in _split(self._rest + data):
@@ -53,8 +53,8 @@ class LineBuffer:
 
 
 class LineReader:
-    """Lines of a connection, each of at most so many bytes. `arrives` tells whether something
-    comes within so many seconds; without it the system is asked."""
+    """Lines of a connection, each of at most `most` bytes. `arrives(seconds)`: whether data comes
+    within that time; by default from the system."""
 
     def __init__(
         self, connection: socket.socket, most: int, arrives: Arrives | None = None
@@ -64,17 +64,17 @@ class LineReader:
         self._lines: deque[bytes] = deque()
         connection.settimeout(None)
         self._arrives = waiter(connection) if arrives is None else arrives
-        self._looks = arrives is None and bool(AT_ONCE) and cores() > 2
+        self._polls = arrives is None and bool(DONT_WAIT) and cores() > 2
 
     def read(self, seconds: float | None = None, idle: Callable[[], None] | None = None) -> bytes:
-        """The next line; nothing where the other side has gone, or no whole line comes in time.
-        `idle`: what to do when nothing comes within a moment."""
+        """The next line; empty if the connection is closed or no whole line comes in time. `idle`
+        is called if nothing comes within `IDLE_AFTER`."""
         if self._lines:
             return self._lines.popleft()
         end = None if seconds is None else time.monotonic() + seconds
         wait = seconds
         if idle is not None:
-            wait = MOMENT if seconds is None else min(MOMENT, seconds)
+            wait = IDLE_AFTER if seconds is None else min(IDLE_AFTER, seconds)
         while True:
             data = self._receive(wait)
             if data is None and idle is not None:
@@ -91,31 +91,31 @@ class LineReader:
                 return b""
 
     def _receive(self, seconds: float | None) -> bytes | None:
-        """What has come; None: nothing in time."""
+        """The bytes received; None: nothing in time."""
         try:
-            data = self._look() if self._looks else None
+            data = self._poll() if self._polls else None
             if data is None and self._arrives(seconds):
-                return self._connection.recv(RECEIVED_AT_ONCE)
+                return self._connection.recv(RECEIVE_SIZE)
             return data
         except OSError:  # reset
             return b""
 
-    def _look(self) -> bytes | None:
-        """For a moment, where there are processors enough: to be woken takes longer than an
-        answer."""
-        end = time.monotonic() + LOOKING
+    def _poll(self) -> bytes | None:
+        """Polls for a moment, if there are enough cores: waking a process takes longer than a
+        response."""
+        end = time.monotonic() + POLLING
         while True:
             try:
-                return self._connection.recv(RECEIVED_AT_ONCE, AT_ONCE)
+                return self._connection.recv(RECEIVE_SIZE, DONT_WAIT)
             except BlockingIOError:
                 pass
             if time.monotonic() >= end:
                 return None
-            _let_others()
+            _yield_core()
 
 
 def waiter(connection: socket.socket) -> Arrives:
-    """By the system. Without a limit nothing is asked: whoever reads is blocked."""
+    """Waits by the system. Without a limit it returns at once, and the read blocks."""
     if not hasattr(select, "poll"):
         return lambda seconds: (
             seconds is None or bool(select.select([connection], [], [], seconds)[0])
@@ -126,28 +126,28 @@ def waiter(connection: socket.socket) -> Arrives:
 
 
 def _split(data: bytes) -> list[bytes]:
-    """At line feeds only: a carriage return alone ends no line."""
+    """Splits at line feeds only; a carriage return alone ends no line."""
     parts = [part + b"\n" for part in data.split(b"\n")]
     last = parts.pop()[:-1]
     return [*parts, last] if last else parts
 
 
-def quick(connection: socket.socket) -> socket.socket:
-    """Small messages go out at once."""
+def without_delay(connection: socket.socket) -> socket.socket:
+    """Sends small messages at once."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
 class PlayerConnection:
-    """The dealer's end: lines to a player, sent together, and lines of his."""
+    """The dealer's end of a connection to a player; lines to the player are buffered."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self._connection = quick(connection)
-        self._waiting = ""
-        self._reader = LineReader(connection, MOST_IN_ANSWER, self._arrives())
+        self._connection = without_delay(connection)
+        self._unsent = ""
+        self._reader = LineReader(connection, MOST_IN_RESPONSE, self._arrives())
 
     def _arrives(self) -> Arrives | None:
-        """Tells whether something comes in time; None: the system does."""
+        """The `arrives` of the reader; None: by the system."""
         return None
 
     def read(self, seconds: float | None = None, idle: Callable[[], None] | None = None) -> bytes:
@@ -155,12 +155,12 @@ class PlayerConnection:
         return self._reader.read(seconds, idle)
 
     def put(self, line: str) -> None:
-        """Goes out with the next `flush`."""
-        self._waiting += f"{line}\r\n"
+        """Buffers a line for the next `flush`."""
+        self._unsent += f"{line}\r\n"
 
     def flush(self) -> None:
-        if self._waiting:
-            text, self._waiting = self._waiting, ""
+        if self._unsent:
+            text, self._unsent = self._unsent, ""
             self._send(text.encode())
 
     def _send(self, data: bytes) -> None:
@@ -171,10 +171,10 @@ class PlayerConnection:
 
 
 class AcpcResult(NamedTuple):
-    """What a player did in a match that somebody else deals."""
+    """The result of a player in a match of another dealer."""
 
     hands: int  # finished
-    won: float  # in small bets, by our own count: the dealer says nothing
+    won: float  # in small bets, by our own count: the dealer sends no results
     seconds: float
 
 
@@ -187,31 +187,30 @@ def play_acpc(
     patience: float = PATIENCE,
     progress: ProgressCallback = no_progress,
 ) -> AcpcResult:
-    """Play for a dealer of the Annual Computer Poker Competition until it closes the connection.
+    """Plays for a dealer of the Annual Computer Poker Competition until it closes the connection.
 
-    `player`: whatever `cp.bot` takes. `patience`: seconds to wait for a dealer that does not listen
-    yet. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands played so far.
+    `player`: any argument of `cp.bot`. `patience`: seconds to wait for a dealer that does not
+    listen yet. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands so far.
     """
     check_port(port)
-    seated = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, progress)
-    seated.warm_up()
-    with quick(connect(host, port, patience)) as connection:
+    acpc_player = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, progress)
+    acpc_player.warm_up()
+    with without_delay(connect(host, port, patience)) as connection:
         before = time.monotonic()
 
         def result() -> AcpcResult:
-            return AcpcResult(seated.hands, seated.won, time.monotonic() - before)
+            return AcpcResult(acpc_player.hands, acpc_player.won, time.monotonic() - before)
 
         try:
-            _play(connection, seated)
+            _play(connection, acpc_player)
         except KeyboardInterrupt:
             raise Interrupted(result()) from None
-        if seated.hand is not None or not seated.hands:
-            where = "before a hand was dealt"
-            if seated.hand is not None:
-                where = f"in the middle of hand {seated.hand}"
+        if acpc_player.hand is not None or not acpc_player.hands:
+            hand = acpc_player.hand
+            where = "before a hand was dealt" if hand is None else f"in the middle of hand {hand}"
             raise CounterplayError(
-                f"the dealer at {host}:{port} closed the connection {where}; {seated.hands:,} "
-                f"hands were finished, {seated.won:+g} small bets won"
+                f"the dealer at {host}:{port} closed the connection {where}; {acpc_player.hands:,} "
+                f"hands were finished, {acpc_player.won:+g} small bets won"
             )
         return result()
 
@@ -224,13 +223,13 @@ def _play(connection: socket.socket, player: AcpcPlayer) -> None:
             answer = reply(player, line)
             if answer:
                 connection.sendall(answer)
-    except OSError:  # gone while we spoke
+    except OSError:  # the dealer has closed the connection
         return
 
 
 def reply(player: AcpcPlayer, line: bytes) -> bytes:
-    """What goes back for a line; nothing where it asks nothing."""
-    answer = player.hear(line.decode("ascii", "replace"))
+    """The bytes sent back for a line; empty if it needs no response."""
+    answer = player.respond(line.decode("ascii", "replace"))
     return b"" if answer is None else f"{answer}\r\n".encode()
 
 
@@ -240,7 +239,7 @@ def check_port(port: int) -> None:
 
 
 def connect(host: str, port: int, patience: float = PATIENCE) -> socket.socket:
-    """To a dealer, who may not listen yet."""
+    """Connects to a dealer, which may not listen yet."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -253,4 +252,4 @@ def connect(host: str, port: int, patience: float = PATIENCE) -> socket.socket:
             if isinstance(error, UnicodeError) or time.monotonic() > end:
                 why = getattr(error, "strerror", None) or error
                 raise CounterplayError(f"no dealer at {host}:{port}: {why}") from None
-        time.sleep(BETWEEN_TRIES)
+        time.sleep(RETRY_EVERY)

@@ -1,14 +1,13 @@
-"""The dealer: one connection for each seat, states to both, answers judged, a log.
+"""The dealer: sends states to both seats, judges their responses, and writes a log.
 
-It does what the competition's dealer does, in mistakes of players too. What players did before the
-hand was over is settled by the cards that everybody was dealt; nobody hears results. Its messages
-are that dealer's: as recorded, and of what no record has (a state that cannot be sent, a player who
-does not connect) as in its published source.
+It behaves as the competition's dealer, also for faulty players; results are not sent. Its messages
+are that dealer's: as recorded, and in cases without a record (a state that cannot be sent, a player
+that does not connect) as in its published source.
 
-Deviations: a state for the player who need not act waits a millisecond for the answer of the other
-and then goes out with what follows, which saves half of all messages; a player who cannot be sent
-a state ends the match with a message instead of a signal; there is no transaction log, so that a
-match is not resumed in mid-hand.
+Deviations: a state for the player that need not act waits a millisecond for the response of the
+other and is sent with the next one, which saves half of all messages; if a state cannot be sent,
+the match ends with a message instead of a signal; there is no transaction log, so that a match
+cannot be resumed within a hand.
 """
 
 from __future__ import annotations
@@ -44,20 +43,20 @@ from counterplay.poker.histories.acpc import CHIPS, chips_text
 from counterplay.poker.match.referee import settle_deal
 
 MOST_HANDS = 10**8
-TELL_EVERY = 100  # hands
+PROGRESS_EVERY = 100  # hands
 SECONDS_EVERY = 100  # hands, in the transcript
 _VERSION = re.compile(rb"VERSION:\s*[+-]?\d+\.\s*[+-]?\d+\.\s*[+-]?\d+")
-_KNOWN = re.compile(rb"VERSION:\s*\+?2\.\s*\+?0\.")
+_SUPPORTED = re.compile(rb"VERSION:\s*\+?2\.\s*\+?0\.")
 GAME_FILE = "holdem.limit.2p.reverse_blinds.game"
 
 
 class MatchAborted(CounterplayError):
-    """A player was too late or went away: no score, as with the competition's dealer."""
+    """A player was late or disconnected: no score, as with the competition's dealer."""
 
 
 @dataclass(frozen=True)
 class DealerLimits:
-    """In milliseconds, with the defaults of the competition's dealer."""
+    """Limits in milliseconds, with the defaults of the competition's dealer."""
 
     response_ms: int = 600_000
     hand_ms: int = 600_000
@@ -71,7 +70,7 @@ class DealerLimits:
 
 
 class Clock:
-    """What each seat has used, in seconds."""
+    """The time that each seat has used, in seconds."""
 
     def __init__(self, limits: DealerLimits, hands: int) -> None:
         self.response = limits.response_ms / 1000
@@ -84,7 +83,7 @@ class Clock:
         self._in_hand = [0.0, 0.0]
 
     def charge(self, seat: int, seconds: float) -> bool:
-        """Whether that is still within all limits."""
+        """Adds the seconds of a seat; whether it is within all limits."""
         self.used[seat] += seconds
         self._in_hand[seat] += seconds
         return (
@@ -95,7 +94,7 @@ class Clock:
 
 
 def header(name: str, hands: int, seed: int, limits: DealerLimits) -> str:
-    """The first four lines of both."""
+    """The first four lines of log and transcript."""
     return (
         f"# name/game/hands/seed {name} {GAME_FILE} {hands} {seed}\n"
         f"#--t_response {limits.response_ms}\n"
@@ -107,14 +106,14 @@ def header(name: str, hands: int, seed: int, limits: DealerLimits) -> str:
 def state_line(
     hand: int, history: str, cards: str, dealer_won: float, names: tuple[str, str]
 ) -> str:
-    """A finished hand; `names` by position."""
+    """The log line of a finished hand; `names` by position."""
     won = chips_text(dealer_won * CHIPS)
     lost = chips_text(-dealer_won * CHIPS)
     return f"STATE:{hand}:{history}:{cards}:{lost}|{won}:{names[0]}|{names[1]}\n"
 
 
 def score_line(totals: tuple[float, float], names: tuple[str, str]) -> str:
-    """`totals` in small bets, by seat as the names are."""
+    """The last line of the log; `totals` in small bets, by seat as `names`."""
     one, two = (chips_text(total * CHIPS) for total in totals)
     return f"SCORE:{one}|{two}:{names[0]}|{names[1]}\n"
 
@@ -128,7 +127,7 @@ def check_names(names: tuple[str, str]) -> None:
 
 
 class LogWriter:
-    """A file that is written line by line, or nothing."""
+    """A file that is written line by line; without a path nothing is written."""
 
     def __init__(self, path: Path | None, append: bool = False) -> None:
         self._file: IO[str] | None = None
@@ -136,7 +135,7 @@ class LogWriter:
         if path is not None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = open(  # noqa: SIM115  closed by whoever holds the writer
+                self._file = open(  # noqa: SIM115  closed by `close`
                     path, "a" if append else "w", encoding="utf-8", newline="\n"
                 )
             except OSError as error:
@@ -152,13 +151,13 @@ class LogWriter:
 
 
 def now() -> str:
-    """A time as the dealer writes it."""
+    """The current time as the dealer writes it."""
     return f"{time.time():.6f}"
 
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """What is played, and where it is written."""
+    """The parameters of a match."""
 
     names: tuple[str, str]  # by seat; the first has the big blind in the first hand
     hands: int = 3_000
@@ -178,31 +177,31 @@ class MatchPlan:
 
 
 class Dealer:
-    """Deals one match to two seats. `warn` hears what players do wrong."""
+    """Deals one match to two seats. `warn` is called for mistakes of players."""
 
     def __init__(
         self,
         plan: MatchPlan,
         seats: tuple[PlayerConnection, PlayerConnection],
-        warn: Callable[[str], None] = lambda sentence: None,
+        warn: Callable[[str], None] = lambda message: None,
         progress: ProgressCallback = no_progress,
     ) -> None:
-        self._plan, self._warn, self._tell = plan, warn, progress
+        self._plan, self._warn, self._progress = plan, warn, progress
         self._seats = seats
         self._clock = Clock(plan.limits, plan.hands)
         self._states, self._ends = public_states(), betting_tree(LIMIT).states
         self._chance = new_deal()
-        compare(self._chance)  # compiled before the match begins
+        compare(self._chance)  # compiles the kernel before the match
         self._log, self._transcript = LogWriter(None), LogWriter(None)
         self._flush_to = (partial(self._flush, 0), partial(self._flush, 1))
-        self._owed: Callable[[], None] | None = None  # a hand that is not settled yet
+        self._pending: Callable[[], None] | None = None  # settles the last hand
         self._totals = 0.0, 0.0
-        self.won = np.full((plan.hands, 2), np.nan)  # by the first seat, as the dealer and not
+        self.won = np.full((plan.hands, 2), np.nan)  # by the first seat, as dealer and as big blind
         self.hands = 0  # finished
 
     def play(self) -> MatchResult:
-        """All hands; raises `MatchAborted` where a player is too late or goes away, and an
-        `Interrupted` with what there is for Ctrl-C."""
+        """Plays all hands; raises `MatchAborted` if a player is late or disconnects. Ctrl-C raises
+        `Interrupted` with the result so far."""
         plan = self._plan
         before = time.perf_counter()
         try:
@@ -212,18 +211,18 @@ class Dealer:
                 writer.write(header(plan.name, plan.hands, plan.seed, plan.limits))
             self._check_versions()
             before = time.perf_counter()
-            self._account(f"STARTED at {now()}\n")
+            self._record(f"STARTED at {now()}\n")
             for hand, cards in enumerate(deals_of(plan.seed, plan.hands)):
                 self._play_hand(hand, cards)
             for seat in (0, 1):
                 self._flush(seat)
-            self._settle_owed()
-            self._account(f"FINISHED at {now()}\n")
+            self._settle_pending()
+            self._record(f"FINISHED at {now()}\n")
             self.score = score_line(self._totals, plan.names)
-            self._account(self.score)
+            self._record(self.score)
             self._log.write(self.score)
         except KeyboardInterrupt:
-            self._settle_owed()
+            self._settle_pending()
             raise Interrupted(self._result(time.perf_counter() - before, True)) from None
         finally:
             self._log.close()
@@ -235,7 +234,7 @@ class Dealer:
         return result
 
     def _play_hand(self, hand: int, cards: list[int]) -> None:
-        """Play it, and leave it to be settled."""
+        """Plays a hand; it is settled later."""
         first = 0 if self._plan.fixed_seats else hand & 1  # the seat in position 0
         texts, node = hand_texts(cards), 0
         self._clock.new_hand()
@@ -250,38 +249,38 @@ class Dealer:
             position = public.position
             if position < 0:
                 break
-            asked = Request(lines[position], position, hand, node, views[position][public.street])
-            node = public.after[self._ask(position ^ first, asked)]
-        self._owed = partial(self._settle, hand, cards, first, node, texts.all[public.street])
+            request = Request(lines[position], position, hand, node, views[position][public.street])
+            node = public.after[self._ask(position ^ first, request)]
+        self._pending = partial(self._settle, hand, cards, first, node, texts.all[public.street])
         if not self._transcript.idle:
-            self._settle_owed()
+            self._settle_pending()
 
-    def _settle_owed(self) -> None:
-        """The last hand, while the first to act in the next one thinks."""
-        owed, self._owed = self._owed, None
-        if owed is not None:
-            owed()
+    def _settle_pending(self) -> None:
+        """Settles the last hand, while the first player to act in the next one computes."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending()
 
     def _settle(self, hand: int, cards: list[int], first: int, node: int, shown: str) -> None:
         state, names = self._ends[node], self._plan.names
         dealer_won = settle_deal(state, cards, self._chance)
-        here = (names[first], names[1 - first])
-        self._log.write(state_line(hand, state.history, shown, dealer_won, here))
+        positions = (names[first], names[1 - first])
+        self._log.write(state_line(hand, state.history, shown, dealer_won, positions))
         won = dealer_won if first == 1 else -dealer_won
         self.won[hand, 1 - first] = won
         self._totals = self._totals[0] + won, self._totals[1] - won
         self.hands = hand + 1
         for k in (0, 1) if hand % SECONDS_EVERY == 0 else ():
             used = int(self._clock.used[k])
-            self._account(f"Seconds cumulatively spent in match for seat {k}: {used}\n")
-        if self.hands % TELL_EVERY == 0:
-            self._tell(self.hands / self._plan.hands, f"{self.hands:,} hands")
+            self._record(f"Seconds cumulatively spent in match for seat {k}: {used}\n")
+        if self.hands % PROGRESS_EVERY == 0:
+            self._progress(self.hands / self._plan.hands, f"{self.hands:,} hands")
 
-    def _ask(self, seat: int, asked: Request) -> str:
-        """The letter of the action that a seat takes."""
+    def _ask(self, seat: int, request: Request) -> str:
+        """The letter of the action of a seat."""
         self._flush(seat)
         before = sent = time.monotonic()
-        self._settle_owed()
+        self._settle_pending()
         while True:
             data = self._seats[seat].read(self._clock.response, self._flush_to[1 - seat])
             after = time.monotonic()
@@ -293,27 +292,27 @@ class Dealer:
                 )
             line = data.decode("latin-1")
             if not self._transcript.idle:
-                self._account(f"FROM {seat + 1} at {now()} {line}")
+                self._record(f"FROM {seat + 1} at {now()} {line}")
             if line[0] in "#;":
                 before = after
                 continue
             if not self._clock.charge(seat, after - sent):
                 raise self._abort(f"ERROR: seat {seat + 1} ran out of time")
-            judged = judge(line.rstrip("\n").rstrip("\r"), asked)
+            judged = judge(line.rstrip("\n").rstrip("\r"), request)
             if judged.warning is not None:
-                self._account(f"{judged.warning}\n")
-                self._warn(f"{judged.warning} (seat {seat + 1}, hand {asked.hand})")
+                self._record(f"{judged.warning}\n")
+                self._warn(f"{judged.warning} (seat {seat + 1}, hand {request.hand})")
             if judged.letter is not None:
                 return judged.letter
             before = after
 
     def _put(self, *lines: str) -> None:
-        """A line for each seat that goes out with the next `_flush`."""
+        """Buffers a line for each seat until the next `_flush`."""
         for seat, line in zip(self._seats, lines, strict=True):
             seat.put(line)
         if not self._transcript.idle:
             for number, line in enumerate(lines, 1):
-                self._account(f"TO {number} at {now()} {line}\n")
+                self._record(f"TO {number} at {now()} {line}\n")
 
     def _flush(self, seat: int) -> None:
         try:
@@ -322,29 +321,29 @@ class Dealer:
             raise self._abort(f"ERROR: could not send state to seat {seat + 1}") from None
 
     def _check_versions(self) -> None:
-        """Of both, before anything is sent. There is no limit of time."""
+        """Reads the version line of both seats, without a time limit."""
         for seat, end in enumerate(self._seats):
             line = end.read()
             if not line:
                 raise self._abort(f"ERROR: could not read version string from seat {seat + 1}")
             if not _VERSION.match(line):
-                said = line.decode("latin-1").rstrip("\r\n")
-                raise self._abort(f"ERROR: invalid version string {said}")
-            if not _KNOWN.match(line):
-                sentence = "ERROR: this server is currently using version 2.0.0"
-                self._account(f"{sentence}\n")
-                self._warn(f"{sentence} (seat {seat + 1})")
+                version = line.decode("latin-1").rstrip("\r\n")
+                raise self._abort(f"ERROR: invalid version string {version}")
+            if not _SUPPORTED.match(line):
+                message = "ERROR: this server is currently using version 2.0.0"
+                self._record(f"{message}\n")
+                self._warn(f"{message} (seat {seat + 1})")
 
     def _abort(self, message: str) -> MatchAborted:
-        self._settle_owed()
-        self._account(f"{message}\n")
+        self._settle_pending()
+        self._record(f"{message}\n")
         return MatchAborted(message)
 
-    def _account(self, text: str) -> None:
+    def _record(self, text: str) -> None:
         self._transcript.write(text)
 
     def _result(self, seconds: float, stopped: bool) -> MatchResult | None:
-        """None where nothing was played."""
+        """The result so far; None before the first hand."""
         won = self.won[: self.hands]
         if not self.hands:
             return None

@@ -1,4 +1,4 @@
-"""A bot in a match that somebody else deals: lines of the dealer in, answers out. No sockets."""
+"""A bot behind the protocol: lines of the dealer in, responses out. No sockets."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from counterplay.poker.bots.text import nodes_by_history
 from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.histories.records import parse_cards
 from counterplay.poker.match.deals import deal_seeds, session_deals
-from counterplay.poker.match.players import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, only_seat
 from counterplay.poker.match.referee import ask_bot, play_session, settle_deal, tell_bot
 from counterplay.poker.players import bot
 
 SEEDS_AT_ONCE = 1_000
-NOTHING = "no cards"
+NO_CARDS = "no cards"
 _LETTERS = {action: letter for letter, action in LETTER.items()}
 
 
@@ -31,10 +31,10 @@ class _Caller:
 
 
 class AcpcPlayer:
-    """Plays by the states that the dealer sends; `player` is whatever `cp.bot` takes.
+    """Responds to the states of a dealer; `player` is any argument of `cp.bot`.
 
-    The bot draws its random numbers as in `play_match` with the same `seed`: hand by hand, and
-    apart for each seat. So two bots over the protocol play as they do there on the same cards.
+    The bot draws its random numbers as in `play_match` with the same `seed`, by hand and seat. So
+    two bots play over the protocol as they do there on the same cards.
     """
 
     def __init__(
@@ -45,54 +45,54 @@ class AcpcPlayer:
         check_betting(LIMIT, (self.bot,))
         if only_seat(self.bot, None) is not None:
             raise BadStrategy(
-                "the dealer gives both seats by turns, and this is a response for one; respond in "
-                "both seats (--player both, in Python player=None)"
+                "the dealer alternates the seats, and this is a response for one; respond in both "
+                "seats (--player both, in Python player=None)"
             )
         self.hands = 0  # finished
         self.won = 0.0  # in small bets
-        self.hand: int | None = None  # that is being played
-        self._begun = ""  # how lines about the last hand begin
+        self.hand: int | None = None  # the current one
+        self._prefix = ""  # of lines about the last hand
         self._seat = 0
-        self._seen = NOTHING  # the cards of the last state as text, and what they are:
+        self._seen = NO_CARDS  # cards of the last state as text; parsed:
         self._own: tuple[int, int] = (0, 0)
         self._board: tuple[int, ...] = ()
         self._started = False
-        self._answered: tuple[str, str] | None = None  # the last question, and what was said
-        # from which hand on; a seed that is none is refused here
+        self._last: tuple[str, str] | None = None  # line and response
+        # first hand and its seeds; refuses an invalid seed
         self._seeds: tuple[int, list[list[int]]] = (0, deal_seeds(seed, 0, SEEDS_AT_ONCE).tolist())
         self._chance = new_deal()
         self._tree, self._nodes = betting_tree(LIMIT), nodes_by_history()
         self._actors: list[int] = self._tree.nodes.player.tolist()
 
     def warm_up(self) -> None:
-        """Play a few hands against nobody, so that all is compiled before a dealer's clock runs;
-        only with bots of this package, which forget when they are started."""
+        """Plays a few hands to compile the kernels before a dealer's clock runs; only with bots of
+        this package, which `start` resets."""
         if self._started or not type(self.bot).__module__.startswith("counterplay."):
             return
         play_session((self.bot, _Caller()), session_deals(self.seed, 0, 4), False)
         if isinstance(self.bot, Adaptive):
             self.bot.warm_up()
 
-    def hear(self, line: str) -> str | None:
-        """The answer to a line of the dealer, without its end; None where there is nothing to say:
-        a comment, somebody else's turn, the end of a hand."""
+    def respond(self, line: str) -> str | None:
+        """The response to a line of the dealer, without its end; None for a comment, the opponent's
+        turn, and the end of a hand."""
         line = line.rstrip("\r\n")
         if not line.startswith(STATE):
             return None
-        if self._answered is not None and line == self._answered[0]:
-            return self._answered[1]
-        if self._begun and line.startswith(self._begun):  # nearly always
-            betting, _, cards = line[len(self._begun) :].partition(":")
+        if self._last is not None and line == self._last[0]:
+            return self._last[1]
+        if self._prefix and line.startswith(self._prefix):  # the usual case
+            betting, _, cards = line[len(self._prefix) :].partition(":")
             node = self._nodes.get(betting)
             actor = -1 if node is None else self._actors[node]
             if actor == 1 - self._seat:
                 return None
             if node is not None and actor == self._seat and self._sees(node, cards):
-                return self._answer(line, node)
+                return self._response(line, node)
         state = parse_state(line)
-        begun = f"{STATE}:{state.position}:{state.hand}:"
-        if begun != self._begun:
-            self._begin(state, begun)
+        prefix = f"{STATE}:{state.position}:{state.hand}:"
+        if prefix != self._prefix:
+            self._begin(state, prefix)
         if state.betting.over:
             if self.hand is not None:
                 self._end(state)
@@ -102,11 +102,11 @@ class AcpcPlayer:
         self._own, self._board, self._seen = own, state.board, line.rpartition(":")[2]
         if state.betting.player() != state.seat:
             return None
-        return self._answer(line, state.node)
+        return self._response(line, state.node)
 
     def _sees(self, node: int, cards: str) -> bool:
-        """Whether these are the cards seen last, or those and new ones on the board;
-        then they are what is seen now."""
+        """Whether `cards` are those seen last, possibly with new ones on the board, which are then
+        stored."""
         if cards == self._seen:
             return True
         new = cards.removeprefix(self._seen)
@@ -118,23 +118,23 @@ class AcpcPlayer:
         self._board, self._seen = board, cards
         return True
 
-    def _answer(self, line: str, node: int) -> str:
-        """To a line with the cards that were seen last."""
+    def _response(self, line: str, node: int) -> str:
+        """The response to a line with the cards seen last."""
         state = self._tree.states[node]
         view = View(self._seat, self._own, self._board, state, node)
         action = ask_bot(self.bot, view, self._tree.moves[node])
-        self._answered = line, f"{line}:{_LETTERS[action]}"
-        return self._answered[1]
+        self._last = line, f"{line}:{_LETTERS[action]}"
+        return self._last[1]
 
-    def _begin(self, state: MatchState, begun: str) -> None:
+    def _begin(self, state: MatchState, prefix: str) -> None:
         seeds = self._seeds_of(state.hand)
         if not self._started:
             tell_bot(self.bot, "start", seeds[state.seat])
             self._started = True
         tell_bot(self.bot, "seed", seeds[2 + state.seat])
         tell_bot(self.bot, "new_hand", state.seat)
-        self._begun, self._seat, self.hand = begun, state.seat, state.hand
-        self._seen = NOTHING
+        self._prefix, self._seat, self.hand = prefix, state.seat, state.hand
+        self._seen = NO_CARDS
 
     def _end(self, state: MatchState) -> None:
         blind, dealer = state.cards
@@ -149,7 +149,7 @@ class AcpcPlayer:
         tell_bot(self.bot, "end_hand", Ending(state.seat, own, state.board, betting, won, shown))
 
     def _seeds_of(self, hand: int) -> list[int]:
-        """Four seeds: to start with in each seat, and for this hand in each seat."""
+        """Four seeds: of the session in each seat, and of this hand in each seat."""
         first, seeds = self._seeds
         if not first <= hand < first + len(seeds):
             first = hand - hand % SEEDS_AT_ONCE

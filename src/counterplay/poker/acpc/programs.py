@@ -1,5 +1,4 @@
-"""Who sits down at our dealer: one of our players, a program of somebody else's, or whoever
-connects."""
+"""The players at our dealer: our own, other programs, or clients that connect by themselves."""
 
 from __future__ import annotations
 
@@ -16,36 +15,37 @@ from typing import IO
 
 from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import BadParameter, CounterplayError, unknown, whole_number
-from counterplay.core.base.user_code import split_user_defined
+from counterplay.core.base.registry import split_user_defined
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.players import kind_of
 
-WAIT = "wait"  # for somebody to connect
+WAIT = "wait"  # for a client to connect
 ADAPTIVE = "adaptive"
-LEAVING_SECONDS = 5.0  # for a program to end by itself
+EXIT_SECONDS = 5.0  # for a program to end by itself
 
 
 @dataclass(frozen=True)
-class Sitter:
-    """`command` is started with host and port behind it; None: somebody connects by himself.
-    `guest`: player and seed, where the dealer's own process may do that as well."""
+class AcpcSeat:
+    """The player of a seat. `command` is started with host and port appended; None: a client
+    connects by itself. `in_process`: player and seed, if the dealer's process may run it."""
 
     name: str
     command: tuple[str, ...] | None
-    guest: tuple[str, int] | None = None
+    in_process: tuple[str, int] | None = None
 
 
-def sitter(text: str, number: int, seed: int = 0) -> Sitter:
-    """Who `text` is: a bot or saved strategy, a program with its arguments, or `wait`. `seed`: of
-    the random numbers of our players."""
+def acpc_seat(text: str, number: int, seed: int = 0) -> AcpcSeat:
+    """The seat of a bot or saved strategy, of a program with its arguments, or of `wait`, a client
+    that connects by itself. `seed`: of the random numbers of our players."""
     if text == WAIT:
-        return Sitter(f"player{number}", None)
+        return AcpcSeat(f"player{number}", None)
     path, kind = Path(text), kind_of(text)
     if kind == "user-defined":
-        return Sitter(_clean(split_user_defined(text)[1]), our_command(text, seed))
+        return AcpcSeat(_clean(split_user_defined(text)[1]), our_command(text, seed))
     if kind == "name" or (kind == "path" and not _runs(path)):
         name = _clean(path.stem if path.suffix else path.name)
-        return Sitter(name, our_command(text, seed), (text, seed) if _may_be_guest(text) else None)
+        in_process = (text, seed) if _runs_in_process(text) else None
+        return AcpcSeat(name, our_command(text, seed), in_process)
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -54,11 +54,11 @@ def sitter(text: str, number: int, seed: int = 0) -> Sitter:
     if program is None:
         raise unknown("player", text, [*BOTS, WAIT, "a program or a saved strategy"])
     named = Path(words[-1] if len(words) > 1 and os.path.exists(words[-1]) else program)
-    return Sitter(_clean(named.stem), (os.path.abspath(program), *words[1:]))
+    return AcpcSeat(_clean(named.stem), (os.path.abspath(program), *words[1:]))
 
 
 def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
-    """Plays one of ours when host and port are added."""
+    """The command of one of our players; host and port are appended."""
     whole_number(seed, 0, None, "seed")
     if kind_of(player) != "name":
         player = os.path.abspath(player)
@@ -66,9 +66,9 @@ def our_command(player: str, seed: int = 0) -> tuple[str, ...]:
     return (*start, "--player", player, "--seed", str(seed))
 
 
-def _may_be_guest(text: str) -> bool:
-    """Whether he runs no code but ours and never thinks for long, so that a dealer whose process
-    he shares can keep time."""
+def _runs_in_process(text: str) -> bool:
+    """Whether a player runs only code of this package and responds fast, so that a dealer in the
+    same process can keep time."""
     name = text.lower()
     return kind_of(text) != "name" or (name in BOTS.built_in() and name != ADAPTIVE)
 
@@ -82,40 +82,40 @@ def _clean(name: str) -> str:
 
 
 class Program:
-    """A started program. What it says is kept until it ends."""
+    """A started program. Its error output is kept until it ends."""
 
-    def __init__(self, sitter: Sitter, host: str, port: int) -> None:
-        self.name = sitter.name
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
-        assert sitter.command is not None
+    def __init__(self, seat: AcpcSeat, host: str, port: int) -> None:
+        self.name = seat.name
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
+        assert seat.command is not None
         try:
             self._process = subprocess.Popen(
-                [*sitter.command, host, str(port)],
+                [*seat.command, host, str(port)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._said,
+                stderr=self._stderr,
                 start_new_session=True,  # Ctrl-C is for the dealer
             )
         except OSError as error:
-            self._said.close()
+            self._stderr.close()
             raise CounterplayError(f"cannot start {self.name}: {reason(error)}") from None
 
     def check(self) -> None:
-        """Refuse to wait for one that has ended."""
+        """Raises `CounterplayError` if the program has ended."""
         code = self._process.poll()
         if code is not None:
-            last = self._last_words()
+            last = self._last_line()
             raise CounterplayError(
                 f"{self.name} ended with code {code} before it connected{last and f': {last}'}"
             )
 
-    def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read()[-2_000:].decode(errors="replace").strip().splitlines()
+    def _last_line(self) -> str:
+        self._stderr.seek(0)
+        lines = self._stderr.read()[-2_000:].decode(errors="replace").strip().splitlines()
         return lines[-1].removeprefix("error: ")[:200] if lines else ""
 
-    def end(self, patience: float = LEAVING_SECONDS) -> None:
-        """Wait for it to end, or end it."""
+    def end(self, patience: float = EXIT_SECONDS) -> None:
+        """Waits for the program to end, or ends it."""
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -124,4 +124,4 @@ class Program:
                 self._process.wait(1.0)
             self._process.kill()
             self._process.wait()
-        self._said.close()
+        self._stderr.close()

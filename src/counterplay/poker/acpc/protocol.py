@@ -1,16 +1,15 @@
-"""The protocol: states of a match, the answers of players, and the cards of a seed.
+"""The protocol: states of a match, responses of players, and the cards of a seed.
 
 A state is `MATCHSTATE:<position>:<hand>:<betting>:<cards>`; `<cards>` are
 `<big blind's>|<dealer's>/flop/turn/river`, as far as the reader may see them. A finished round ends
-in / with the next cards already there, a finished hand does not. Answers are judged as the
-competition's dealer does: a state that is not the one asked about is not an answer, an answer that
-is not legal is a call.
+in / with the next cards already there, a finished hand does not. Responses are judged as by the
+competition's dealer: one to another state is ignored, an illegal action is a call.
 
 Cards are those of that dealer with the same seed. Its generator is MT19937 with
 `init_genrand(seed)`, whose 32-bit words are those of NumPy's `RandomState`. Every hand takes nine
-words and a fresh deck ordered by suits: word k modulo the cards left says which one is taken, and
-the last one left moves into its place. The big blind gets the first two, the dealer the next two,
-then come flop, turn and river.
+words and a new deck ordered by suits: word k modulo the number of cards left is the index of the
+card dealt, and the last card left moves into its place. The big blind gets the first two, the
+dealer the next two, then come flop, turn and river.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ VERSION = "VERSION:2.0.0"
 STATE = "MATCHSTATE"
 _HEAD = re.compile(rf"{STATE}:(\d{{1,9}}):(\d{{1,18}}):([^:]*):([^:]*)", re.ASCII)
 UNREADABLE = "WARNING: bad state format in response"
-NOT_ASKED = "WARNING: ignoring un-requested response"
+NOT_REQUESTED = "WARNING: ignoring un-requested response"
 NO_ACTION = "WARNING: bad action format in response, changed to call"
 ILLEGAL = "WARNING: invalid action, changed to call"
 ACTION_LETTERS = {"f": "f", "c": "c", "k": "c", "r": "r", "b": "r"}
 _CARDS = r"(?:[2-9TJQKAtjqka][CDHScdhs])*"
-_ANSWER = re.compile(
+_RESPONSE = re.compile(
     rf"MATCHSTATE:\s*\+?(\d{{1,18}}):\s*\+?(\d{{1,18}}):([^:]*):"
     rf"({_CARDS})\|({_CARDS})((?:/{_CARDS})*)(.*)",
     re.DOTALL,
@@ -50,7 +49,7 @@ _OUR_ORDER = [2, 3, 0, 1, 4, 5, 6, 7, 8]  # the dealer's cards before the big bl
 
 
 class MatchState(NamedTuple):
-    """What a player is shown."""
+    """A state as a player sees it."""
 
     position: int  # 0: big blind, 1: dealer
     hand: int
@@ -60,7 +59,7 @@ class MatchState(NamedTuple):
 
     @property
     def seat(self) -> int:
-        """Ours: 0 the dealer, 1 the big blind."""
+        """Our number of the seat: 0 the dealer, 1 the big blind."""
         return 1 - self.position
 
     @property
@@ -74,7 +73,7 @@ def _states() -> list[Betting]:
 
 
 def parse_state(line: str) -> MatchState:
-    """A line of the dealer, or `BadParameter` that says what it is instead."""
+    """A line of the dealer as a state; `BadParameter` for any other line."""
     parts = _HEAD.fullmatch(line)
     if parts is None:
         raise BadParameter(f"not a state of a match: {line[:60]!r}")
@@ -82,8 +81,7 @@ def parse_state(line: str) -> MatchState:
     node = nodes_by_history().get(betting)
     if node is None or position not in ("0", "1") or cards.count("|") != 1:
         raise BadParameter(
-            f"not a state of two-player limit hold'em, which is all that is played here: "
-            f"{line[:60]!r}"
+            f"not a state of two-player limit hold'em, the only game supported: {line[:60]!r}"
         )
     private, _, board = cards.partition("/")
     blind, _, dealer = private.partition("|")
@@ -96,11 +94,11 @@ def parse_state(line: str) -> MatchState:
 
 
 class PublicState(NamedTuple):
-    """A node of the betting tree as a dealer needs it."""
+    """A node of the betting tree with the texts of the protocol."""
 
     history: str
     street: int
-    position: int  # who acts, or -1 where the hand is over
+    position: int  # of the player to act, -1 if the hand is over
     showdown: bool
     after: dict[str, int]  # by the letter of an action
 
@@ -122,7 +120,7 @@ def public_states() -> list[PublicState]:
 
 
 class HandTexts(NamedTuple):
-    """The cards of a deal as text: by street, for the big blind, the dealer, and all of them."""
+    """The cards of a deal as text, by street: as each position sees them, and all of them."""
 
     by_position: tuple[list[str], list[str]]
     all: list[str]
@@ -141,50 +139,52 @@ def hand_texts(cards: list[int]) -> HandTexts:
 
 
 class Request(NamedTuple):
-    """The state a player is asked about."""
+    """The state that a player has to respond to."""
 
-    line: str  # as he was sent it
+    line: str  # as sent to the player
     position: int
     hand: int
     node: int
-    cards: str  # his view of them
+    cards: str  # as the player sees them
 
 
-class JudgedAnswer(NamedTuple):
-    """The letter of the action, if the line is an answer, and what there is to say about it."""
+class JudgedResponse(NamedTuple):
+    """The letter of the action, None if the line is ignored, and the dealer's warning."""
 
     letter: str | None
     warning: str | None = None
 
 
-def judge(line: str, asked: Request) -> JudgedAnswer:
-    public = public_states()[asked.node]
-    if line.startswith(asked.line):  # nearly always
-        rest = line[len(asked.line) :]
+def judge(line: str, request: Request) -> JudgedResponse:
+    """Judges a line of a player as a response to a request."""
+    public = public_states()[request.node]
+    if line.startswith(request.line):  # the usual case
+        rest = line[len(request.line) :]
         if rest[:1] == ":":
             return _action(rest, public)
-    parts = _ANSWER.match(line)
+    parts = _RESPONSE.match(line)
     node = None if parts is None else _follow(parts[3])
     if parts is None or node is None:
-        return JudgedAnswer(None, UNREADABLE)
-    own = parts[4 + asked.position] or ""
-    mine = asked.cards.replace("|", "").replace("/", "").lower()
-    said = (own + parts[6].replace("/", "")).lower()
-    if (int(parts[1]), int(parts[2]), node, said) != (asked.position, asked.hand, asked.node, mine):
-        return JudgedAnswer(None, NOT_ASKED)
+        return JudgedResponse(None, UNREADABLE)
+    own = parts[4 + request.position] or ""
+    expected = request.cards.replace("|", "").replace("/", "").lower()
+    cards = (own + parts[6].replace("/", "")).lower()
+    given = int(parts[1]), int(parts[2]), node, cards
+    if given != (request.position, request.hand, request.node, expected):
+        return JudgedResponse(None, NOT_REQUESTED)
     return _action(parts[7], public)
 
 
-def _action(rest: str, public: PublicState) -> JudgedAnswer:
-    """What stands behind the state: `:` and a letter; the rest does not matter."""
+def _action(rest: str, public: PublicState) -> JudgedResponse:
+    """The action behind the state: `:` and a letter; further characters are ignored."""
     if rest[:1] != ":":
-        return JudgedAnswer("c", NO_ACTION)
+        return JudgedResponse("c", NO_ACTION)
     letter = ACTION_LETTERS.get(rest[1:2].lower())
-    return JudgedAnswer(letter) if letter in public.after else JudgedAnswer("c", ILLEGAL)
+    return JudgedResponse(letter) if letter in public.after else JudgedResponse("c", ILLEGAL)
 
 
 def _follow(betting: str) -> int | None:
-    """The node that letters lead to, whatever stands between rounds."""
+    """The node of a betting history; separators of rounds are ignored."""
     node, states = 0, public_states()
     for letter in betting.replace("/", "").lower():
         after = states[node].after.get(ACTION_LETTERS.get(letter, ""))
@@ -195,15 +195,15 @@ def _follow(betting: str) -> int | None:
 
 
 def acpc_cards(seed: int, hands: int) -> np.ndarray:
-    """uint8[hands, 9]: the dealer's two cards, the big blind's two, the board, as the competition's
-    dealer gives them with that seed; for `cards` of `play_match`."""
+    """uint8[hands, 9]: the dealer's two cards, the big blind's two, the board, as dealt by the
+    competition's dealer with that seed; for `cards` of `play_match`."""
     if isinstance(hands, bool) or not isinstance(hands, int) or hands < 1:
         raise BadParameter(f"hands must be a whole number above 0, not {hands!r}")
     return np.concatenate(list(_chunks(seed, hands)))
 
 
 def deals_of(seed: int, hands: int) -> Iterator[list[int]]:
-    """The same, deal by deal."""
+    """The cards of `acpc_cards`, deal by deal."""
     for chunk in _chunks(seed, hands):
         yield from chunk.tolist()
 
@@ -216,7 +216,7 @@ def _chunks(seed: int, hands: int) -> Iterator[np.ndarray]:
 
 
 def _deal(words: np.ndarray) -> np.ndarray:
-    """uint8[n, 9] from uint32[n, 9]."""
+    """Cards uint8[n, 9] from random words uint32[n, 9]."""
     n = len(words)
     row, decks = np.arange(n), np.tile(_ORDERED, (n, 1))
     dealt = np.empty((n, N_DEALT), dtype=np.uint8)
@@ -229,7 +229,7 @@ def _deal(words: np.ndarray) -> np.ndarray:
 
 
 def check_acpc_seed(seed: int) -> int:
-    """The seed as that dealer takes it, or `BadParameter`."""
+    """The seed modulo 2³², as that dealer reads it; `BadParameter` if invalid."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise BadParameter(f"seed must be a whole number from 0, not {seed!r}")
     return int(seed) % MOST_SEED

@@ -1,9 +1,9 @@
-"""A match at our dealer: ports are opened, players started and awaited, hands dealt.
+"""`deal_acpc`: opens the ports, starts the players and deals a match.
 
-A `LocalPlayer` is one of our players in the dealer's process. His connection is a real one over
-loopback, with the same bytes on it; but both ends are served in turn by one thread, so that no
-process wakes another. He answers when the dealer would wait for him. Whoever answers too late is
-found out by the clock as in a process of his own, only not before he has answered.
+A `LocalPlayer` is one of our players in the dealer's process. Its connection is a real one over
+loopback, with the same bytes; but one thread serves both ends in turn, so that no process wakes
+another. It responds when the dealer would wait for it. The clock applies as in a process of its
+own, except that a late response is noticed only after it is given.
 """
 
 from __future__ import annotations
@@ -16,41 +16,40 @@ from contextlib import ExitStack
 from typing import Any
 
 from counterplay.core.base.disk import reason
-from counterplay.core.base.errors import CounterplayError
+from counterplay.core.base.errors import CounterplayError, one_line
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.base.registry import one_line
 from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import (
     MOST_IN_STATE,
-    RECEIVED_AT_ONCE,
+    RECEIVE_SIZE,
     VERSION_LINE,
     Arrives,
     LineBuffer,
     PlayerConnection,
     connect,
-    quick,
     reply,
     waiter,
+    without_delay,
 )
 from counterplay.poker.acpc.dealer import Dealer, MatchAborted, MatchPlan
 from counterplay.poker.acpc.player import AcpcPlayer
-from counterplay.poker.acpc.programs import Program, Sitter
+from counterplay.poker.acpc.programs import AcpcSeat, Program
 from counterplay.poker.match.referee import bot_name
 
 HOST = "127.0.0.1"
-LOOK_EVERY = 0.1  # seconds, while nobody has come
-MOST_UNREAD = 1 << 14  # bytes on their way to a local player, far below what a socket holds
-Hear = Callable[[str], None]
+CHECK_EVERY = 0.1  # seconds, while waiting for a connection
+MOST_UNREAD = 1 << 14  # bytes sent to a local player, far below the buffer of a socket
+OnMessage = Callable[[str], None]
 
 
 class LocalPlayer:
-    """One of our players in this process; `warn` hears why he went, if he did."""
+    """One of our players in this process; `warn` is called with the reason if it fails."""
 
     def __init__(
         self,
         player: Any,
         seed: int = 0,
-        warn: Hear = lambda sentence: None,
+        warn: OnMessage = lambda sentence: None,
         progress: ProgressCallback = no_progress,
     ) -> None:
         self.player = AcpcPlayer(player, seed, progress)
@@ -58,11 +57,11 @@ class LocalPlayer:
         self._warn = warn
         self._buffer = LineBuffer(MOST_IN_STATE)
         self._connection: socket.socket | None = None
-        self._unread = 0  # bytes that were sent to him
+        self._unread = 0  # bytes sent to the player
 
     def connect(self, listening: socket.socket, host: str) -> socket.socket:
-        """Connects, and gives the dealer's end. Whoever else came to his port is sent away."""
-        self._connection = quick(connect(host, listening.getsockname()[1]))
+        """Connects, and returns the dealer's end; other connections to the port are closed."""
+        self._connection = without_delay(connect(host, listening.getsockname()[1]))
         own = self._connection.getsockname()
         listening.settimeout(None)
         while True:
@@ -74,29 +73,29 @@ class LocalPlayer:
         return connection
 
     def expect(self, size: int) -> None:
-        """So many bytes are on their way; he makes room for them first."""
+        """Announces `size` bytes; the player reads earlier ones first if there are many."""
         if self._unread + size > MOST_UNREAD:
             self.serve()
         self._unread += size
 
     def serve(self) -> bool:
-        """Reads what was sent to him and answers; whether there was anything."""
+        """Reads the bytes sent to the player and responds; whether there were any."""
         if self._connection is None or not self._unread:
             return False
-        answers = b""
+        responses = b""
         try:
             while self._unread:
-                data = self._connection.recv(RECEIVED_AT_ONCE)
+                data = self._connection.recv(RECEIVE_SIZE)
                 if not data:
                     raise ConnectionResetError
                 self._unread -= len(data)
                 for line in self._buffer.feed(data):
-                    answers += reply(self.player, line)
-            if answers:
-                self._connection.sendall(answers)
-        except OSError:  # the dealer has gone
+                    responses += reply(self.player, line)
+            if responses:
+                self._connection.sendall(responses)
+        except OSError:  # the dealer has closed the connection
             self.leave()
-        except Exception as error:  # as a process of his own would end, and with it the connection
+        except Exception as error:  # a process of its own would end here
             self._warn(f"{bot_name(self.player.bot)} stopped: {one_line(error)}")
             self.leave()
         return True
@@ -108,7 +107,7 @@ class LocalPlayer:
 
 
 class LocalConnection(PlayerConnection):
-    """A local player's."""
+    """The dealer's end of the connection to a local player."""
 
     def __init__(self, connection: socket.socket, player: LocalPlayer) -> None:
         self._player = player
@@ -135,39 +134,39 @@ class LocalConnection(PlayerConnection):
 
 def deal_acpc(
     plan: MatchPlan,
-    sitters: tuple[Sitter, Sitter],
+    seats: tuple[AcpcSeat, AcpcSeat],
     *,
     host: str = HOST,
     ports: tuple[int, int] = (0, 0),
     opened: Callable[[tuple[int, int]], None] = lambda ports: None,
-    warn: Hear = lambda sentence: None,
-    scored: Hear = lambda line: None,
+    warn: OnMessage = lambda sentence: None,
+    scored: OnMessage = lambda line: None,
     progress: ProgressCallback = no_progress,
     own_processes: bool = False,
 ) -> MatchResult:
-    """Deal a match of two-player limit hold'em to programs that speak the competition's protocol.
+    """Deals a match of two-player limit hold'em to programs with the competition's protocol.
 
-    `ports`: 0 for any that is free; `opened` hears which. `scored` hears the SCORE line. A player
-    who is too late or goes away aborts the match with `MatchAborted`: no score. Built-in bots but
-    `adaptive`, and saved strategies, sit in this process, which is quicker and gives the same
-    match; `own_processes` starts one for each.
+    `ports`: 0 for any free one; `opened` is called with them, `scored` with the SCORE line. A
+    player that is late or disconnects aborts the match with `MatchAborted`, without a score.
+    Built-in bots other than `adaptive`, and saved strategies, run in this process, which is faster
+    and gives the same match; `own_processes` starts one for each.
     """
     with ExitStack() as stack:
         listening = [stack.enter_context(_listen(host, number)) for number in ports]
         numbers = (listening[0].getsockname()[1], listening[1].getsockname()[1])
-        local = HOST if host == "0.0.0.0" else host  # where our own players find the dealer
+        local = HOST if host == "0.0.0.0" else host  # for our own players
         players: list[Program | LocalPlayer | None] = [None, None]
-        for seat, sitter in enumerate(sitters):
-            if sitter.guest is not None and not own_processes:
-                players[seat] = seated = LocalPlayer(*sitter.guest, warn, progress)
-                stack.callback(seated.leave)
+        for k, seat in enumerate(seats):
+            if seat.in_process is not None and not own_processes:
+                players[k] = player = LocalPlayer(*seat.in_process, warn, progress)
+                stack.callback(player.leave)
         opened(numbers)
-        for seat, sitter in enumerate(sitters):
-            if sitter.command is not None and players[seat] is None:
-                players[seat] = program = Program(sitter, local, numbers[seat])
+        for k, seat in enumerate(seats):
+            if seat.command is not None and players[k] is None:
+                players[k] = program = Program(seat, local, numbers[k])
                 stack.callback(program.end)
         for port in listening:
-            stack.callback(port.close)  # before programs are waited for: whoever is queued leaves
+            stack.callback(port.close)  # before programs are waited for, so that queued clients end
         dealer = Dealer(plan, _connections(plan, listening, players, local, stack), warn, progress)
         result = dealer.play()
         scored(dealer.score)
@@ -188,7 +187,7 @@ def _connections(
     local: str,
     stack: ExitStack,
 ) -> tuple[PlayerConnection, PlayerConnection]:
-    """One for each port, the first first."""
+    """The connections of both seats, in order."""
     limit = plan.limits.start_ms
     end = math.inf if limit is None else time.monotonic() + limit / 1000
     seats: list[PlayerConnection] = []
@@ -204,8 +203,8 @@ def _connections(
 
 
 def _accept(port: socket.socket, program: Program | None, end: float, seat: int) -> socket.socket:
-    """Whoever connects. A program that dies is not waited for."""
-    port.settimeout(LOOK_EVERY)
+    """The next connection; an error if the program of the seat has ended."""
+    port.settimeout(CHECK_EVERY)
     while True:
         try:
             return port.accept()[0]

@@ -1,5 +1,6 @@
-"""The adaptive player of hold'em: a portfolio and a tracker of the opponent, or a response that is
-learnt from nothing.
+"""The adaptive player of hold'em: a portfolio of responses with a tracker of the opponent, or a
+single response learnt online.
 
-Read `player.py`, then `tracker.py`, `bandit.py`, `response.py`, `portfolio.py`.
+Read `player`, then `tracker`, `bandit`, `response`, `portfolio`; `play` is a match of it, `bot`
+registers it.
 """

@@ -1,27 +1,27 @@
-"""Who plays the next hands: a bandit over the equilibrium, the members of a portfolio and the
-learnt response.
+"""The choice of the strategy for the next hands: a bandit over the equilibrium, the members of a
+portfolio and the learnt response.
 
-What is estimated of each arm is its gain over the equilibrium, per hand. Two estimates are put
-together by their precision. The model's, gain ~ N(g, τ² + s²/n): what the arm wins from the
-model of the opponent learnt from n hands so far; it has hardly any noise, and is wrong where the
-model is. Importance sampling over all hands since the arm is there (`HandWeigher`): right on
-average, and noisy. An arm is played when its gain is above 0 by more than one standard deviation,
-and the best of these plays. The equilibrium's gain is 0, for certain: it plays unless another arm
-has earned it. Since every hand speaks for every arm, whoever played it, nothing is explored.
+The gain of an arm is its payoff per hand above that of the equilibrium. Two estimates of it are
+combined by their precision. The model's, gain ~ N(g, τ² + s²/n), is the gain g against the model of
+the opponent learnt from n hands: low variance, biased by the error of the model. Importance
+sampling over all hands since the arm exists (`OffPolicyEstimator`): unbiased, high variance. An arm
+is eligible when its gain is above 0 by more than one standard deviation, and the best of these
+plays; the gain of the equilibrium is 0, so that it plays when no arm is eligible. Since every hand
+is evidence for every arm, there is no exploration.
 
-`HandWeigher`: what each of k strategies would have won in a hand that one of them played (Bowling,
-Johanson, Burch & Szafron 2008; Bard et al. 2013). Importance sampling over our own actions only:
-chance and the opponent cancel. Imaginary observations take most of the noise out: a hand speaks for
-all our holdings x, not only for the one that was dealt, and at every decision where we could have
-folded that end is known as well,
+`OffPolicyEstimator`: the payoff that each of k strategies would have had in a hand played by one of
+them (Bowling, Johanson, Burch & Szafron 2008; Bard et al. 2013). Importance sampling over our own
+actions only: chance and the opponent cancel. Imaginary observations remove most of the variance: a
+hand is evidence for all our hole cards x, not only for those dealt, and at every decision where we
+could have folded that outcome is known as well,
 
     Σ_x π_m(x, h·fold) v / Σ_x π(x, h)  +  Σ_x π_m(x, z) v(x, z) / Σ_x π(x, z),
 
-π_m the probability of strategy m's own actions, π that of what was played: `mix`, the chances with
-which one of the k was drawn for this hand.
+π_m the probability of strategy m's own actions, π that of the strategy played: the mixture of the k
+with the probabilities `mix`.
 
-Deviations: where the opponent's cards were not shown they are not taken out of x, so the estimate
-is not exactly unbiased there (tests/poker/adaptive/test_offpolicy.py measures it).
+Deviations: without a showdown the opponent's cards are not removed from x, so the estimate is not
+exactly unbiased there (tests/poker/adaptive/test_bandit.py measures it).
 """
 
 from __future__ import annotations
@@ -53,33 +53,33 @@ from counterplay.poker.models.holdings import (
     take_out,
 )
 
-MODEL_ERROR = 0.08  # τ, sb/h: of a model learnt from very many hands
-HAND_ERROR = 4.5  # s, sb: of one learnt from a single hand
-PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # what is known of importance sampling before the first hand
+MODEL_ERROR = 0.08  # τ, sb/h: of a model learnt from unlimited hands
+HAND_ERROR = 4.5  # s, sb: of a model learnt from one hand
+PRIOR_HANDS, PRIOR_SPREAD = 50.0, 20.0  # prior of the variance of importance sampling
 CAUTION = 1.0  # standard deviations
-STAY = 0.03  # sb/h by which another arm must be better before the one that plays is changed
+STAY = 0.03  # sb/h by which another arm must be better to replace the current one
 
 
 @dataclass
-class BanditArm:
-    """What is known of the gain of one."""
+class ArmStatistics:
+    """The estimates of the gain of one arm."""
 
     name: str
     gain: float = 0.0  # over the equilibrium, by the model
-    n: float = 0.0  # hands it was estimated in by importance sampling
-    mean: float = 0.0  # of the gain in these
-    squares: float = 0.0  # about the mean
+    n: float = 0.0  # hands with an importance-sampling estimate
+    mean: float = 0.0  # of these estimates
+    squares: float = 0.0  # sum of squared deviations from the mean
 
     def add(self, gain: float) -> None:
-        """The estimate of one hand (Welford)."""
+        """Adds the estimate of one hand (Welford)."""
         self.n += 1.0
-        apart = gain - self.mean
-        self.mean += apart / self.n
-        self.squares += apart * (gain - self.mean)
+        delta = gain - self.mean
+        self.mean += delta / self.n
+        self.squares += delta * (gain - self.mean)
 
     @property
     def variance(self) -> float:
-        """Of the mean by importance sampling; a spread of `PRIOR_SPREAD` is believed at first."""
+        """The variance of `mean`; its prior is a standard deviation of `PRIOR_SPREAD`."""
         if self.n == 0:
             return float("inf")
         spread = PRIOR_HANDS * PRIOR_SPREAD**2 + self.squares
@@ -95,13 +95,13 @@ class GainEstimate:
     error: float  # standard deviation
 
     @property
-    def sure(self) -> float:
-        """The gain less `CAUTION` standard deviations."""
+    def lower_bound(self) -> float:
+        """The gain minus `CAUTION` standard deviations."""
         return self.gain - CAUTION * self.error
 
 
-def gain_of(arm: BanditArm, hands: int) -> GainEstimate:
-    """Both estimates together; the model was learnt from so many hands."""
+def combined_gain(arm: ArmStatistics, hands: int) -> GainEstimate:
+    """Both estimates combined; the model was learnt from `hands` hands."""
     if hands == 0:
         return GainEstimate(arm.name, 0.0, float("inf"))
     prior = MODEL_ERROR**2 + HAND_ERROR**2 / hands
@@ -113,12 +113,12 @@ def gain_of(arm: BanditArm, hands: int) -> GainEstimate:
     return GainEstimate(arm.name, gain / total, float(np.sqrt(1.0 / total)))
 
 
-def choose(arms: list[BanditArm], hands: int, playing: int) -> tuple[int, list[GainEstimate]]:
-    """Which arm plays: 0, the equilibrium, or the best of those that are surely better.
-    `playing`: the one that does now."""
+def choose(arms: list[ArmStatistics], hands: int, playing: int) -> tuple[int, list[GainEstimate]]:
+    """The next arm, and the estimates of all: the best of those with a positive lower bound, else
+    0, the equilibrium. `playing`: the current arm."""
     estimates = [GainEstimate(arms[0].name, 0.0, 0.0)]
-    estimates += [gain_of(arm, hands) for arm in arms[1:]]
-    better = [k for k in range(1, len(arms)) if estimates[k].sure > 0.0]
+    estimates += [combined_gain(arm, hands) for arm in arms[1:]]
+    better = [k for k in range(1, len(arms)) if estimates[k].lower_bound > 0.0]
     best = max(better, key=lambda k: estimates[k].gain, default=0)
     if playing in better and estimates[best].gain < estimates[playing].gain + STAY:
         best = playing
@@ -148,7 +148,7 @@ def _strength(weighing: Weighing, a: int, b: int) -> int:
 
 
 @jit
-def weigh_hand(
+def estimate_hand(
     panel: Panel,
     line: Line,
     board: np.ndarray,
@@ -158,10 +158,10 @@ def weigh_hand(
     weighing: Weighing,
     out: np.ndarray,
 ) -> None:
-    """Fill `out` (float64[k]) with what each strategy would have won in this hand.
+    """Fills `out` (float64[k]) with the estimated payoff of each strategy in this hand.
 
-    `board`: int64[5], NOT_SHOWN beyond what lies there; `shown`: the other's cards or NOT_SHOWN;
-    `stake`: what we win where the other folded, or what a showdown is about.
+    `board`: int64[5], NOT_SHOWN for cards not dealt; `shown`: the opponent's cards or NOT_SHOWN;
+    `stake`: our payoff if the opponent folded, or the stake of the showdown.
     """
     n, holdings = index(len(mix)), index(N_HOLDINGS)
     begin(weighing, board)
@@ -201,33 +201,34 @@ def weigh_hand(
             for k in range(n):
                 out[k] += stake * weighing.weight[h, k] / total
         return
-    his = _strength(weighing, shown[ZERO], shown[ONE])
+    theirs = _strength(weighing, shown[ZERO], shown[ONE])
     for h in range(holdings):
-        busy = False
+        reached = False
         for k in range(n):
-            busy = busy or weighing.weight[h, k] > 0.0
-        if busy:
-            mine = _strength(weighing, weighing.holdings[h, ZERO], weighing.holdings[h, ONE])
-            won = stake * ((1 if mine > his else 0) - (1 if mine < his else 0)) / total
+            reached = reached or weighing.weight[h, k] > 0.0
+        if reached:
+            ours = _strength(weighing, weighing.holdings[h, ZERO], weighing.holdings[h, ONE])
+            won = stake * ((1 if ours > theirs else 0) - (1 if ours < theirs else 0)) / total
             for k in range(n):
                 out[k] += won * weighing.weight[h, k]
 
 
-class HandWeigher:
-    """Estimates for k strategies, hand by hand."""
+class OffPolicyEstimator:
+    """Payoff estimates for k strategies, hand by hand."""
 
     def __init__(self, game: Game, strategies: list[Strategy]) -> None:
         self._panel, self._k = panel(game, strategies), len(strategies)
         self._betting = game.rules.betting
         self._weighing = new_weighing(self._k)
 
-    def weigh(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
-        """float64[k]: what each would have won; `mix`: how likely each was to play the hand."""
+    def estimate(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
+        """float64[k]: the estimated payoff of each strategy; `mix`: the probability with which each
+        was chosen to play the hand."""
         line = line_of(self._betting, ending.betting.history, ending.seat)
         if not len(line.node) and ending.betting.folded != NO_FOLD:
-            return np.full(self._k, float(ending.won))  # nobody asked us
+            return np.full(self._k, float(ending.won))  # no decision of ours
         shown = np.array(ending.shown or (NOT_SHOWN, NOT_SHOWN), dtype=np.int64)
         stake, out = min(ending.betting.paid), np.empty(self._k)
         board = board_of(ending.board)
-        weigh_hand(self._panel, line, board, shown, stake, mix, self._weighing, out)
+        estimate_hand(self._panel, line, board, shown, stake, mix, self._weighing, out)
         return out

@@ -1,4 +1,4 @@
-"""The adaptive player by name; what it is made of is imported when it is made."""
+"""Registers the adaptive player; its modules are imported when it is made."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The adaptive player against an opponent who is at hand, block by block: what it wins, with the
-luck taken out as well, and what it thinks.
+"""`play_adaptive`: a match of the adaptive player, block by block, with its payoff, the
+luck-adjusted payoff and its state.
 
-The interval of a block's mean is about the luck of the cards: it holds what the strategies played
-so far were worth, on average.
+The interval of a mean covers the average expected payoff of the strategies played so far.
 """
 
 from __future__ import annotations
@@ -27,28 +26,28 @@ from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
-from counterplay.poker.match.players import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, only_seat
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
 from counterplay.poker.players import bot
 
 
 @dataclass(frozen=True)
 class AdaptiveBlock:
-    """What happened in one block of hands, and what the player thinks after it."""
+    """The result of one block of hands, and the state of the player after it."""
 
     hands: int  # played so far, this block included
     won: float  # per hand in this block
     mean: float  # per hand so far
     standard_error: float  # of the mean
-    adjusted: Adjusted | None  # the same so far with luck taken out, where that is done
+    adjusted: Adjusted | None  # luck-adjusted mean so far, if requested
     standing: AdaptiveStanding
-    strategy: Strategy = field(repr=False)  # that played the last hand
-    iterations: int  # of the learnt response, in both seats, so far
-    degrees: float = math.inf  # of freedom behind the standard error
+    strategy: Strategy = field(repr=False)  # of the last hand
+    iterations: int  # of the learnt response so far, both seats
+    degrees: float = math.inf  # of freedom of the standard error
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% of such intervals hold what the strategies so far are worth, on average."""
+        """The 95% confidence interval of the mean."""
         half = half_width(self.standard_error, self.degrees)
         return self.mean - half, self.mean + half
 
@@ -65,37 +64,37 @@ def play_adaptive(
     progress: ProgressCallback = no_progress,
     luck_adjusted: bool | None = None,
 ) -> Iterator[AdaptiveBlock]:
-    """Play `hands` hands of an adaptive `player` against `opponent`, who keeps his memory; a block
+    """Plays `hands` hands of an adaptive `player` against `opponent` in one session; yields a block
     after each `every` of them.
 
-    The button alternates. `log` and `observer` as in `play_match`, the player being "a".
-    `luck_adjusted`: as there; by default where the player has a portfolio. Ctrl-C gives the block
-    so far and then raises a `KeyboardInterrupt`.
+    The button alternates. `log` and `observer` as in `play_match`, the player is "a".
+    `luck_adjusted`: as there; by default if the player has a portfolio. Ctrl-C yields the block so
+    far and then raises a `KeyboardInterrupt`.
     """
     check_blocks(hands, every)
     check_seed(seed)
     target = new_log(log, observer)
     if target is not None:
         target.check()
-    foe = bot(opponent, progress)
-    if only_seat(None, foe) is not None:
+    other = bot(opponent, progress)
+    if only_seat(None, other) is not None:
         raise BadStrategy(
             "an adaptive player plays in both seats, and this opponent is a response for one; "
             "respond in both seats"
         )
-    check_betting(player.betting, (foe,))
-    name = bot_name(foe)
+    check_betting(player.betting, (other,))
+    name = bot_name(other)
     names = (player.name, name if name != player.name else f"{name} (2)")
     if target is not None:
         target.check(names)
     if luck_adjusted is None:
         luck_adjusted = player.portfolio is not None
-    adjustment = HandLuckAdjustment(player.game, foe)
-    start_bots((player, foe), session_deals(seed, 0, 1).start_seeds)
+    adjustment = HandLuckAdjustment(player.game, other)
+    start_bots((player, other), session_deals(seed, 0, 1).start_seeds)
     played: list[PlayedHand] = []
     won, adjusted = np.full((hands, 2), np.nan), np.full((hands, 2), np.nan)
 
-    def keep(hand: PlayedHand) -> None:
+    def record(hand: PlayedHand) -> None:
         gained = hand.won if hand.dealer == 0 else -hand.won
         k = len(played), hand.dealer
         won[k] = gained
@@ -111,23 +110,23 @@ def play_adaptive(
             before = len(played)
             with stop_signals() as stop:
                 deals = session_deals(seed, number, n, every)
-                gained = play_hands((player, foe), deals, keep=keep, stop=stop)
+                gained = play_hands((player, other), deals, on_hand=record, stop=stop)
             so_far = estimate([tally(won[: len(played)])])
-            clean = estimate([tally(adjusted[: len(played)])]) if luck_adjusted else None
+            luck_free = estimate([tally(adjusted[: len(played)])]) if luck_adjusted else None
             if so_far is not None and len(played) > before:
                 block = AdaptiveBlock(
                     len(played),
                     float(gained.mean()),
                     so_far.mean,
                     so_far.standard_error,
-                    None if clean is None else Adjusted.of(clean),
+                    None if luck_free is None else Adjusted.of(luck_free),
                     player.standing(),
                     player.hand_strategy,
                     player.tracker.iterations,
                     so_far.degrees,
                 )
                 yield block
-                mean = (clean or so_far).mean
+                mean = (luck_free or so_far).mean
                 progress(len(played) / hands, f"{len(played):,} hands, {mean:+.3f} sb/h")
             if not stop():
                 with stop_signals() as stop:

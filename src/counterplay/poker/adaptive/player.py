@@ -1,10 +1,10 @@
-"""`Adaptive`: a player who learns its opponent while playing.
+"""`Adaptive`: a bot that learns its opponent while playing.
 
-A bot like any other: whoever deals drives it. What it knows and how it decides is in `tracker.py`.
-It starts from an equilibrium and moves away from it as evidence comes in; with a `learner` it
-starts from nothing, as in Figure 8. Its `budget` is what may be lost by leaving the equilibrium, in
-small bets: what was won while other arms played, averaged over our possible holdings, is added to
-it, and when nothing is left the equilibrium plays on alone until the opponent has changed.
+`tracker.py` holds its knowledge and its decisions. It starts from an equilibrium and deviates as
+evidence comes in; with a `learner` it starts from a uniform strategy, as in Figure 8. Its `budget`
+is what deviating from the equilibrium may lose, in small bets: the payoff while other arms play,
+averaged over our possible hands, is added to it, and when it is used up only the equilibrium plays
+until the opponent changes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed, new_state, uniform
 from counterplay.core.solvers.base import probability, real
 from counterplay.poker.adaptive.bandit import GainEstimate
-from counterplay.poker.adaptive.portfolio import GAME, KNOWN, Portfolio
+from counterplay.poker.adaptive.portfolio import GAME, MODELS, Portfolio
 from counterplay.poker.adaptive.portfolio import portfolio as new_portfolio
 from counterplay.poker.adaptive.response import ResponseLearner
 from counterplay.poker.adaptive.tracker import (
-    FOE,
+    OPPONENT,
     PROBING,
     LearnerTracker,
     OpponentTracker,
@@ -48,10 +48,10 @@ ME = "adaptive"
 BUDGET = 500.0  # small bets
 P_MAX = 0.9
 EVERY = 1_000  # hands
-LOOK = 25  # hands between two choices of who plays
-ITERATIONS = 150_000  # of the learnt response for each seat, at every learning
+CHOOSE_EVERY = 25  # hands between two choices of the arm
+ITERATIONS = 150_000  # of the learnt response for each seat, at every update
 LEARNER_ITERATIONS = 6_000_000  # of a `learner`, per 1,000 hands
-STREAM = 0x41646170  # of random numbers, apart from those of whoever plays the hand
+STREAM = 0x41646170  # of random numbers, separate from those of the arms
 _DOES = {
     True: ("folds", "calls", "raises"),  # facing a bet
     False: ("folds", "checks", "bets"),
@@ -60,31 +60,31 @@ _DOES = {
 
 @dataclass(frozen=True)
 class AdaptiveStanding:
-    """What an adaptive player thinks."""
+    """The state of an adaptive player."""
 
-    hands: int  # of this opponent
+    hands: int  # against this opponent
     playing: str
     why: str
-    confirmed: tuple[str, ...]  # about the opponent, in words, the largest deviation first
+    confirmed: tuple[str, ...]  # deviations of the opponent in words, the largest first
     estimates: tuple[GainEstimate, ...]  # of all arms
     budget: float  # small bets left
-    changes: tuple[int, ...]  # hands at which the opponent became another
-    thinking: float  # milliseconds per hand, on average
+    changes: tuple[int, ...]  # hands at which the opponent changed
+    thinking: float  # milliseconds per hand, mean
 
 
 class Adaptive(Bot):
-    """Plays an equilibrium until the evidence says otherwise.
+    """Plays an equilibrium until there is evidence for another strategy.
 
     `portfolio`: a `Portfolio`, or names of known players for `cp.portfolio`; made on first use and
-    kept. `budget`: small bets that leaving the equilibrium may cost. `p_max`: the most a model is
-    trusted. `every`: hands between two learnings, `iterations` of the response at each, for each
+    cached. `budget`: small bets that deviating from the equilibrium may cost. `p_max`: the largest
+    trust in a model. `every`: hands between two updates, with `iterations` of the response for each
     seat, for at most `seconds`. `probing`: share of hands played without ever folding, to see more
-    cards. `memory`: hands of an earlier match (`save`), which it knows from the start.
+    cards. `memory`: hands of an earlier match (`save`), known from the start.
 
-    `learner`: start from nothing instead, as in Figure 8, without a portfolio. After each `every`
-    hands (with 0 only when `learn` is called) a model is learnt from all of them, and the response
-    to it goes on for `iterations` per 1,000 hands (6 million unless said otherwise). Options of a
-    `ResponseLearner` (`{"kind": "frequency"}`, `{}`), made anew by `start`; or a `ResponseLearner`,
+    `learner`: start from a uniform strategy, as in Figure 8, without a portfolio. After each
+    `every` hands (with 0 only by a call of `learn`) a model is learnt from all of them, and the
+    response to it is trained for `iterations` per 1,000 hands (by default 6 million). Options of a
+    `ResponseLearner` (`{"kind": "frequency"}`, `{}`), new at each `start`; or a `ResponseLearner`,
     which is kept. `relearn=False` keeps its model and only improves the response.
     """
 
@@ -94,7 +94,7 @@ class Adaptive(Bot):
         self,
         game: Game | str = GAME,
         *,
-        portfolio: Portfolio | tuple[str, ...] = KNOWN,
+        portfolio: Portfolio | tuple[str, ...] = MODELS,
         equilibrium: Strategy | None = None,
         learner: ResponseLearner | Mapping[str, Any] | None = None,
         budget: float = BUDGET,
@@ -117,18 +117,18 @@ class Adaptive(Bot):
             iterations = ITERATIONS if learner is None else LEARNER_ITERATIONS
         check_iterations(iterations)
         if seconds is not None and not real(seconds, "seconds") > 0:
-            raise BadParameter(f"seconds of thinking are above 0, not {seconds!r}")
+            raise BadParameter(f"seconds must be above 0, not {seconds!r}")
         _check_every(every, learner is not None)
         if learner is None and not relearn:
-            raise BadParameter("relearn is about a learner; give one, or leave it out")
+            raise BadParameter("relearn needs a learner; give one, or leave it out")
         if learner is not None and (
-            portfolio is not KNOWN
+            portfolio is not MODELS
             or equilibrium
             or (budget, p_max, probing) != (BUDGET, P_MAX, 0.0)
         ):
             raise BadParameter(
-                "a learner starts from nothing: portfolio, equilibrium, budget, p_max and probing "
-                "are for a player without one"
+                "portfolio, equilibrium, budget, p_max and probing are for a player without a "
+                "learner, which starts from a uniform strategy"
             )
         self._options = TrackerOptions(
             float(budget),
@@ -155,7 +155,7 @@ class Adaptive(Bot):
         self.tracker = self._new_tracker()
         self.betting = self.game.rules.betting
         self._known = _records(memory) if memory is not None else []
-        self.memory: list[HandRecord] = []  # as it saw them
+        self.memory: list[HandRecord] = []  # as the player saw them
         self._bots: list[Any] = []
         self.start(0)
 
@@ -169,22 +169,22 @@ class Adaptive(Bot):
 
     @property
     def forgets(self) -> bool:
-        """Whether `start` makes it forget: not a learner that was given."""
+        """Whether `start` resets it; a `ResponseLearner` of the caller is kept."""
         return not isinstance(self._learner, ResponseLearner)
 
     def start(self, seed: int) -> None:
-        """A new opponent: forget all but the memory that was given."""
+        """Resets the player for a new opponent; keeps only the given `memory`."""
         if self.memory or not self.forgets:
             self.tracker = self._new_tracker()
         self.memory, self._arm = [], 0
-        self.seconds = 0.0  # of thinking
+        self.seconds = 0.0  # of computation
         self._learn_at = self.tracker.next_learning()
         for record in self._known:
-            self._take_in(record, ending_of(record), None)
+            self._observe(record, ending_of(record), None)
         if self._known:
             self.learn()
         self._new_bots()
-        self.hand_strategy = self.strategy  # what plays the hand that is on, or played the last one
+        self.hand_strategy = self.strategy  # of the current or the last hand
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
@@ -206,66 +206,66 @@ class Adaptive(Bot):
 
     def end_hand(self, ending: Ending) -> None:
         before = time.perf_counter()
-        self._take_in(_record_of(len(self.memory), ending), ending, self._mix)
+        self._observe(_record_of(len(self.memory), ending), ending, self._mix)
         if not self.tracker.deferred and self.tracker.hands >= self._learn_at:
             self.learn()
-        elif self.tracker.hands % LOOK == 0:
+        elif self.tracker.hands % CHOOSE_EVERY == 0:
             self.tracker.choose()
         self.seconds += time.perf_counter() - before
 
-    def _take_in(self, record: HandRecord, ending: Ending, mix: np.ndarray | None) -> None:
+    def _observe(self, record: HandRecord, ending: Ending, mix: np.ndarray | None) -> None:
         self.memory.append(record)
         hands = self.tracker.update(ending, mix)
         if hands is not None:
-            self._another(hands)
+            self._restart_at(hands)
 
-    def _another(self, hands: int) -> None:
-        """The opponent is another since so many of his hands: keep what is about the new one."""
+    def _restart_at(self, hands: int) -> None:
+        """Restarts the tracker with the hands after a change of the opponent at hand `hands`."""
         assert isinstance(self.tracker, OpponentTracker)
-        self.tracker.start_anew(hands)
+        self.tracker.restart_at(hands)
         for record in self.memory[self.tracker.since :]:
             self.tracker.update(ending_of(record), None)
         self.learn()
 
     def catch_up(self, stop: Stop = never) -> None:
-        """Learn where that was put off until the next hand, or until somebody says stop."""
+        """Runs a deferred update, until it is done or `stop` returns True."""
         if self.tracker.deferred and self.tracker.hands >= self._learn_at:
             before = time.perf_counter()
             self.learn(stop)
             self.seconds += time.perf_counter() - before
 
     def learn(self, stop: Stop = never) -> None:
-        """From all hands of this opponent so far; a learner, until somebody says stop."""
+        """Updates model and response from all hands of this opponent; a learner until `stop`."""
         self.tracker.learn(self.memory[self.tracker.since :], stop)
         self._learn_at = self.tracker.next_learning()
         self._new_bots()
 
     def _new_bots(self) -> None:
-        """Bots of all arms."""
+        """New bots for all arms, with the random states of the old ones."""
         bots = [strategy_bot(strategy, ME) for strategy in self.tracker.strategies]
         for old, new in zip(self._bots, bots, strict=False):
             new._rng[:] = old._rng
         self._bots = bots
 
     def warm_up(self) -> None:
-        """Learn a little from the hands so far, so that all is compiled, and forget them."""
+        """Runs a short update on the hands so far to compile the kernels, then resets."""
         if self.memory and self.forgets:
             self.tracker.warm_up(self.memory)
         self.start(0)
 
     @property
     def strategy(self) -> Strategy:
-        """What it plays now, but for probing."""
+        """The strategy of the current arm, without probing."""
         return self.tracker.strategies[self.tracker.playing]
 
     def standing(self) -> AdaptiveStanding:
-        """What it thinks, in words."""
+        """The state of the player."""
         tracker = self.tracker
         return AdaptiveStanding(
             tracker.hands,
             tracker.names[tracker.playing],
             tracker.why(),
-            tuple(finding_words(finding) for finding in tracker.findings()),
+            tuple(finding_text(finding) for finding in tracker.findings()),
             tuple(tracker.estimates),
             tracker.budget_left,
             tuple(tracker.changes),
@@ -273,10 +273,10 @@ class Adaptive(Bot):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write what it remembers of the opponent it knows now (.parquet), for the next match."""
+        """Writes the hands of the current opponent (.parquet), the `memory` of a later match."""
         hands = self.memory[self.tracker.since :]
         if not hands:
-            raise BadParameter("there is nothing to remember yet")
+            raise BadParameter("there are no hands to save yet")
         write_hands(Path(path), hands)
 
 
@@ -295,40 +295,31 @@ def _check_every(every: int, learner: bool) -> None:
 
 def _record_of(number: int, ending: Ending) -> HandRecord:
     """A hand as the player saw it."""
-    me, other = (ME, ending.cards), (FOE, ending.shown)
+    me, other = (ME, ending.cards), (OPPONENT, ending.shown)
     dealer, blind = (me, other) if ending.seat == DEALER else (other, me)
     won = ending.won if ending.seat == DEALER else -ending.won
-    return HandRecord(
-        number,
-        dealer[0],
-        blind[0],
-        ending.betting.history,
-        ending.board,
-        dealer[1],
-        blind[1],
-        won,
-        ME,
-    )
+    history, board = ending.betting.history, ending.board
+    return HandRecord(number, dealer[0], blind[0], history, board, dealer[1], blind[1], won, ME)
 
 
 def ending_of(record: HandRecord) -> Ending:
-    """What we saw of a hand that we played."""
+    """The end of a recorded hand as the player saw it."""
     cards = record.cards(ME)
     assert cards is not None
     seat = record.seat(ME)
-    shown = record.cards(FOE) if record.showdown else None
+    shown = record.cards(OPPONENT) if record.showdown else None
     return Ending(seat, cards, record.board, record.end, record.won(ME), shown)
 
 
 def _records(path: str | Path) -> list[HandRecord]:
     """Hands of an earlier match, as the player saw them."""
     hands = read_hands(path).hands
-    if not hands or any({hand.dealer, hand.big_blind} != {ME, FOE} for hand in hands):
+    if not hands or any({hand.dealer, hand.big_blind} != {ME, OPPONENT} for hand in hands):
         raise BadParameter(f"{path}: no memory of an adaptive player; `save` writes one")
     return hands
 
 
-def finding_words(finding: Finding, reference: str = "an equilibrium") -> str:
+def finding_text(finding: Finding, reference: str = "an equilibrium") -> str:
     """`folds the river to a bet 61% ± 5%, an equilibrium 34%`."""
     street, legal = divmod(finding.group, 4)
     facing = legal >= 2
@@ -342,7 +333,6 @@ def finding_words(finding: Finding, reference: str = "an equilibrium") -> str:
         what = f"{does} {where} when nobody has bet"
     if street == 0:
         what = what.replace(f" {where}", " before the flop", 1)
-    share, half, expected = (
-        round(100 * x) for x in (finding.share, finding.half, finding.expected)
-    )
+    shares = (finding.share, finding.half, finding.expected)
+    share, half, expected = (round(100 * x) for x in shares)
     return f"{what} {share}% ± {half}%, {reference} {expected}%"

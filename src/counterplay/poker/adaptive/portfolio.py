@@ -1,9 +1,9 @@
-"""`portfolio`: robust responses to a set of known players, and an equilibrium: made once and kept.
+"""`portfolio`: an equilibrium and robust responses to a set of known players, cached.
 
-A model is the strategy of a simple bot, what was learnt of a bot from hands that `probe` played
-with it (Poki as it is seen at showdowns, Sparbot with all cards), a saved model, or a strategy.
-Each gets a data-biased response in both seats. What is made is stored (`core/base/store.py`) in the
-cache folder, or in `folder`.
+A model is the strategy of a simple bot, a model learnt from hands that `probe` played against a bot
+(Poki from its showdowns, Sparbot with all cards), a saved model, or a strategy. Each gets a
+data-biased response in both seats. The results are in the store (`core/base/store.py`), in the
+cache folder or in `folder`.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ from counterplay.poker.models.observe import check_limit, observe
 from counterplay.poker.players import kind_of
 from counterplay.poker.vector.pairs import can_pair, worth_against
 
-#: Whom a portfolio is about unless somebody says otherwise.
-KNOWN = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
+#: The players of a portfolio by default.
+MODELS = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
 GAME = "holdem(buckets=10)"
-EQUILIBRIUM, RESPONSE = 4_000_000, 400_000  # iterations of external sampling, of each seat
+#: Iterations of external sampling, per seat.
+EQUILIBRIUM_ITERATIONS, RESPONSE_ITERATIONS = 4_000_000, 400_000
 ENGINE = "mccfr-external"
 TRUST = 0.75  # Pconf
 SEED = 1
 OBSERVED = 40_000  # hands with `probe`
 PARTNER, OBSERVING_SEED = "probe", 5
-ALL_CARDS = ("sparbot",)  # whose strategy is a table, so that nothing is hidden of it
-#: Code that registries find and no import names.
-FOUND = ("counterplay.core.solvers", "counterplay.core.responses", "counterplay.poker")
+ALL_CARDS = ("sparbot",)  # observed with all cards: its strategy is a table
+#: Code that registries load without an import.
+REGISTERED = ("counterplay.core.solvers", "counterplay.core.responses", "counterplay.poker")
 
 
 @dataclass(frozen=True)
 class PortfolioMember:
-    """A known player, and the response to him."""
+    """A known player, and the response to it."""
 
     name: str
     model: Strategy = field(repr=False)
@@ -71,14 +72,14 @@ class Portfolio:
         raise unknown("member", name, [member.name for member in self.members])
 
     def without(self, *names: str) -> Portfolio:
-        """The same but for these members."""
+        """The portfolio without these members."""
         for name in names:
             self[name]
-        kept = tuple(member for member in self.members if member.name not in names)
-        return replace(self, members=kept)
+        others = tuple(member for member in self.members if member.name not in names)
+        return replace(self, members=others)
 
-    def worth(self, model: Strategy) -> dict[str, float]:
-        """What the equilibrium and each member win from a strategy, nearly
+    def values(self, model: Strategy) -> dict[str, float]:
+        """The approximate payoff of the equilibrium and of each member against a strategy
         (`poker/vector/pairs.py`)."""
         strategies = {"equilibrium": self.equilibrium}
         strategies |= {member.name: member.strategy for member in self.members}
@@ -90,17 +91,17 @@ class Portfolio:
 
 def portfolio(
     game: Game | str = GAME,
-    models: Iterable[str] | Mapping[str, Strategy] | str | Path = KNOWN,
+    models: Iterable[str] | Mapping[str, Strategy] | str | Path = MODELS,
     *,
     equilibrium: Strategy | None = None,
     p: float = TRUST,
-    iterations: int = RESPONSE,
+    iterations: int = RESPONSE_ITERATIONS,
     folder: str | Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Portfolio:
     """Responses to `models`: names of bots and paths of saved models, a folder of them, or
-    strategies by name. `equilibrium`: trained, unless given. `p`: Pconf; `iterations`: of each
-    seat. All is made once and kept in `folder`; `progress(share, what)` hears how far that is."""
+    strategies by name. `equilibrium`: trained by default. `p`: Pconf; `iterations`: per seat. The
+    results are cached in `folder`; `progress(share, what)` is called while they are computed."""
     game = game if isinstance(game, Game) else load(game)
     check_limit(game)
     if not can_pair(game):
@@ -110,16 +111,16 @@ def portfolio(
     if equilibrium is not None:
         check_same_game(game, equilibrium)
     root = Path(folder) if folder is not None else cache_root() / "store" / "portfolio"
-    maker = _Maker(game, Store(root, code_version(__name__, *FOUND)), progress)
-    wanted = _models(models)
-    safe = equilibrium or maker.equilibrium(len(wanted))
+    maker = _Maker(game, Store(root, code_version(__name__, *REGISTERED)), progress)
+    named = _models(models)
+    equilibrium = equilibrium or maker.equilibrium(len(named))
     members = []
-    for k, (name, given) in enumerate(wanted.items()):
-        maker.part = (k + 1) / (len(wanted) + 1), 1 / (len(wanted) + 1)
-        model = maker.model(name, given)
+    for k, (name, strategy) in enumerate(named.items()):
+        maker.part = (k + 1) / (len(named) + 1), 1 / (len(named) + 1)
+        model = maker.model(name, strategy)
         response = maker.response(name, model, p, iterations)
         members.append(PortfolioMember(_short(name), model, response))
-    return Portfolio(game, safe, tuple(members))
+    return Portfolio(game, equilibrium, tuple(members))
 
 
 def _short(name: str) -> str:
@@ -127,50 +128,50 @@ def _short(name: str) -> str:
 
 
 def _models(models: Any) -> dict[str, Strategy | None]:
-    """Who is asked for; None where he is found by his name."""
+    """The strategies of the models by name; None for names and paths."""
     if isinstance(models, Mapping):
         return dict(models)
     if isinstance(models, str | Path) and Path(models).is_dir():
-        found = sorted(str(path) for path in Path(models).glob("*.json"))
-        if not found:
+        paths = sorted(str(path) for path in Path(models).glob("*.json"))
+        if not paths:
             raise BadParameter(f"no model (.json) in the folder {models}")
-        return dict.fromkeys(found)
+        return dict.fromkeys(paths)
     if isinstance(models, str | Path):
         models = [str(models)]
     names = [str(name) for name in models]
     for name in names:
         if name == "adaptive" or kind_of(name) is None:
-            raise unknown("model", name, [*KNOWN, "the path of a saved model or strategy"])
+            raise unknown("model", name, [*MODELS, "the path of a saved model or strategy"])
     return dict.fromkeys(names)
 
 
 class _Maker:
-    """Makes strategies that are not in the store yet."""
+    """Computes the strategies that are not in the store yet."""
 
     def __init__(self, game: Game, store: Store, progress: ProgressCallback) -> None:
-        self._game, self._store, self._tell = game, store, progress
-        self.part = (0.0, 1.0)  # where this piece of work begins, and its share of the whole
+        self._game, self._store, self._progress = game, store, progress
+        self.part = (0.0, 1.0)  # start of the current step, and its share of the whole
 
     def equilibrium(self, others: int) -> Strategy:
         self.part = (0.0, 1 / (others + 1))
-        recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM, "seed": SEED}
+        recipe = {"engine": ENGINE, "iterations": EQUILIBRIUM_ITERATIONS, "seed": SEED}
 
         def make() -> Strategy:
             return solve(
                 self._game,
                 ENGINE,
-                iterations=EQUILIBRIUM,
+                iterations=EQUILIBRIUM_ITERATIONS,
                 seed=SEED,
-                on_chunk=self._hear("equilibrium", EQUILIBRIUM),
+                on_chunk=self._on_chunk("equilibrium", EQUILIBRIUM_ITERATIONS),
             ).strategy
 
         return self._stored("equilibrium", recipe, make)
 
-    def model(self, name: str, given: Strategy | None) -> Strategy:
-        """How somebody plays."""
-        if given is not None:
-            check_same_game(self._game, given)
-            return given
+    def model(self, name: str, strategy: Strategy | None) -> Strategy:
+        """The strategy of a player: given, loaded, or learnt from observed hands."""
+        if strategy is not None:
+            check_same_game(self._game, strategy)
+            return strategy
         if kind_of(name) != "name":
             return as_strategy(self._game, name)
         spec = BOTS.find(name)
@@ -186,9 +187,9 @@ class _Maker:
         return self._stored("model", recipe, lambda: self._observed(name))
 
     def _observed(self, name: str) -> Strategy:
-        self._say(0.1, f"watching {name}: {OBSERVED:,} hands")
-        with tempfile.TemporaryDirectory() as place:
-            path = Path(place) / "hands.parquet"
+        self._report(0.1, f"watching {name}: {OBSERVED:,} hands")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "hands.parquet"
             play_match(
                 self._game,
                 PARTNER,
@@ -201,7 +202,7 @@ class _Maker:
                 luck_adjusted=False,
             )
             seen = observe(read_hands(path), name)
-        self._say(0.4, f"learning how {name} plays")
+        self._report(0.4, f"learning how {name} plays")
         return learn_model(seen, self._game, name, "frequency").strategy
 
     def response(self, name: str, model: Strategy, p: float, iterations: int) -> Strategy:
@@ -214,7 +215,7 @@ class _Maker:
         }
 
         def make() -> Strategy:
-            self._say(0.5, f"response to {_short(name)}")
+            self._report(0.5, f"response to {_short(name)}")
             return respond(
                 self._game,
                 model,
@@ -235,9 +236,9 @@ class _Maker:
         stored = self._store.piece(kind, recipe, piece, "the portfolio stays")
         return Strategy(self._game, stored.arrays["probabilities"])
 
-    def _say(self, share: float, what: str) -> None:
+    def _report(self, share: float, what: str) -> None:
         begin, size = self.part
-        self._tell(begin + share * size, what)
+        self._progress(begin + share * size, what)
 
-    def _hear(self, what: str, iterations: int) -> Callable[[Progress], None]:
-        return lambda at: self._say(at.iterations / iterations, what)
+    def _on_chunk(self, what: str, iterations: int) -> Callable[[Progress], None]:
+        return lambda at: self._report(at.iterations / iterations, what)

@@ -1,9 +1,8 @@
-"""Responses in both seats to a model of the opponent that changes while they are learnt.
+"""Responses in both seats to a model of the opponent that changes during training.
 
-Whenever the model changes, what was learnt against the older ones fades: it counts for half.
-`TiltedResponse` goes on from a prior by what is confirmed (`poker/models/tilted.py`).
-`ResponseLearner`, that of Figure 8, learns the model again from all hands, believed by the number
-of observations, so that what was never seen is not believed.
+Whenever the model changes, earlier iterations are discounted by half. `TiltedResponse` tilts a
+prior by the confirmed evidence (`poker/models/tilted.py`). `ResponseLearner`, that of Figure 8,
+learns the model again from all hands, and trusts it by the number of observations.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.play import play_match
 from counterplay.core.match.result import MatchResult
-from counterplay.core.responses.algorithms import RESPONSES
-from counterplay.core.responses.confidence import confidence
+from counterplay.core.responses.algorithms import RESPONSES, confidence
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.poker.histories.records import HandRecord
@@ -33,21 +31,21 @@ from counterplay.poker.models.tilted import ROUNDS, Tilted, tilted_model
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
 TILTED_ENGINE = "mccfr-external"
-CHUNKS = 20  # between looks at the clock
-CHUNK_SECONDS = 0.2  # of thinking, between two looks whether to stop
-AGAIN = 3  # rounds of EM that go on from an earlier model
-QUICK_ITERATIONS = 20_000  # for each seat: enough to see what there is to win
+CHUNKS = 20  # between checks of the clock
+CHUNK_SECONDS = 0.2  # between two checks of `stop`
+FURTHER_ROUNDS = 3  # of EM from an earlier model
+QUICK_ITERATIONS = 20_000  # for each seat
 QUICK_HANDS = 200_000
-QUICK_TRUST = 0.75  # as `respond` does
+QUICK_TRUST = 0.75  # as in `respond`
 
 
 def engines() -> tuple[str, ...]:
-    """Solvers that can go on when the model has changed."""
+    """The solvers that can continue after a change of the model."""
     return engines_of(ALGORITHM)
 
 
 class TwoSeatResponse:
-    """A data-biased response in both seats, to `model` at first."""
+    """A data-biased response in both seats, initially to `model`."""
 
     def __init__(
         self, model: Strategy, engine: str, seed: int, options: dict[str, Any] | None = None
@@ -64,14 +62,14 @@ class TwoSeatResponse:
     def iterations(self) -> int:
         return sum(solver.engine.iterations for solver in self._solvers)
 
-    def believe(self, model: Strategy, trust: np.ndarray) -> None:
-        """Respond to this model from now on, believed so much at each information set."""
+    def replace_model(self, model: Strategy, trust: np.ndarray) -> None:
+        """Replaces the model; `trust`: float64[n_infosets]."""
         for solver in self._solvers:
             solver.replace_model(model, trust)
             solver.discount(DISCOUNT)
 
     def step(self, iterations: int) -> None:
-        """So many more in each seat."""
+        """Runs `iterations` in each seat."""
         for solver in self._solvers:
             solver.engine.step(iterations)
 
@@ -81,25 +79,24 @@ class TwoSeatResponse:
 
 
 class TiltedResponse(TwoSeatResponse):
-    """To a `prior`, what the opponent is taken to be where nothing is confirmed, tilted by what
-    is."""
+    """The response to a `prior` strategy of the opponent, tilted by the confirmed evidence."""
 
     def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
         super().__init__(prior, TILTED_ENGINE, seed)
         self.prior, self.p_max = prior, p_max
-        self.believed = Tilted(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
-        self._begun = False
+        self.tilted = Tilted(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        self._learnt = False
 
     def learn(self, seen: Observations, evidence: Evidence) -> None:
-        """A new model from all that was seen."""
-        start = self.believed.strategy if self._begun else None
-        rounds = AGAIN if self._begun else ROUNDS
-        self.believed = tilted_model(seen, self.prior, evidence, self.p_max, start, rounds)
-        self.believe(self.believed.strategy, self.believed.trust)
-        self._begun = True
+        """Learns a new model from all observations."""
+        start = self.tilted.strategy if self._learnt else None
+        rounds = FURTHER_ROUNDS if self._learnt else ROUNDS
+        self.tilted = tilted_model(seen, self.prior, evidence, self.p_max, start, rounds)
+        self.replace_model(self.tilted.strategy, self.tilted.trust)
+        self._learnt = True
 
-    def think(self, iterations: int, seconds: float | None = None) -> Strategy:
-        """The response after so many more iterations of each seat, or so many seconds."""
+    def train(self, iterations: int, seconds: float | None = None) -> Strategy:
+        """The response after `iterations` more of each seat, or after `seconds`."""
         end = None if seconds is None else time.monotonic() + seconds
         chunk = iterations if end is None else max(iterations // CHUNKS, 1)
         left = iterations
@@ -110,8 +107,8 @@ class TiltedResponse(TwoSeatResponse):
 
 
 class ResponseLearner(TwoSeatResponse):
-    """To a model that is learnt again from all hands. `p_max`: the most it is believed; `trust`:
-    how that grows with the observations; `kind`: of the model."""
+    """The response to a model that is learnt again from all hands. `p_max`: its largest trust;
+    `trust`: the function from observations to trust (`confidence`); `kind`: of the model."""
 
     def __init__(
         self,
@@ -137,12 +134,12 @@ class ResponseLearner(TwoSeatResponse):
         self.p_max, self.trust, self.kind = p_max, trust, kind
 
     def learn(self, hands: list[HandRecord], opponent: str) -> None:
-        """A new model from all `hands`."""
+        """Learns a new model from all `hands`."""
         model = learn_model(observe(hands, opponent), self.game, opponent, self.kind)
-        self.believe(model.strategy, confidence(model.observed, self.trust, self.p_max))
+        self.replace_model(model.strategy, confidence(model.observed, self.trust, self.p_max))
 
-    def think(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
-        """So many iterations, half in each seat, or until somebody says stop."""
+    def train(self, iterations: int, stop: Callable[[], bool] = lambda: False) -> None:
+        """Runs `iterations`, half in each seat, or until `stop` returns True."""
         left, chunk = iterations // 2, 1_000
         while left > 0 and not stop():
             before = time.perf_counter()
@@ -159,9 +156,9 @@ def quick_response_value(
     hands: int = QUICK_HANDS,
     seed: int = 0,
 ) -> MatchResult:
-    """What a quick response to `model` wins per hand from `against`, a model of the same player
-    learnt from other hands; without it from the model itself, which flatters. More iterations
-    win more."""
+    """The payoff per hand of a quickly trained response to `model` against `against`, a model of
+    the same player learnt from other hands; by default against `model` itself, which is optimistic.
+    More iterations win more."""
     response = respond(
         model.game,
         model.strategy,

@@ -1,23 +1,23 @@
-"""What the adaptive player knows of its opponent, and how it decides who plays.
+"""The adaptive player's knowledge of its opponent, and its choice of the arm.
 
-`OpponentTracker`: after every hand each model predicts what the opponent did
-(`poker/models/predict.py`), which is evidence (`evidence.py`) and tells whether he has changed
-(`ChangeDetector`); each arm's winnings are estimated (`HandWeigher`). Now and then (`learn`): the
-prior is the model that predicted best, if it did so for certain, else the equilibrium; what is
-confirmed tilts it; a data-biased response to that is computed; every arm is estimated against it;
-and the bandit chooses who plays (`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
+`OpponentTracker`: after every hand each model predicts the opponent's actions
+(`poker/models/predict.py`); the predictions are evidence (`evidence.py`) and show whether the
+opponent has changed (`ChangeDetector`); the payoff of each arm is estimated (`OffPolicyEstimator`).
+Periodically (`learn`): the prior is the model with the best predictions, if it is significantly
+better than the equilibrium, else the equilibrium; the confirmed evidence tilts it; a data-biased
+response to that is computed; every arm is evaluated against it; and the bandit chooses the arm
+(`bandit.py`). `LearnerTracker`: one arm, a `ResponseLearner`.
 
-`ChangeDetector`: whether the opponent is still the same, an e-detector (Shin, Ramdas & Rinaldo
-2023). The model that is believed predicts every hand before it is seen; so do others: the
-equilibrium, the models of the portfolio, and what was done lately, pooled. For each of these the
-ratio of its prediction to that of the believed model is an e-value, and
+`ChangeDetector`: an e-detector (Shin, Ramdas & Rinaldo 2023) for a change of the opponent. The
+current model predicts every hand before it is seen; so do rivals: the equilibrium, the models of
+the portfolio, and the pooled recent frequencies. For each rival the ratio of its prediction to that
+of the current model is an e-value, and
 
     C_t = max(0, C_{t-1} + log ratio_t)
 
-the CUSUM of it. While the opponent plays as is believed, a C above log(J/α), J the number of
-others, comes once in 1/α hands at most, on average. Then everything before the hand where that C
-was last 0 is forgotten: nothing is forgotten without evidence. Log ratios above `MOST` are cut,
-which only makes alarms rarer.
+its CUSUM. While the opponent plays as the model, a C above log(J/α), J the number of rivals, occurs
+at most once in 1/α hands on average. At such an alarm everything before the hand where that C was
+last 0 is discarded. Log ratios are clipped at `MOST`, which only makes alarms rarer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ import numpy as np
 
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import MOST_HANDS
-from counterplay.poker.adaptive.bandit import BanditArm, GainEstimate, HandWeigher, choose
+from counterplay.poker.adaptive.bandit import (
+    ArmStatistics,
+    GainEstimate,
+    OffPolicyEstimator,
+    choose,
+)
 from counterplay.poker.adaptive.portfolio import Portfolio
 from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
@@ -51,23 +56,23 @@ def never() -> bool:
     return False
 
 
-FOE = "opponent"  # what the player calls the other in its notes
-SAFE, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
-SURE = float(np.log(1_000.0))  # by how much another prior must have predicted better
-FIT = 0.05  # total variation between what is done and what a known player would do
-EARLY = (60, 125, 250, 500)  # hands after which it learns besides
-SETTLED = 400  # hands a model is learnt from before a change is looked for
-ALPHA = 1e-6  # false alarms per hand, at most
-RECENT = 200.0  # decisions that count among the recent ones
-MOST = 3.0  # that one hand may say for another: no single surprise is a change
-SMALLEST = 1.0  # observations that an even share is worth there
+OPPONENT = "opponent"  # name of the opponent in hand records
+EQUILIBRIUM, LEARNT, PROBING = "equilibrium", "learnt response", "probing"
+SIGNIFICANT = float(np.log(1_000.0))  # least log likelihood ratio of another prior
+FIT = 0.05  # total variation between the opponent's actions and a known player's
+EARLY = (60, 125, 250, 500)  # hands of additional updates
+SETTLED = 400  # hands of a model before changes are detected
+ALPHA = 1e-6  # bound on false alarms per hand
+RECENT = 200.0  # decisions in the window of recent frequencies
+MOST = 3.0  # log likelihood ratio of one hand: a single surprise is no change
+SMALLEST = 1.0  # prior observations of the recent frequencies, uniform
 
 
 class ChangeDetector:
     """CUSUMs of `others` rival predictions and of recent frequencies in g groups."""
 
     def __init__(self, others: int, groups: int, hand: int = 0) -> None:
-        """`hand`: the number of the next one."""
+        """`hand`: the number of the next hand."""
         self.sums = np.zeros(others + 1)
         self.since = np.full(others + 1, hand)  # the hand where a sum was last 0
         self._recent = np.zeros((groups, 3))
@@ -77,8 +82,8 @@ class ChangeDetector:
         return float(np.log(len(self.sums) / ALPHA))
 
     def recent(self, group: int, action: int, legal: np.ndarray) -> float:
-        """How likely an action is by what was done lately; then it is counted. `legal`:
-        bool[3]."""
+        """The probability of an action by the recent frequencies, to which it is then added.
+        `legal`: bool[3]."""
         counts = self._recent[group]
         even = SMALLEST * legal
         share = float((counts[action] + even[action]) / (counts.sum() + even.sum()))
@@ -86,36 +91,36 @@ class ChangeDetector:
         counts[action] += 1.0
         return share
 
-    def add(self, hand: int, believed: float, others: np.ndarray, recent: float) -> int | None:
-        """One hand with its log likelihoods. The first hand of the new player, if the old one is
-        gone. `recent` takes no account of cards that were shown."""
-        gains = np.append(others, recent) - believed
+    def add(self, hand: int, current: float, others: np.ndarray, recent: float) -> int | None:
+        """Adds the log likelihoods of one hand. Returns the first hand after a change of the
+        opponent; None without one. `recent` ignores the cards shown."""
+        gains = np.append(others, recent) - current
         self.sums += np.minimum(gains, MOST)
-        gone = self.sums <= 0.0
-        self.sums[gone] = 0.0
-        self.since[gone] = hand + 1
+        reset = self.sums <= 0.0
+        self.sums[reset] = 0.0
+        self.since[reset] = hand + 1
         best = int(self.sums.argmax())
         return int(self.since[best]) if self.sums[best] > self.limit else None
 
 
 @dataclass(frozen=True)
 class TrackerOptions:
-    """As `Adaptive` takes them."""
+    """The options of `Adaptive` that its tracker uses."""
 
     budget: float
     p_max: float
-    every: int  # hands between two learnings
+    every: int  # hands between two updates
     iterations: int
-    seconds: float | None  # that a learning may take beside the model
+    seconds: float | None  # of training the response at an update
     probing: float
     seed: int
-    relearn: bool = True  # a `ResponseLearner`: the model as well
+    relearn: bool = True  # of a `ResponseLearner`: also learn the model
 
 
 class OpponentTracker:
-    """Knowledge of one opponent, and a bandit over the portfolio and the learnt response."""
+    """Evidence about one opponent, and a bandit over the portfolio and the learnt response."""
 
-    deferred = False  # learns when a hand ends, not before the next one
+    deferred = False  # updates at the end of a hand, not before the next one
 
     def __init__(self, portfolio: Portfolio, options: TrackerOptions) -> None:
         self.game, self.portfolio, self.options = portfolio.game, portfolio, options
@@ -124,48 +129,48 @@ class OpponentTracker:
         self._legal = tree.legal
         self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
-        names = [SAFE, *(member.name for member in portfolio.members), LEARNT]
+        names = [EQUILIBRIUM, *(member.name for member in portfolio.members), LEARNT]
         self._extra: list[Strategy] = []
         if options.probing > 0:
             self._extra = [never_folding(portfolio.equilibrium)]
             names.append(PROBING)
         self.names = names
-        self.changes: list[int] = []  # hands at which the opponent was found to be another
-        self._forget(0)
+        self.changes: list[int] = []  # hands at which the opponent changed
+        self._reset(0)
 
-    def _forget(self, since: int) -> None:
-        """Know nothing; the first hand of this opponent is number `since`."""
+    def _reset(self, since: int) -> None:
+        """Resets all evidence; the first hand of this opponent is number `since`."""
         self.since, self.hands, self.learnt_from = since, 0, 0
         self.log_likelihood = np.zeros(len(self._models))  # of each model
         self.evidence = [Evidence.none(N_KINDS, len(ACTIONS)) for _ in self._models]
-        self.arms = [BanditArm(name) for name in self.names]
+        self.arms = [ArmStatistics(name) for name in self.names]
         self.playing, self.prior, self.budget_left = 0, 0, self.options.budget
         self.response: Strategy = self.portfolio.equilibrium
         self._tilted: TiltedResponse | None = None
         self.estimates: list[GainEstimate] = []
-        self._predict_by(self.portfolio.equilibrium)
+        self._set_model(self.portfolio.equilibrium)
 
-    def _predict_by(self, believed: Strategy) -> None:
-        """Predict and weigh by these from now on."""
-        self.believed = believed
+    def _set_model(self, model: Strategy) -> None:
+        """Sets the model of the opponent, and what predicts and estimates by it."""
+        self.model = model
         self.strategies = [*self._fixed, self.response, *self._extra]
-        self._predictor = Predictor(self.game, [*self._models, believed])
-        self._weigher = HandWeigher(self.game, self.strategies)
+        self._predictor = Predictor(self.game, [*self._models, model])
+        self._estimator = OffPolicyEstimator(self.game, self.strategies)
         self._detector = ChangeDetector(len(self._models), N_KINDS, self.hands)
 
     def next_learning(self) -> int:
-        """The number of hands after which it learns."""
+        """The number of hands at which the next update is due."""
         hands, every = self.hands, self.options.every
         return next((n for n in EARLY if hands < n < every), hands + every - hands % every)
 
     @property
     def iterations(self) -> int:
-        """Of the learnt response, in both seats."""
+        """The iterations of the learnt response, both seats."""
         return 0 if self._tilted is None else self._tilted.iterations
 
     @property
     def mix(self) -> np.ndarray:
-        """float64[arms]: how likely each is to play the next hand."""
+        """float64[arms]: the probability of each arm to play the next hand."""
         mix = np.zeros(len(self.arms))
         mix[self.playing] = 1.0 - self.options.probing
         if self._extra:
@@ -173,12 +178,12 @@ class OpponentTracker:
         return mix
 
     def update(self, ending: Ending, mix: np.ndarray | None) -> int | None:
-        """One hand, played by `mix` (None: not by us as we are now). The hands, counted from the
-        first of this opponent, that he may be another since; None: he is the same."""
+        """Adds a hand played by `mix` (None: by other strategies than the current ones). Returns
+        the number of hands of this opponent before a change; None without one."""
         self.hands += 1
         changed = self._predict(ending)
         if mix is not None:
-            won = self._weigher.weigh(ending, mix)
+            won = self._estimator.estimate(ending, mix)
             for k, arm in enumerate(self.arms):
                 arm.add(float(won[k] - won[0]))
             if self.playing:
@@ -199,67 +204,68 @@ class OpponentTracker:
         self.log_likelihood += likelihood[:-1]
         if self.learnt_from < SETTLED:
             return None
-        believed = float(likelihood[-1])
+        current = float(likelihood[-1])
         return self._detector.add(
-            self.hands - 1, believed, likelihood[:-1], recent + believed - actions
+            self.hands - 1, current, likelihood[:-1], recent + current - actions
         )
 
-    def start_anew(self, hands: int) -> None:
-        """The opponent is another since so many hands."""
+    def restart_at(self, hands: int) -> None:
+        """Resets the tracker after a change of the opponent at its hand `hands`."""
         self.changes.append(self.since + hands)
-        self._forget(self.since + hands)
+        self._reset(self.since + hands)
 
     def learn(self, memory: list[HandRecord], stop: Stop = never) -> None:
-        """All hands of this opponent so far: prior, model, response, estimates. That is not
-        stopped halfway."""
+        """Updates prior, model, response and estimates from all hands of this opponent; ignores
+        `stop`."""
         prior = self._best_prior()
         evidence = self.evidence[prior]
         if not evidence.n.any():
             return
-        believed = self._models[prior]
+        model = self._models[prior]
         self.response = self._fixed[prior]
-        if prior == 0 and evidence.confirmed.any():  # a known player who fits is taken as he is
+        if prior == 0 and evidence.confirmed.any():  # a known player that fits is not tilted
             if self._tilted is None:
                 seed, p_max = self.options.seed, self.options.p_max
-                self._tilted = TiltedResponse(believed, seed, p_max)
-            self._tilted.learn(observe(memory, FOE), evidence)
-            self.response = self._tilted.think(self.options.iterations, self.options.seconds)
-            believed = self._tilted.believed.strategy
+                self._tilted = TiltedResponse(model, seed, p_max)
+            self._tilted.learn(observe(memory, OPPONENT), evidence)
+            self.response = self._tilted.train(self.options.iterations, self.options.seconds)
+            model = self._tilted.tilted.strategy
         self.prior, self.learnt_from = prior, self.hands
-        self._predict_by(believed)
+        self._set_model(model)
         self._estimate_gains()
 
     def _best_prior(self) -> int:
-        """The model that predicts best, if it fits and beats the equilibrium for certain."""
+        """The model that predicts best, if it fits and is significantly better than the
+        equilibrium."""
         fit = [
             k
             for k, evidence in enumerate(self.evidence)
             if evidence.apart < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
-            and self.log_likelihood[k] > self.log_likelihood[0] + SURE
+            and self.log_likelihood[k] > self.log_likelihood[0] + SIGNIFICANT
         ]
         return max(fit, key=lambda k: float(self.log_likelihood[k]), default=0)
 
     def _estimate_gains(self) -> None:
-        his = self.believed.probabilities
-        safe = worth_against(self.game, self.portfolio.equilibrium.probabilities, his)
+        model = self.model.probabilities
+        base = worth_against(self.game, self.portfolio.equilibrium.probabilities, model)
         for arm, strategy in zip(self.arms, self.strategies, strict=True):
-            arm.gain = worth_against(self.game, strategy.probabilities, his) - safe
+            arm.gain = worth_against(self.game, strategy.probabilities, model) - base
         learnt = self.arms[self.names.index(LEARNT)]
-        learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # it is another one now
+        learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
         self.choose()
 
     def choose(self) -> None:
-        """Who plays."""
+        """Chooses the arm; without a budget the equilibrium."""
         arms = self.arms[: len(self.arms) - len(self._extra)]
         best, self.estimates = choose(arms, self.learnt_from, self.playing)
         self.playing = best if self.budget_left > 0.0 else 0
 
     def findings(self) -> list[Finding]:
-        """What is confirmed beside the equilibrium."""
+        """The confirmed deviations from the equilibrium."""
         return self.evidence[0].findings()
 
     def why(self) -> str:
-        """Why the arm plays that does."""
+        """The reason for the current arm."""
         if not self.estimates:
             return "it has not learnt yet"
         best = max(self.estimates[1:], key=lambda one: one.gain, default=None)
@@ -267,7 +273,7 @@ class OpponentTracker:
             if self.budget_left <= 0:
                 return "the budget is used up"
             if best is None:
-                return "there is nobody else"
+                return "there is no other arm"
             return (
                 f"the best of the others, {best.name}, would win {best.gain:+.2f} ± "
                 f"{best.error:.2f} sb/h more"
@@ -276,17 +282,17 @@ class OpponentTracker:
         return f"it wins {one.gain:+.2f} ± {one.error:.2f} sb/h more than the equilibrium"
 
     def warm_up(self, memory: list[HandRecord]) -> None:
-        """Learn a little from some hands, so that all is compiled."""
+        """Runs a short update to compile the kernels."""
         response = TiltedResponse(self.portfolio.equilibrium, 0, self.options.p_max)
-        response.learn(observe(memory, FOE), self.evidence[0])
-        response.think(2)
-        self.portfolio.worth(self.portfolio.equilibrium)
+        response.learn(observe(memory, OPPONENT), self.evidence[0])
+        response.train(2)
+        self.portfolio.values(self.portfolio.equilibrium)
 
 
 class LearnerTracker:
-    """The same questions to a `ResponseLearner`, whose response is the only arm."""
+    """The tracker of a `ResponseLearner`, whose response is the only arm."""
 
-    deferred = True  # learns before the next hand, which whoever deals may do earlier
+    deferred = True  # updates before the next hand, or earlier by `catch_up`
     names, playing, mix = (LEARNT,), 0, np.ones(1)
     since, budget_left = 0, 0.0
     changes: tuple[int, ...] = ()
@@ -298,7 +304,7 @@ class LearnerTracker:
         self.strategies = [learner.strategy()]
 
     def next_learning(self) -> int:
-        """The number of hands after which it learns; with 0 for `every` only when asked to."""
+        """The number of hands at which the next update is due; never if `every` is 0."""
         return self.hands + self.options.every if self.options.every else MOST_HANDS
 
     @property
@@ -309,33 +315,33 @@ class LearnerTracker:
         self.hands += 1
 
     def learn(self, memory: list[HandRecord], stop: Stop = never) -> None:
-        """A new model from all hands, and so many iterations for each new one."""
+        """Learns a new model from all hands; trains the response for each of the new ones."""
         options, new = self.options, self.hands - self.learnt_from
         self.learnt_from = self.hands
         if options.relearn:
-            self.learner.learn(memory, FOE)
+            self.learner.learn(memory, OPPONENT)
         end = None if options.seconds is None else time.monotonic() + options.seconds
-        self.learner.think(
+        self.learner.train(
             options.iterations * new // 1_000,
             lambda: stop() or (end is not None and time.monotonic() > end),
         )
         self.strategies = [self.learner.strategy()]
 
     def choose(self) -> None:
-        """There is nobody else."""
+        """There is one arm only."""
 
     def findings(self) -> list[Finding]:
         return []
 
     def why(self) -> str:
-        return f"it answers a model of {self.learnt_from:,} hands"
+        return f"it responds to a model of {self.learnt_from:,} hands"
 
     def warm_up(self, memory: list[HandRecord]) -> None:
         self.learn(memory)
 
 
 def never_folding(strategy: Strategy) -> Strategy:
-    """The same, but calling where it would fold."""
+    """The strategy with every fold replaced by a call."""
     slots: Any = slots_of(strategy.game)
     policy = strategy.probabilities.copy()
     folds = slots[:, 0] >= 0

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from counterplay.core.base import machine
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadFile, BadParameter, CounterplayError
 from counterplay.core.base.files import FORMAT, warn_unchecked, write_bytes
 from counterplay.poker.histories.acpc import read_acpc
@@ -234,7 +234,7 @@ def _check_sizes(path: Path, metadata: Any, size: int) -> None:
             f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no "
             f"match is like that"
         )
-    machine.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
+    memory.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
 
 
 def _check_texts(path: Path, table: Any) -> Any:

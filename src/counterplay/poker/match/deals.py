@@ -1,6 +1,7 @@
-"""Deals of hold'em by number, and two tables on them: whole blocks of hands in one call.
+"""Numbered deals of hold'em, and kernels that play two strategy tables on them, whole blocks of
+hands in one call.
 
-The same seed gives the same cards and random numbers, whoever plays and on however many cores;
+A seed determines cards and random numbers, independently of the players and the number of cores;
 both are numbered as in `core/match/kernels.py`.
 """
 
@@ -22,7 +23,7 @@ from counterplay.core.match.kernels import (
     deal_state,
     new_workspace,
 )
-from counterplay.core.match.play import BLOCK, USUAL_HANDS
+from counterplay.core.match.play import BLOCK, DEFAULT_HANDS
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, BettingRules, PublicNodes
 from counterplay.poker.betting.rows import row_of
 from counterplay.poker.cards.cards import N_CARDS
@@ -42,21 +43,21 @@ _1 = np.uint64(1)
 
 
 class SessionDeals(NamedTuple):
-    """What bots play in one go: n deals, whose numbers begin with `first`."""
+    """n consecutive deals for bots, from number `first` on."""
 
     first: int
     cards: np.ndarray  # uint8[n, 9]: player 1's two cards, player 2's two, the board
-    seeds: np.ndarray  # uint64[n, 4]: for the bots in each deal; see `start_seeds` and `deal_seeds`
+    seeds: np.ndarray  # uint64[n, 4]: of the bots; see `start_seeds` and `deal_seeds`
     betting: BettingRules = LIMIT
 
     @property
     def start_seeds(self) -> tuple[int, int]:
-        """For the one who begins in the first seat, and the other."""
+        """The seeds of the session for the bot in the first seat and the other."""
         return int(self.seeds[0, 0]), int(self.seeds[0, 1])
 
     @property
     def deal_seeds(self) -> list[tuple[int, int]]:
-        """For each seat in each deal."""
+        """The seeds of both seats in each deal."""
         seeds: list[tuple[int, int]] = self.seeds[:, 2:].tolist()
         return seeds
 
@@ -66,7 +67,7 @@ def _seed_many(seed: int, first: int, rng: np.ndarray, out: np.ndarray) -> None:
     for k in range(index(len(out))):
         deal_state(seed, first + k, rng)
         for j in range(index(4)):
-            out[k, j] = rng[j] >> _1  # fits any integer of 64 bits
+            out[k, j] = rng[j] >> _1  # fits a signed 64-bit integer
 
 
 def deal_block(seed: int, block: int, n: int) -> np.ndarray:
@@ -74,7 +75,7 @@ def deal_block(seed: int, block: int, n: int) -> np.ndarray:
     block."""
     out = np.empty((n, N_DEALT), dtype=np.uint8)
     rng = np.empty(4, dtype=np.uint64)
-    with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
+    with np.errstate(over="ignore"):  # without the jit NumPy warns of overflow
         deal_cards(check_seed(seed), index(block), new_deal(), rng, out)
     return out
 
@@ -88,7 +89,7 @@ def session_deals(
 
 
 def deal_seeds(seed: int, first: int, n: int) -> np.ndarray:
-    """uint64[n, 4]: of the bots in n deals, as in `SessionDeals`."""
+    """uint64[n, 4]: the seeds of n deals, as in `SessionDeals`."""
     seeds = np.empty((n, 4), dtype=np.uint64)
     with np.errstate(over="ignore"):
         _seed_many(check_seed(seed), index(first), np.empty(4, dtype=np.uint64), seeds)
@@ -96,26 +97,26 @@ def deal_seeds(seed: int, first: int, n: int) -> np.ndarray:
 
 
 def check_deals(cards: np.ndarray | None, hands: int, duplicate: bool) -> int:
-    """How many hands to play, of the seed's cards or of the caller's; or `BadParameter`."""
+    """The number of hands, of the seed's cards or of the caller's; `BadParameter` if invalid."""
     if cards is None:
         return hands
-    fine = isinstance(cards, np.ndarray) and cards.ndim == 2 and cards.shape[1] == N_DEALT
-    if not fine or len(cards) == 0 or not np.issubdtype(cards.dtype, np.integer):
+    valid = isinstance(cards, np.ndarray) and cards.ndim == 2 and cards.shape[1] == N_DEALT
+    if not valid or len(cards) == 0 or not np.issubdtype(cards.dtype, np.integer):
         raise BadParameter(f"cards are whole numbers in an array of deals by {N_DEALT}")
     ordered = np.sort(cards, axis=1)
     if ordered.min() < 0 or ordered.max() >= N_CARDS or (ordered[:, 1:] == ordered[:, :-1]).any():
         raise BadParameter(f"the cards of a deal are different numbers from 0 to {N_CARDS - 1}")
     most = len(cards) * (2 if duplicate else 1)
-    if hands not in (USUAL_HANDS, most):
+    if hands not in (DEFAULT_HANDS, most):
         raise BadParameter(f"these cards are {most:,} hands; leave out hands, or say so")
     return most
 
 
 class HandWorkspace(NamedTuple):
-    """What one thread plays hands with."""
+    """Arrays of one thread for one hand."""
 
     chance: Deal
-    code: np.ndarray  # int64[2]: what each player remembers of his buckets
+    code: np.ndarray  # int64[2]: each player's buckets so far, as one number
     rng: np.ndarray  # uint64[4]
 
 
@@ -123,14 +124,14 @@ class HoldemWorkspace(NamedTuple):
     """Arrays of one thread for one block of at most n deals."""
 
     hand: HandWorkspace
-    deck: Deal  # cards are drawn from
+    deck: Deal  # for dealing
     cards: np.ndarray  # uint8[n, 9]
-    match: MatchWorkspace  # with the random numbers of `hand`
+    match: MatchWorkspace  # shares its rng with `hand`
 
 
-def new_holdem_workspace(run: list[tuple[int, int]]) -> HoldemWorkspace:
-    """For a run of blocks (number, deals)."""
-    match = new_workspace(run)
+def new_holdem_workspace(blocks: list[tuple[int, int]]) -> HoldemWorkspace:
+    """For consecutive blocks (number, deals)."""
+    match = new_workspace(blocks)
     code = cache_aligned(np.zeros(2, dtype=np.int64))
     hand = HandWorkspace(cache_aligned_fields(new_deal()), code, match.rng)
     cards = np.empty((len(match.won), N_DEALT), dtype=np.uint8)
@@ -139,7 +140,7 @@ def new_holdem_workspace(run: list[tuple[int, int]]) -> HoldemWorkspace:
 
 @jit
 def deal_cards(seed: int, block: int, chance: Deal, rng: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (uint8[n, 9]) with the first n deals of a block. Changes `chance` and `rng`."""
+    """Fills `out` (uint8[n, 9]) with the first n deals of a block. Changes `chance` and `rng`."""
     seed_state(seed, _TWO * block, rng)
     for k in range(index(len(chance.deck))):
         chance.deck[k] = k
@@ -153,14 +154,14 @@ def deal_cards(seed: int, block: int, chance: Deal, rng: np.ndarray, out: np.nda
 def _reach_street(
     table: Table, chance: Deal, board: int, player: int, street: int, code: np.ndarray
 ) -> None:
-    """Update what a player remembers of his buckets."""
+    """Appends a player's bucket of this street to its code."""
     bucket = np.int64(bucket_of(table.cards, chance, board, player, street))
     code[player] = code[player] * table.carry[street] + bucket
 
 
 @jit
 def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
-    """The child an action of a row leads to: folding comes first where it is possible."""
+    """Samples an action of a row as a child index; folding comes first where it is legal."""
     u = uniform(rng)
     fold, call = table.policy[index(row), index(0)], table.policy[index(row), index(1)]
     if u < fold:
@@ -173,7 +174,7 @@ def _draw(table: Table, row: int, facing: bool, rng: np.ndarray) -> int:
 def _play_hand(
     nodes: PublicNodes, one: Table, two: Table, chance: Deal, code: np.ndarray, rng: np.ndarray
 ) -> tuple[float, int]:
-    """One hand with the cards of `chance`; what player 1 wins, and the node where it ends."""
+    """Plays the cards of `chance`; returns the payoff of player 1 and the terminal node."""
     code[0] = code[1] = 0
     street = -1
     node = ZERO
@@ -209,9 +210,9 @@ def play_tables(
     won: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Play every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]): what `a` wins as
-    player 1 and as player 2, NaN where it is not played; and `ends` (int32[n, 2]): the nodes
-    where the hands end. Without duplicates the seats alternate."""
+    """Plays every deal of `cards` (uint8[n, 9]). Fills `won` (float64[n, 2]), the payoff of `a` as
+    player 1 and as player 2, NaN where it is not played; and `ends` (int32[n, 2]), the terminal
+    nodes. Without duplicates the seats alternate."""
     chance, code, rng = workspace.chance, workspace.code, workspace.rng
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
@@ -233,8 +234,8 @@ def play_tables(
 def play_table_blocks(
     nodes: PublicNodes, a: Table, b: Table, blocks: Blocks, workspace: HoldemWorkspace
 ) -> None:
-    """Deal, play and count whole blocks. Fills `workspace.match.tallies`; the rest is left as the
-    last block left it."""
+    """Deals and plays whole blocks. Fills `workspace.match.tallies`; the other arrays are those of
+    the last block."""
     match = workspace.match
     for k in range(index(len(blocks.deals))):
         n = blocks.deals[k]

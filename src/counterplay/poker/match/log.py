@@ -1,5 +1,4 @@
-"""Hands of a match as records, and files of them. A target that cannot be written is found
-before a hand is played."""
+"""Hand histories of a match. The target is tested before a hand is played."""
 
 from __future__ import annotations
 
@@ -25,13 +24,13 @@ LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
 
 
 class HandLog(NamedTuple):
-    """Where hands go, and through whose eyes: "a", "b", or all cards."""
+    """The file of the hands, and whose view of the cards it has: "a", "b", or None for all."""
 
     path: Path
     observer: str | None
 
     def check(self, names: tuple[str, str] = ("a", "b")) -> None:
-        """Write a hand of these players beside the target, and take it away again."""
+        """Tests the target by writing a hand of these players beside it."""
         if os.path.isdir(self.path):
             raise CounterplayError(f"cannot write {self.path}: it is a folder")
         hand = HandRecord(0, *names, "f", (), (0, 1), (2, 3), -0.5)
@@ -57,14 +56,12 @@ class HandLog(NamedTuple):
 
 
 def new_log(path: str | Path | None, observer: str | None) -> HandLog | None:
-    """What `log` and `observer` of a match ask for, or `BadParameter`."""
+    """The log for the options `log` and `observer` of a match; `BadParameter` if invalid."""
     if observer not in (None, "a", "b"):
         raise BadParameter(f"observer must be 'a' or 'b', not {observer!r}")
     if path is None:
         if observer is not None:
-            raise BadParameter(
-                "an observer says what is logged; say where to with log, or leave it out"
-            )
+            raise BadParameter("observer needs log, the file to write; give both or neither")
         return None
     if Path(path).suffix not in LOGS:
         raise BadParameter(f"hands are written to {', '.join(LOGS)}, not to {path}")
@@ -72,7 +69,7 @@ def new_log(path: str | Path | None, observer: str | None) -> HandLog | None:
 
 
 def records(names: tuple[str, str], played: list[PlayedHand], first: int = 0) -> list[HandRecord]:
-    """Hands played as records, numbered from `first` on."""
+    """Played hands as records, numbered from `first` on."""
     states = betting_tree(RULES).states
     return [
         HandRecord(

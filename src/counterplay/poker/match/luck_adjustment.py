@@ -1,12 +1,12 @@
-"""Matches of hold'em without the luck of what is known: AIVAT (Burch et al. 2018).
+"""AIVAT in matches of hold'em (Burch et al. 2018); for games with a tree see
+`core/match/luck_adjustment.py`.
 
-In games with a tree see `core/match/luck_adjustment.py`. In hold'em whoever deals knows both
-holdings; u(h) is the value of a public node for a pair of buckets (`poker/vector/pairs.py`), from
-the strategies of the players where they are tables of few buckets, else of one for both, else of
-checking and calling. Corrected are the deal, the flop over all 17,296 of them, the turn and the
-river over all cards that are left, and the actions of players who are tables. The mean stays right
-with any u. Deviations: holdings are known, so nothing is averaged over them (imaginary
-observations)."""
+u(h) is the value of a public node for a pair of buckets (`poker/vector/pairs.py`), from the
+strategies of the players if they are tables of few buckets, else from one of them for both, else
+from checking and calling. Corrections are made for the deal, for the flop over all 17,296 of them,
+for the turn and the river over all remaining cards, and for the actions of players that are tables.
+The estimate is unbiased for any u. Deviations: the dealer knows both hands, so there are no
+imaginary observations."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.holdem.table import Table, strategy_table
+from counterplay.poker.players import USUAL_GAME
 from counterplay.poker.vector.pairs import can_pair, pair_values
 
-ALL_FLOPS = 20_000  # hands from which on it pays to count the flops of all matchups
-USUAL_GAME = "holdem(buckets=10)"
-MOST_STRATEGIES = 4  # whose values are held at once: 50 MB each
-DEEPEST = 64  # decisions of a hand, at most
+ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
+MOST_STRATEGIES = 4  # whose values are in memory: 50 MB each
+DEEPEST = 64  # most decisions of a hand
 
 
 class PlayerValues(NamedTuple):
-    """Who plays, `a` as player 1 and then as player 2, and what is known of them."""
+    """The values u, with `a` as player 1 and then as player 2."""
 
-    value: np.ndarray  # float64[2, n, b²]: of `PairValues`, what player 1 wins
+    value: np.ndarray  # float64[2, n, b²]: payoff of player 1, as in `PairValues`
     before: np.ndarray  # float64[2, n, b²]
     start: np.ndarray  # float64[2]: the mean of `value` at the start over all deals
-    known: np.ndarray  # bool[2]: whether `a`, `b` are tables
+    known: np.ndarray  # bool[2]: whether `a`, `b` have known strategies
 
 
 class PairGame(NamedTuple):
-    """The public tree, and cards seen as pairs of buckets."""
+    """The public tree with pairs of buckets."""
 
     nodes: PublicNodes
     parent: np.ndarray  # int32[n]
@@ -57,16 +57,16 @@ class PairGame(NamedTuple):
 
 
 class LuckWorkspace(NamedTuple):
-    """Of one thread."""
+    """Arrays of one thread."""
 
     chance: Deal
     path: np.ndarray  # int64[DEEPEST]
-    code: np.ndarray  # int64[2]: what tables remember
+    code: np.ndarray  # int64[2]: each player's buckets so far, as one number
 
 
 @jit(inner=True)
 def _pair(pairs: PairGame, chance: Deal, street: int, board: int) -> int:
-    """Both players' buckets as one number."""
+    """The pair of buckets as one index."""
     one = index(bucket_of(pairs.cards, chance, board, 0, street))
     two = index(bucket_of(pairs.cards, chance, board, 1, street))
     return one * index(pairs.buckets) + two
@@ -75,10 +75,10 @@ def _pair(pairs: PairGame, chance: Deal, street: int, board: int) -> int:
 @jit(inner=True)
 def _dealt(chance: Deal, card: int, known: int) -> bool:
     """Whether a card is among the first `known` of the deck."""
-    found = False
+    dealt = False
     for j in range(index(known)):
-        found = found or chance.deck[j] == card
-    return found
+        dealt = dealt or chance.deck[j] == card
+    return dealt
 
 
 @jit(inner=True)
@@ -110,8 +110,8 @@ def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, stre
 
 
 @jit(inner=True)
-def _row(table: Table, node: int, code: int, facing: bool, action: int) -> float:
-    """The probability of child `action` of a node: folding comes first where it is possible."""
+def _action_probability(table: Table, node: int, code: int, facing: bool, action: int) -> float:
+    """The probability of child `action` of a node; folding comes first where it is legal."""
     row = index(row_of(table.first_row, index(node), code))
     return float(table.policy[row, index(action) if facing else index(action + 1)])
 
@@ -120,7 +120,7 @@ def _row(table: Table, node: int, code: int, facing: bool, action: int) -> float
 def _value_after(
     pairs: PairGame, values: PlayerValues, side: int, node: int, child: int, pair: int
 ) -> float:
-    """u after an action: before the cards of a new street are dealt."""
+    """u after an action, before the cards of a new street are dealt."""
     nodes = pairs.nodes
     opens = nodes.player[index(child)] >= 0 and (
         nodes.street[index(child)] != nodes.street[index(node)]
@@ -140,7 +140,7 @@ def hand_correction(
     end: int,
     workspace: LuckWorkspace,
 ) -> float:
-    """What is added to player 1's winnings of the hand with the cards of `workspace.chance`.
+    """The correction of player 1's payoff in the hand with the cards of `workspace.chance`.
     `side`: 0 where `a` is player 1."""
     nodes, chance, path, code = pairs.nodes, workspace.chance, workspace.path, workspace.code
     value = values.value[index(side)]
@@ -180,9 +180,9 @@ def hand_correction(
             mean = 0.0
             for c in range(first, int(nodes.first_child[index(node) + ONE])):
                 if player == 0:
-                    share = _row(one, node, code[0], facing, c - first)
+                    share = _action_probability(one, node, code[0], facing, c - first)
                 else:
-                    share = _row(two, node, code[1], facing, c - first)
+                    share = _action_probability(two, node, code[1], facing, c - first)
                 mean += share * _value_after(pairs, values, side, node, c, pair)
             correction += mean - _value_after(pairs, values, side, node, below, pair)
         node = int(below)
@@ -199,7 +199,7 @@ def adjust_deals(
     won: np.ndarray,
     workspace: LuckWorkspace,
 ) -> None:
-    """Add to `won` what the luck of every hand that was played took away."""
+    """Adds the correction of every hand to `won`."""
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
             workspace.chance.deck[j] = cards[k, j]
@@ -210,7 +210,7 @@ def adjust_deals(
 
 
 class HoldemLuckAdjustment:
-    """Takes the luck out of hands of two players of hold'em."""
+    """Luck-adjusted payoffs of two players of hold'em."""
 
     def __init__(
         self, game: Game, a: Any, b: Any, hands: int = 0, progress: ProgressCallback = no_progress
@@ -237,7 +237,7 @@ class HoldemLuckAdjustment:
         )
 
     def adjusted(self, raw: PlayedDeals) -> np.ndarray:
-        """float64[n, 2]: what `a` won, luck taken out."""
+        """float64[n, 2]: the luck-adjusted payoff of `a`."""
         won = raw.won.copy()
         assert raw.cards is not None
         adjust_deals(
@@ -247,18 +247,17 @@ class HoldemLuckAdjustment:
 
 
 class HandLuckAdjustment:
-    """The same hand by hand, for a player whose strategy changes and is known: `a`."""
+    """Luck-adjusted payoffs hand by hand, for a player `a` whose known strategy changes."""
 
-    def __init__(self, game: Game, foe: Any, hands: int = 0) -> None:
-        self._game, self._foe, self._hands = game, foe, hands
+    def __init__(self, game: Game, opponent: Any, hands: int = 0) -> None:
+        self._game, self._opponent, self._hands = game, opponent, hands
         self._by_strategy: dict[int, tuple[Strategy, HoldemLuckAdjustment]] = {}
 
     def adjusted(self, strategy: Strategy, seat: int, cards: Any, end: int, won: float) -> float:
-        """What `a`, who sat at `seat` and played `strategy`, won in a hand, luck taken out."""
+        """The luck-adjusted payoff of `a` in a hand, in `seat` with `strategy`."""
         if id(strategy) not in self._by_strategy:
-            adjustment = HoldemLuckAdjustment(
-                self._game, strategy_bot(strategy), self._foe, self._hands
-            )
+            player = strategy_bot(strategy)
+            adjustment = HoldemLuckAdjustment(self._game, player, self._opponent, self._hands)
             while len(self._by_strategy) >= MOST_STRATEGIES:
                 self._by_strategy.pop(next(iter(self._by_strategy)))
             self._by_strategy[id(strategy)] = (strategy, adjustment)
@@ -274,24 +273,17 @@ def _table(player: Any) -> Table | None:
 
 
 def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.ndarray]:
-    """The game of the values, and whose strategies they are about: slots of `a` and `b`."""
-    strategies = [getattr(player, "strategy", None) for player in (a, b)]
-    views = [
-        one.game
-        for one in strategies
-        if isinstance(one, Strategy) and one.player is None and _has_pairs(one.game)
-    ]
-    if not views:
-        view = game if _has_pairs(game) else load(USUAL_GAME)
-        calls = simple_strategy("always-call", view).probabilities
-        return view, calls, calls
-    view = views[0]
-    fine = [
-        one.probabilities
-        for one in strategies
-        if isinstance(one, Strategy) and one.game.fingerprint == view.fingerprint
-    ]
-    return view, fine[0], fine[-1]
+    """The game of u, and the strategies of `a` and `b` for it: float64[slots] each."""
+    played = (getattr(player, "strategy", None) for player in (a, b))
+    strategies = [one for one in played if isinstance(one, Strategy)]
+    games = [one.game for one in strategies if one.player is None and _has_pairs(one.game)]
+    if not games:
+        game = game if _has_pairs(game) else load(USUAL_GAME)
+        calls = simple_strategy("always-call", game).probabilities
+        return game, calls, calls
+    game = games[0]
+    same = [one.probabilities for one in strategies if one.game.fingerprint == game.fingerprint]
+    return game, same[0], same[-1]
 
 
 def _has_pairs(game: Game) -> bool:
@@ -308,13 +300,13 @@ def _parents(tree: BettingTree) -> np.ndarray:
 
 
 def exact_first(view: Game) -> np.ndarray:
-    """float64[b²]: how likely each pair of buckets is before the flop, exactly."""
+    """float64[b²]: the exact probability of each pair of buckets before the flop."""
     bucket = view.rules.buckets.preflop.astype(np.int64)
     held = np.zeros((len(bucket), 52))
     held[np.arange(len(bucket))[:, None], HOLDING_CARDS] = 1.0
     b = max(view.rules.view.counts)
     one = np.eye(b)[bucket]
-    apart = (held @ held.T == 0).astype(np.float64)
-    pairs = (one.T @ apart @ one).reshape(-1)
+    disjoint = (held @ held.T == 0).astype(np.float64)
+    pairs = (one.T @ disjoint @ one).reshape(-1)
     shares: np.ndarray = pairs / pairs.sum()
     return shares

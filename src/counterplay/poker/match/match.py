@@ -1,4 +1,8 @@
-"""Matches of hold'em: two tables in kernels on numbered deals, or bots before a referee."""
+"""Matches of hold'em: two strategy tables in kernels, or bots in Python with a referee.
+
+A response for one seat plays in that seat only: its other seat is the model. Another process makes
+a player from the name, path or `file.py:Class` it was made from, or receives it pickled.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,28 @@ import copy
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
+from counterplay.core.base.errors import BadParameter, BadStrategy
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy
 from counterplay.core.games.players import players_of
 from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.core.match.play import (
     Block,
+    BlockRange,
     BlockResult,
     Match,
     MatchOptions,
     MatchSchedule,
-    PlayRun,
-    Run,
+    PlayBlocks,
+    block_results,
+    common_seat,
     is_adjusted,
-    tallied,
 )
 from counterplay.core.match.tally import tally
 from counterplay.core.parallel.processes import JobContext, Setup, Work, in_processes
@@ -39,18 +46,12 @@ from counterplay.poker.match.deals import (
 )
 from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment
-from counterplay.poker.match.players import (
-    Recipe,
-    check_betting,
-    check_no_memory,
-    only_seat,
-    recipes,
-)
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_session
+from counterplay.poker.players import bot
 
 
 class HoldemMatch(Match):
-    """Strategies, bots by name, and whoever has a method `act`, on real cards."""
+    """A match of strategies, bots by name, and objects with a method `act`."""
 
     def __init__(
         self, game: Game, a: Any, b: Any, options: MatchOptions, progress: ProgressCallback
@@ -63,11 +64,11 @@ class HoldemMatch(Match):
             if betting != LIMIT:
                 raise BadParameter("only hands with the usual limit betting can be logged")
             self._log.check()
-        known = players_of(game)
-        bots = known.player(a, progress), known.player(b, progress)
+        players = players_of(game)
+        bots = players.player(a, progress), players.player(b, progress)
         seat = only_seat(*bots)
         check_betting(betting, bots)
-        check_no_memory(seat, bots)
+        check_stateless(seat, bots)
         if options.cards is not None and seat is not None:
             raise BadParameter("cards are dealt in both seats, and this is a response for one")
         self.names = _names(bots)
@@ -76,30 +77,30 @@ class HoldemMatch(Match):
         if is_adjusted(options.luck_adjusted, applies, hands, game.name):
             self.adjuster = HoldemLuckAdjustment(game, *bots, hands, progress)
         schedule = MatchSchedule.of(options, hands, seat)
-        self.schedule = replace(schedule, adjusting=self.adjuster is not None)
-        self.remembering = options.cards is not None or not _are_tables(bots)
+        self.schedule = replace(schedule, luck_adjusted=self.adjuster is not None)
+        self.stateful = options.cards is not None or not _are_tables(bots)
         if self._log is not None:
             self._log.check(self.names)
 
     @classmethod
-    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayRun:
-        known = players_of(game)
-        bots = known.player(a), known.player(b)
+    def runner(cls, game: Game, a: Any, b: Any, schedule: MatchSchedule) -> PlayBlocks:
+        players = players_of(game)
+        bots = players.player(a), players.player(b)
         if _are_tables(bots):
             return partial(_play_tables, game.rules.tree.nodes, bots, schedule)
         play = partial(_play_bots, _separate(bots), schedule, game.rules.betting, None)
-        return lambda run: [play(block, JobContext()) for block in run]
+        return lambda blocks: [play(block, JobContext()) for block in blocks]
 
     def results(self, workers: int, stop: Stop) -> Generator[BlockResult, None, None]:
-        if not self.remembering:
+        if not self.stateful:
             self.players = self._bots
             return super().results(workers, stop)
-        rest = self.schedule, self.game.rules.betting, self._cards
-        play = partial(_play_bots, _separate(self._bots), *rest)
-        remake = partial(_remake, self._bots, *rest)
-        number, n = self.schedule.work[0]
-        warm = number, min(n, 2)
-        return in_processes(play, self.schedule.work, workers, stop, remake, warm)
+        settings = self.schedule, self.game.rules.betting, self._cards
+        play = partial(_play_bots, _separate(self._bots), *settings)
+        remake = partial(_remote_setup, self._bots, *settings)
+        blocks = self.schedule.all_blocks
+        warm = blocks[0][0], min(blocks[0][1], 2)
+        return in_processes(play, blocks, workers, stop, remake, warm)
 
     def write_log(self, hands: list[PlayedHand]) -> None:
         if self._log is not None:
@@ -116,26 +117,26 @@ def _names(bots: tuple[Any, Any]) -> tuple[str, str]:
 
 
 def _separate(bots: tuple[Any, Any]) -> tuple[Any, Any]:
-    """One object in both seats becomes two."""
+    """The bots, the second copied if it is the same object as the first."""
     return bots if bots[0] is not bots[1] else (bots[0], copy.deepcopy(bots[1]))
 
 
 def _play_tables(
-    nodes: PublicNodes, bots: tuple[TableBot, TableBot], schedule: MatchSchedule, run: Run
+    nodes: PublicNodes, bots: tuple[TableBot, TableBot], schedule: MatchSchedule, blocks: BlockRange
 ) -> list[BlockResult]:
-    """A run is a single block where hands are kept or luck is taken out."""
-    workspace = new_holdem_workspace(run)
+    """Plays consecutive blocks; only one where its hands are used afterwards."""
+    workspace = new_holdem_workspace(blocks)
     match = workspace.match
-    play_table_blocks(nodes, bots[0].table, bots[1].table, schedule.blocks(run), workspace)
-    results = tallied(run, match.tallies)
+    play_table_blocks(nodes, bots[0].table, bots[1].table, schedule.blocks(blocks), workspace)
+    results = block_results(blocks, match.tallies)
     raw = PlayedDeals(workspace.cards, match.won, match.ends)
-    if schedule.keeping:
+    if schedule.keep_hands:
         results[0].hands.extend(_played_hands(raw))
-    return [results[0]._replace(raw=raw)] if schedule.adjusting else results
+    return [results[0]._replace(raw=raw)] if schedule.luck_adjusted else results
 
 
 def _played_hands(raw: PlayedDeals) -> list[PlayedHand]:
-    """Hands of a block, `a` being the dealer in the first column and `b` in the second."""
+    """The hands of a block; `a` is the dealer in the first column, `b` in the second."""
     cards, won, ends = raw
     assert cards is not None
     return [
@@ -151,18 +152,22 @@ def _played_hands(raw: PlayedDeals) -> list[PlayedHand]:
     ]
 
 
-def _remake(
+def _remote_setup(
     bots: tuple[Any, Any], schedule: MatchSchedule, betting: BettingRules, cards: Any
 ) -> Setup | None:
-    """How another process plays, where both players can be made there."""
-    known = recipes(bots)
-    return None if known is None else partial(_make_and_play, known, schedule, betting, cards)
+    """The setup of another process; None where a player cannot be made there."""
+    sources = player_sources(bots)
+    return None if sources is None else partial(_remote_play, sources, schedule, betting, cards)
 
 
-def _make_and_play(
-    known: tuple[Recipe, Recipe], schedule: MatchSchedule, betting: BettingRules, cards: Any
+def _remote_play(
+    sources: tuple[PlayerSource, PlayerSource],
+    schedule: MatchSchedule,
+    betting: BettingRules,
+    cards: Any,
 ) -> Work:
-    return partial(_play_bots, (known[0].made(), known[1].made()), schedule, betting, cards)
+    bots = sources[0].player(), sources[1].player()
+    return partial(_play_bots, bots, schedule, betting, cards)
 
 
 def _play_bots(
@@ -173,22 +178,79 @@ def _play_bots(
     block: Block,
     context: JobContext,
 ) -> BlockResult:
-    """Bots that think in Python: a session, and in a duplicate the same with the seats swapped."""
+    """Plays a session of bots, in a duplicate again with the seats swapped."""
     number, n = block
     deals = session_deals(schedule.seed, number, n, betting=betting)
     if cards is not None:
         deals = deals._replace(cards=cards)
-    kept: list[PlayedHand] = []
+    logged: list[PlayedHand] = []
     won, ends = np.full((n, 2), np.nan), np.zeros((n, 2), dtype=np.int32)
     for swap in (False, True) if schedule.duplicate else (False,):
         hands: list[PlayedHand] = []
-        keep = hands.append if schedule.one_by_one else None
+        keep = hands.append if schedule.single_blocks else None
         result = play_session(bots, deals, swap, keep, context.stopped)
         k = np.arange(len(result))
         column = ((deals.first + k) & 1) ^ int(swap)
         won[k, column] = result
-        if schedule.adjusting:
+        if schedule.luck_adjusted:
             ends[k, column] = [hand.end for hand in hands]
-        kept += hands if schedule.keeping else []
-    raw = PlayedDeals(deals.cards, won, ends) if schedule.adjusting else None
-    return BlockResult(number, n, tally(won), kept, raw)
+        logged += hands if schedule.keep_hands else []
+    raw = PlayedDeals(deals.cards, won, ends) if schedule.luck_adjusted else None
+    return BlockResult(number, n, tally(won), logged, raw)
+
+
+# --- players: who can meet, and how another process gets them
+
+
+def only_seat(a: Any, b: Any) -> int | None:
+    """The only seat of `a` in a match with `b`; None: both seats."""
+    return common_seat(
+        *(player.player if isinstance(player, Strategy | TableBot) else None for player in (a, b))
+    )
+
+
+def check_stateless(seat: int | None, players: tuple[Any, Any]) -> None:
+    """Refuses a response for one seat against a bot with state, which would learn from hands that
+    do not count."""
+    stateful = [player for player in players if not isinstance(player, TableBot)]
+    if seat is not None and stateful:
+        name = bot_name(stateful[0])
+        raise BadStrategy(
+            f"a response for one seat cannot play {name}, which alternates seats and may keep "
+            "state between hands; respond in both seats (--player both, in Python player=None)"
+        )
+
+
+def check_betting(betting: BettingRules, players: tuple[Any, ...]) -> None:
+    """Refuses players that were made for other betting than the game's."""
+    for player in players:
+        if getattr(player, "betting", betting) != betting:
+            raise BadStrategy(f"{player.name} was made for other betting than this game's")
+
+
+class PlayerSource(NamedTuple):
+    """The text that a player was made from, or the player itself."""
+
+    text: str | None
+    instance: Any
+
+    def player(self) -> Any:
+        """The player, in this process."""
+        return self.instance if self.text is None else bot(self.text)
+
+
+def player_sources(players: tuple[Any, Any]) -> tuple[PlayerSource, PlayerSource] | None:
+    """The sources of both players; None where one exists in this process only, such as a class of
+    a notebook."""
+    sources = []
+    for player in players:
+        text = getattr(player, "made_from", None)
+        source = PlayerSource(text, None if text else player)
+        if text is None and type(player).__module__ == "__main__":
+            return None
+        try:
+            ForkingPickler.loads(ForkingPickler.dumps(source))
+        except Exception:
+            return None
+        sources.append(source)
+    return sources[0], sources[1]

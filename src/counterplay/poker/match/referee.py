@@ -1,5 +1,5 @@
-"""The referee for bots that think in Python: deals, asks, checks what they answer, and tells
-both what they may know."""
+"""The referee of bots in Python: deals the cards, checks the actions, and shows each bot what it
+may know."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from counterplay.poker.match.deals import SessionDeals
 
 
 class PlayedHand(NamedTuple):
-    """One hand as a record-keeper sees it."""
+    """One hand with all its cards."""
 
-    dealer: int  # which of the two bots
-    cards: tuple[int, ...]  # nine
-    end: int  # node of the betting tree
+    dealer: int  # index of the bot with the button
+    cards: tuple[int, ...]  # nine: the dealer's two, the other's two, the board
+    end: int  # terminal node of the betting tree
     won: float  # by the dealer
 
 
-Keep = Callable[[PlayedHand], None]
+OnHand = Callable[[PlayedHand], None]
 Stop = Callable[[], bool]  # whether to stop before the next hand
 
 
@@ -32,19 +32,19 @@ def play_session(
     bots: tuple[Any, Any],
     session: SessionDeals,
     swap: bool,
-    keep: Keep | None = None,
+    on_hand: OnHand | None = None,
     stop: Stop = lambda: False,
 ) -> np.ndarray:
-    """Play a session from the start, the button alternating. What the first bot wins in each deal:
+    """Starts the bots and plays a session; returns the payoff of the first bot in each deal,
     float64[deals played].
 
-    The first bot has the button in even deals, in odd ones when `swap`. Seeds belong to seats, so
+    The first bot has the button in even deals, with `swap` in odd ones. Seeds belong to seats, so
     that a replay with the seats swapped gives each seat the same random numbers; every deal has its
     own, so that deals are independent.
     """
     seeds = session.start_seeds
     start_bots(bots, (seeds[1], seeds[0]) if swap else seeds)
-    return play_hands(bots, session, swap, keep, stop)
+    return play_hands(bots, session, swap, on_hand, stop)
 
 
 def start_bots(bots: tuple[Any, Any], seeds: tuple[int, int]) -> None:
@@ -56,10 +56,10 @@ def play_hands(
     bots: tuple[Any, Any],
     session: SessionDeals,
     swap: bool = False,
-    keep: Keep | None = None,
+    on_hand: OnHand | None = None,
     stop: Stop = lambda: False,
 ) -> np.ndarray:
-    """Go on playing: as `play_session`, with bots that were started before."""
+    """`play_session` with bots that were started before."""
     won, tree = np.empty(len(session.cards)), betting_tree(session.betting)
     for k, (cards, seeds) in enumerate(
         zip(session.cards.tolist(), session.deal_seeds, strict=True)
@@ -71,15 +71,15 @@ def play_hands(
             tell_bot(bots[dealer ^ seat], "seed", seed)
         result, end = _play_hand(tree, (bots[dealer], bots[1 - dealer]), tuple(cards))
         won[k] = result if dealer == 0 else -result
-        if keep is not None:
-            keep(PlayedHand(dealer, tuple(cards), end, result))
+        if on_hand is not None:
+            on_hand(PlayedHand(dealer, tuple(cards), end, result))
     return won
 
 
 def _play_hand(
     tree: BettingTree, bots: tuple[Any, Any], cards: tuple[int, ...]
 ) -> tuple[float, int]:
-    """What the dealer, who is the first of the bots, wins, and the node where the hand ends."""
+    """The payoff of the dealer, the first of the bots, and the terminal node."""
     states, moves = tree.states, tree.moves
     own = ((cards[0], cards[1]), (cards[2], cards[3]))
     for seat in (0, 1):
@@ -103,7 +103,7 @@ def _play_hand(
 
 
 def ask_bot(bot: Any, view: View, legal: Iterable[str]) -> str:
-    """What a bot does; one of the legal actions, or an error that names him."""
+    """The action of a bot; an error that names the bot where it is illegal."""
     action = bot.act(view)
     if not isinstance(action, str) or action not in legal:
         raise CounterplayError(
@@ -114,7 +114,7 @@ def ask_bot(bot: Any, view: View, legal: Iterable[str]) -> str:
 
 
 def settle_deal(state: Betting, cards: Sequence[int], chance: Deal) -> float:
-    """What the dealer wins at an end; `cards`: all nine at a showdown. Changes `chance`."""
+    """The payoff of the dealer; `cards`: all nine at a showdown. Changes `chance`."""
     stake = min(state.paid)
     if state.folded != NO_FOLD:
         return -stake if state.folded == 0 else stake
@@ -124,7 +124,7 @@ def settle_deal(state: Betting, cards: Sequence[int], chance: Deal) -> float:
 
 
 def tell_bot(bot: Any, what: str, argument: Any) -> None:
-    """Call an optional method of a bot."""
+    """Calls an optional method of a bot."""
     method = getattr(bot, what, None)
     if method is not None:
         method(argument)

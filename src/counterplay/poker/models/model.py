@@ -70,8 +70,8 @@ class OpponentModel(Tabular):
         """A row for each action of each information set, with how often it was observed."""
         return {**self.strategy.columns(), "observed": self.counts.tolist()}
 
-    def _drawn(self) -> Any:
-        return self.strategy._drawn()
+    def _figure(self) -> Any:
+        return self.strategy._figure()
 
     def _repr_html_(self) -> str:
         note = f"{self.kind} model from {self.hands:,} hands, {self.decisions:,} decisions"

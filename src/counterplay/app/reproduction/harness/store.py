@@ -23,7 +23,7 @@ class Store(store.Store):
         self.again, self._since = again, time.time()
         super().__init__(self.folder / WORK, sources.pieces_version())
 
-    def believes(self, path: Path) -> bool:
+    def accepts(self, path: Path) -> bool:
         if not self.again or path in self.written:
             return True
         try:

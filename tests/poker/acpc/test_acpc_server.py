@@ -20,7 +20,7 @@ from counterplay.core.base.errors import Interrupted
 from counterplay.poker.acpc import server
 from counterplay.poker.acpc.client import play_acpc
 from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
-from counterplay.poker.acpc.programs import WAIT, Sitter, sitter
+from counterplay.poker.acpc.programs import WAIT, AcpcSeat, acpc_seat
 from counterplay.poker.acpc.server import MOST_UNREAD, LocalPlayer, deal_acpc
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.registry import BOTS
@@ -29,7 +29,7 @@ from counterplay.poker.bots.table import strategy_bot
 
 NAMES = ("one", "two")
 SEED = 7
-NOBODY = Sitter("nobody", None)
+NOBODY = AcpcSeat("nobody", None)
 
 
 class Slow(Caller):
@@ -96,7 +96,7 @@ def test_guests_play_the_match_of_far_players(
     assert len(set(far.text()[0].splitlines())) > hands
 
 
-def with_one_who_comes(plan: MatchPlan, seat: int, player: str, other: Sitter) -> None:
+def with_one_who_comes(plan: MatchPlan, seat: int, player: str, other: AcpcSeat) -> None:
     """By himself, to one who is a guest."""
     comes: list[threading.Thread] = []
 
@@ -105,7 +105,7 @@ def with_one_who_comes(plan: MatchPlan, seat: int, player: str, other: Sitter) -
         comes.append(threading.Thread(target=play_acpc, args=where, daemon=True))
         comes[0].start()
 
-    waits = sitter(WAIT, seat + 1)
+    waits = acpc_seat(WAIT, seat + 1)
     deal_acpc(plan, (waits, other) if seat == 0 else (other, waits), opened=opened)
     comes[0].join(TIMEOUT)
 
@@ -113,7 +113,7 @@ def with_one_who_comes(plan: MatchPlan, seat: int, player: str, other: Sitter) -
 def test_all_ways_to_sit_down_are_one_match(tmp_path: Path) -> None:
     """Both in the dealer's process, both in their own, and one who comes by himself."""
     names = ("uniform", "probe")
-    ours = (sitter(names[0], 1, SEED), sitter(names[1], 2, SEED))
+    ours = (acpc_seat(names[0], 1, SEED), acpc_seat(names[1], 2, SEED))
     guests, processes, first, second = (Written(tmp_path, str(k), 50) for k in range(4))
     deal_acpc(guests.plan, ours)
     deal_acpc(processes.plan, ours, own_processes=True)
@@ -208,7 +208,7 @@ def test_who_may_be_a_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     saved = tmp_path / "saved"
     cp.Strategy.uniform(cp.load("kuhn")).save(saved)
     guests = {
-        name: sitter(name, 1, 3).guest
+        name: acpc_seat(name, 1, 3).in_process
         for name in [*BOTS.built_in(), "theirs", f"{own}:Mine", str(saved), "true", WAIT]
     }
     fast = {name for name in BOTS.built_in() if name != "adaptive"} | {str(saved)}
@@ -219,7 +219,7 @@ def test_a_player_who_cannot_be_made_is_refused_before_the_ports_are_said() -> N
     said: list[Any] = []
     with pytest.raises(cp.CounterplayError, match="no strategy at"):
         deal_acpc(
-            MatchPlan(NAMES, 5), (Sitter("x", (), ("no/such.npz", 0)), NOBODY), opened=said.append
+            MatchPlan(NAMES, 5), (AcpcSeat("x", (), ("no/such.npz", 0)), NOBODY), opened=said.append
         )
     assert said == []
 
@@ -227,7 +227,7 @@ def test_a_player_who_cannot_be_made_is_refused_before_the_ports_are_said() -> N
 def test_a_guest_does_not_wait_for_ever_either() -> None:
     plan = MatchPlan(NAMES, 5, limits=DealerLimits(start_ms=50))
     with pytest.raises(MatchAborted, match="timed out waiting for seat 2 to connect"):
-        deal_acpc(plan, (sitter("always-call", 1), NOBODY))
+        deal_acpc(plan, (acpc_seat("always-call", 1), NOBODY))
 
 
 def test_a_connection_that_breaks_before_it_is_taken() -> None:

@@ -275,7 +275,7 @@ def test_seats_that_cannot_meet(answers: Path) -> None:
     for name in ("one", "holdem"):
         done = typed(answers, "match", name, name, "-n", "10")
         assert one_sentence(done), done
-    with pytest.raises(cp.CounterplayError, match="may remember"):
+    with pytest.raises(cp.CounterplayError, match="may keep state"):
         cp.play_match(HOLDEM, cp.Strategy.load(answers / "holdem"), cp.Bot(), 10)
     with pytest.raises(cp.CounterplayError, match="both seats"):
         next(cp.play_adaptive(answers / "holdem", 2_000, player=cp.Adaptive(learner={})))

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.core.responses import question
-from counterplay.core.responses.question import Budget
+from counterplay.core.responses import compute
+from counterplay.core.responses.compute import TimeBudget
 from counterplay.core.solvers.limits import Limits
 
 
-def test_a_budget_gives_each_piece_its_share_of_what_is_left() -> None:
-    budget = Budget(Limits(seconds=12.0), 3)
+def test_a_budget_gives_each_task_its_share_of_what_is_left() -> None:
+    budget = TimeBudget(Limits(seconds=12.0), 3)
     shares = []
     for spent in (1.0, 10.0, 5.0):
-        shares.append(budget.next().seconds)
+        shares.append(budget.next_limits().seconds)
         budget.spend(spent)
     assert shares == [4.0, 5.5, 1.0]
-    assert budget.next().seconds == pytest.approx(0.0, abs=1e-9)
-    assert Budget(Limits(iterations=5), 2).next() == Limits(iterations=5)
+    assert budget.next_limits().seconds == pytest.approx(0.0, abs=1e-9)
+    assert TimeBudget(Limits(iterations=5), 2).next_limits() == Limits(iterations=5)
 
 
 @pytest.mark.parametrize("more", [{}, {"max_exploitability": 0.05}], ids=["p", "search"])
@@ -29,7 +29,7 @@ def test_both_seats_and_all_p_share_them(
     more: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float] = []
-    run = question.run_solver
+    run = compute.run_solver
 
     def all_used(solver: Any, limits: Limits, folder: Any) -> cp.Run:
         """A run that takes all the time it has."""
@@ -37,7 +37,7 @@ def test_both_seats_and_all_p_share_them(
         given.append(limits.seconds)
         return replace(run(solver, Limits(iterations=200), folder), seconds=limits.seconds)
 
-    monkeypatch.setattr(question, "run_solver", all_used)
+    monkeypatch.setattr(compute, "run_solver", all_used)
     cp.respond("kuhn", cp.Strategy.uniform("kuhn"), seconds=30.0, **more)
     assert given[0] == pytest.approx(15.0 if not more else 30.0 / 14 / 2)
     assert sum(given) == pytest.approx(30.0)

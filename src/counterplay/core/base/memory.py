@@ -1,4 +1,4 @@
-"""Memory that this process may use, asked for before something large is built."""
+"""The memory that this process may use, checked before something large is allocated."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from counterplay.core.base.errors import BadParameter, TooLarge
 
 #: Environment variable that replaces the measured amount of free memory, in GB.
 LIMIT_VARIABLE = "COUNTERPLAY_MEMORY_GB"
-#: Memory is refused when this times what has been taken is not there: making arrays of it takes
-#: more.
+#: Factor on the memory taken so far: converting it into arrays takes more.
 MARGIN = 1.25
 
 
 def available_bytes() -> float:
-    """Memory that can be used now: the environment's limit, the control group's, or the
-    machine's."""
+    """Usable memory: the limit of the environment, of the control group, or of the machine."""
     limit = _limit_bytes()
     return _free_bytes() if limit is None else limit
 
 
 def fits(needed: float, held: float = 0.0) -> bool:
-    """Whether something may take so many bytes, of which it has `held` already; the environment's
-    limit is one on all of it."""
+    """Whether an object may take `needed` bytes, of which it holds `held` already; the limit of
+    the environment applies to all of it."""
     limit = _limit_bytes()
     return needed <= (_free_bytes() + held if limit is None else limit)
 
@@ -65,15 +63,15 @@ def _machine_bytes() -> int:
 
 
 def used_bytes() -> int | None:
-    """What this process holds now, None where the system does not say."""
+    """The resident memory of this process; None where the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError, IndexError):
         return None
 
 
-class Watch:
-    """Memory while something of unknown size grows: `TooLarge` before it is gone."""
+class MemoryWatch:
+    """Checks the memory of a growing object of unknown size; raises `TooLarge` in time."""
 
     def __init__(self, bytes_each: float) -> None:
         self.bytes_each = bytes_each  # at least
@@ -81,7 +79,7 @@ class Watch:
         self._before = used_bytes()
 
     def check(self, count: int, what: str) -> None:
-        """`count` pieces are there. What they really take is measured where that is possible."""
+        """Checks `count` items, by their measured memory where the system reports it."""
         now = used_bytes()
         grown = 0 if now is None or self._before is None else now - self._before
         needed = max(count * self.bytes_each, MARGIN * grown)
@@ -93,11 +91,10 @@ class Watch:
 
 
 def require(needed: float, what: str) -> None:
-    """Raise `TooLarge` when `needed` bytes are not there."""
+    """Raises `TooLarge` if fewer than `needed` bytes are free."""
     available = available_bytes()
     if needed > available:
         raise TooLarge(
             f"{what} needs about {needed / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are "
-            f"free; "
-            f"take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
+            f"free; take a smaller game (or set {LIMIT_VARIABLE} if you know better)"
         )

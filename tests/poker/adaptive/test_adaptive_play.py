@@ -69,7 +69,7 @@ def test_getting_warm_leaves_nothing_behind() -> None:
     ):
         cold, warm = AcpcPlayer(make(), 9), AcpcPlayer(make(), 9)
         warm.warm_up()
-        assert (cold.hear(first), warm.hands, warm.won) == (warm.hear(first), 0, 0.0)
+        assert (cold.respond(first), warm.hands, warm.won) == (warm.respond(first), 0, 0.0)
     assert warm.bot.memory == []
     assert np.array_equal(warm.bot.strategy.probabilities, cold.bot.strategy.probabilities)
 

@@ -7,7 +7,7 @@ import pytest
 from support.arena import holdem, strategy
 
 import counterplay as cp
-from counterplay.poker.adaptive.bandit import HandWeigher
+from counterplay.poker.adaptive.bandit import OffPolicyEstimator
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
@@ -93,11 +93,11 @@ def naive_weights(bot: TableBot, ending: Ending, mix: np.ndarray, k: int, all_bo
 
 def test_estimates_are_what_the_formula_says() -> None:
     me, mix = hands(30), np.array([0.7, 0.2, 0.1])
-    weigher = HandWeigher(holdem(), [strategy(seed) for seed in SEEDS])
+    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS])
     folds = [ending for ending in me.seen if ending.shown is None][:2]
     shown = [ending for ending in me.seen if ending.shown is not None][:1]
     for ending in folds + shown:
-        found = weigher.weigh(ending, mix)
+        found = estimator.estimate(ending, mix)
         for k in (0, 2):
             right = naive_weights(me.bots[k], ending, mix, k, me.bots)
             assert found[k] == pytest.approx(right, abs=1e-9)
@@ -132,8 +132,8 @@ def test_the_bias_of_cards_that_were_not_shown_is_small() -> None:
     me, foe = Witness(0), strategy_bot(strategy(9))
     start_bots((me, foe), (1, 2))
     won = play_hands((me, foe), session_deals(6, 0, 3_000))
-    weigher = HandWeigher(holdem(), [strategy(seed) for seed in SEEDS])
-    found = np.array([weigher.weigh(ending, np.array([1.0, 0.0, 0.0])) for ending in me.seen])
+    estimator = OffPolicyEstimator(holdem(), [strategy(seed) for seed in SEEDS])
+    found = np.array([estimator.estimate(ending, np.array([1.0, 0.0, 0.0])) for ending in me.seen])
     assert found[:, 0].std() < won.std()
     for k in (0, 1):
         right = cp.play_match(

@@ -16,8 +16,8 @@ from support.lp import lp_value
 from support.response_lp import most_within
 
 import counterplay as cp
-from counterplay.core.responses.confidence import KINDS
-from counterplay.core.responses.frontier import PAPER_PS, as_point
+from counterplay.core.responses.algorithms import KINDS
+from counterplay.core.responses.frontier import PAPER_PS, frontier_point
 
 NAN = float("nan")
 KUHN = cp.load("kuhn")
@@ -287,6 +287,6 @@ def test_frontier_refuses(ps: Any) -> None:
 
 
 def test_points_never_risk_less_than_nothing() -> None:
-    point = as_point(cp.respond(KUHN, MODEL, 0, 0.0, engine="lp"))
+    point = frontier_point(cp.respond(KUHN, MODEL, 0, 0.0, engine="lp"))
     assert point.exploitability == pytest.approx(0.0, abs=1e-9)
     assert point.exploitability >= 0.0

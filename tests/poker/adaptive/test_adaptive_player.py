@@ -13,9 +13,9 @@ from support.arena import holdem
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.adaptive.bandit import BanditArm, choose
-from counterplay.poker.adaptive.player import finding_words
-from counterplay.poker.adaptive.tracker import LEARNT, SAFE, ChangeDetector, never_folding
+from counterplay.poker.adaptive.bandit import ArmStatistics, choose
+from counterplay.poker.adaptive.player import finding_text
+from counterplay.poker.adaptive.tracker import EQUILIBRIUM, LEARNT, ChangeDetector, never_folding
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
@@ -74,7 +74,7 @@ class Switcher(Bot):
 @pytest.mark.slow
 def test_it_starts_safe_and_leaves_when_it_is_sure() -> None:
     me = player()
-    assert me.standing().playing == SAFE
+    assert me.standing().playing == EQUILIBRIUM
     play(me, cp.bot("always-raise"), 150)
     standing = me.standing()
     assert standing.playing in ("always-raise", LEARNT)
@@ -89,13 +89,13 @@ def test_it_stays_against_somebody_who_plays_as_expected() -> None:
     play(me, cp.bot("uniform"), 300)
     standing = me.standing()
     assert standing.confirmed == ()
-    assert me.tracker.believed is company().equilibrium
+    assert me.tracker.model is company().equilibrium
 
 
 def test_without_a_budget_it_never_leaves() -> None:
     me = player(budget=0.0)
     play(me, cp.bot("always-raise"), 150)
-    assert me.standing().playing == SAFE
+    assert me.standing().playing == EQUILIBRIUM
     assert "budget" in me.standing().why
 
 
@@ -117,7 +117,7 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
     assert len(me.tracker.changes) == 1
     assert abs(me.tracker.changes[0] - 520) <= 5
     assert me.tracker.hands == 600 - me.tracker.changes[0]
-    assert me.standing().playing != SAFE
+    assert me.standing().playing != EQUILIBRIUM
     same = player()
     play(same, cp.bot("always-call"), 600)
     assert same.tracker.changes == []
@@ -125,13 +125,13 @@ def test_somebody_who_changes_is_noticed_by_evidence_alone() -> None:
 
 def test_memory_is_taken_to_the_next_match(tmp_path: Path) -> None:
     me = player()
-    with pytest.raises(BadParameter, match="nothing to remember"):
+    with pytest.raises(BadParameter, match="no hands to save"):
         me.save(tmp_path / "mind.parquet")
     play(me, cp.bot("always-raise"), 130)
     me.save(tmp_path / "mind.parquet")
     again = player(memory=tmp_path / "mind.parquet")
     assert again.standing().hands == 130
-    assert again.standing().playing != SAFE
+    assert again.standing().playing != EQUILIBRIUM
     again.start(1)
     assert again.standing().hands == 130
     cp.play_match(company().game, "uniform", "probe", 4, log=tmp_path / "x.parquet")
@@ -156,7 +156,11 @@ def test_blocks_say_what_it_thinks() -> None:
 
 
 def test_a_bandit_needs_to_be_sure() -> None:
-    arms = [BanditArm(SAFE), BanditArm("one", gain=0.5), BanditArm("two", gain=0.05)]
+    arms = [
+        ArmStatistics(EQUILIBRIUM),
+        ArmStatistics("one", gain=0.5),
+        ArmStatistics("two", gain=0.05),
+    ]
     assert choose(arms, 10, 0)[0] == 0  # a model from ten hands
     assert choose(arms, 5_000, 0)[0] == 1
     rng = np.random.default_rng(1)
@@ -185,9 +189,9 @@ def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
 
 def test_words() -> None:
     river = Finding(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
-    assert finding_words(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
+    assert finding_text(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
     first = Finding(3, 2, 0.5, 0.1, 0.2, 50)
-    assert finding_words(first) == "raises before the flop to a bet 50% ± 10%, an equilibrium 20%"
+    assert finding_text(first) == "raises before the flop to a bet 50% ± 10%, an equilibrium 20%"
 
 
 def test_probing_never_folds() -> None:
@@ -210,7 +214,7 @@ def test_a_portfolio_is_made_once(tmp_path: Path) -> None:
         assert np.array_equal(one.strategy.probabilities, other.strategy.probabilities)
     assert [path.stat().st_mtime_ns for path in files][1] == before[1]
     assert [member.name for member in again.without("probe").members] == ["always-call"]
-    assert set(again.worth(safe)) == {"equilibrium", "always-call", "probe"}
+    assert set(again.values(safe)) == {"equilibrium", "always-call", "probe"}
 
 
 @pytest.mark.parametrize(
@@ -237,8 +241,8 @@ def test_mistakes(make: Any, words: str) -> None:
 def test_an_ending_is_what_the_record_says() -> None:
     me = player()
     kept: list[Ending] = []
-    hear = me.end_hand
-    me.end_hand = lambda ending: (kept.append(ending), hear(ending))[1]  # type: ignore[method-assign]
+    respond = me.end_hand
+    me.end_hand = lambda ending: (kept.append(ending), respond(ending))[1]  # type: ignore[method-assign]
     play(me, cp.bot("probe"), 20)
     from counterplay.poker.adaptive.player import ending_of
 

@@ -1,0 +1,219 @@
+"""`compute_response`: the response described by a `ResponseParameters`, seat by seat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter, Interrupted
+from counterplay.core.forms.evaluator import Payoff
+from counterplay.core.forms.game import Game
+from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
+from counterplay.core.responses.algorithms import Trust, response_algorithm
+from counterplay.core.responses.result import Response, check_measure
+from counterplay.core.responses.solver import ResponseSolver
+from counterplay.core.solvers.folder import check_free, seat_folder
+from counterplay.core.solvers.limits import DEFAULT_SECONDS, Limits
+from counterplay.core.solvers.run import Run, run_solver
+
+DEFAULT_TARGET = 2e-5  # of the payoff range
+LEAST_SECONDS = 1e-12  # of a task, where earlier ones took longer than their share
+
+
+@dataclass(frozen=True)
+class ResponseParameters:
+    """The parameters of a response, without its limits. `player`: the responder; None: both
+    seats."""
+
+    game: Game
+    model: Strategy
+    player: int | None
+    p: Trust
+    algorithm: str
+    engine: str | None = None
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises `BadParameter` where no robust response is defined."""
+        game = self.game
+        response_algorithm(self.algorithm)
+        check_same_game(game, self.model)
+        if game.n_players != 2:
+            raise BadParameter(
+                f"robust responses are for two players, and {game.name} has {game.n_players}"
+            )
+        if not game.zero_sum:
+            raise BadParameter(f"robust responses are for zero-sum games, and {game.name} is none")
+        for seat in self.seats:
+            game.check_player(seat)
+            check_seat(self.model, 1 - seat)
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        return (0, 1) if self.player is None else (self.player,)
+
+    def with_p(self, p: Trust) -> ResponseParameters:
+        """The same response with another p."""
+        return replace(self, p=p)
+
+    def solver(self, seat: int) -> ResponseSolver:
+        """The solver of one seat, at iteration 0."""
+        return ResponseSolver(
+            self.game,
+            self.model,
+            seat,
+            self.p,
+            self.algorithm,
+            self.engine,
+            self.seed,
+            self.options,
+        )
+
+
+def compute_response(
+    parameters: ResponseParameters, limits: Limits, folder: Path | None = None
+) -> Response:
+    """Runs each seat until the limits, or `default_limits` where there are none. The seats share
+    `limits.seconds`."""
+    limits = limits if limits.bounded else default_limits(parameters.game, limits)
+    if folder is not None:
+        check_free(folder)
+
+    def run_seat(seat: int, until: Limits) -> Run:
+        path = None if folder is None else seat_folder(folder, seat, parameters.player)
+        return run_solver(parameters.solver(seat).engine, until, path)
+
+    return run_seats(parameters, run_seat, folder, limits)
+
+
+class TimeBudget:
+    """Divides `limits.seconds` among several tasks: each gets its share of what is left."""
+
+    def __init__(self, limits: Limits, tasks: int) -> None:
+        self._limits, self._left, self._tasks = limits, limits.seconds, tasks
+
+    def next_limits(self) -> Limits:
+        """The limits of the next task."""
+        if self._left is None:
+            return self._limits
+        share = self._left / max(self._tasks, 1)
+        return replace(self._limits, seconds=max(share, LEAST_SECONDS))
+
+    def spend(self, seconds: float) -> None:
+        self._tasks -= 1
+        if self._left is not None:
+            self._left -= seconds
+
+
+def measure_response(response: Response, measure: Mapping[str, Any] | None) -> Response:
+    """`response.measured(**measure)`, or unchanged for None. Ctrl-C raises `Interrupted` with the
+    unmeasured response."""
+    if measure is None:
+        return response
+    try:
+        return response.measured(**measure)
+    except KeyboardInterrupt:
+        raise Interrupted(response) from None
+
+
+def run_seats(
+    parameters: ResponseParameters,
+    run_seat: Callable[[int, Limits], Run],
+    folder: Path | None,
+    limits: Limits,
+) -> Response:
+    """The response assembled from `run_seat` of each seat; the seats share `limits.seconds`. The
+    profile of both seats is saved in `folder`. Ctrl-C raises `Interrupted` with the seats that
+    were run."""
+    runs: list[Run] = []
+    budget = TimeBudget(limits, len(parameters.seats))
+    stopped = False
+    for seat in parameters.seats:
+        try:
+            runs.append(run_seat(seat, budget.next_limits()))
+            budget.spend(runs[-1].seconds)
+        except KeyboardInterrupt as stop:
+            if isinstance(stop, Interrupted) and isinstance(stop.result, Run):
+                runs.append(stop.result)
+            if not runs:
+                raise
+            stopped = True
+            break
+    if len(runs) < len(parameters.seats):
+        parameters = replace(parameters, player=parameters.seats[0])
+    response = response_of_runs(parameters, runs)
+    if folder is not None and response.player is None:
+        response.strategy.save(folder / "strategy.npz")
+    if stopped:
+        raise Interrupted(response)
+    return response
+
+
+def response_of_runs(parameters: ResponseParameters, runs: list[Run]) -> Response:
+    """Finished runs, one per seat, with their payoffs in the original game."""
+    strategy, payoff, worst_case = parameters.model, 0.0, 0.0
+    for seat, run in zip(parameters.seats, runs, strict=True):
+        gain, least = _payoffs(parameters.game, parameters.model, run.strategy, seat)
+        strategy = strategy.replace(run.strategy, seat)
+        payoff, worst_case = payoff + gain, worst_case + least
+    return Response(
+        game=parameters.game,
+        algorithm=parameters.algorithm,
+        engine=runs[0].algorithm,
+        player=parameters.player,
+        p=float(parameters.p) if np.ndim(parameters.p) == 0 else None,
+        strategy=strategy.for_player(parameters.player),
+        payoff=payoff,
+        worst_case=worst_case,
+        runs=tuple(runs),
+        model=parameters.model,
+    )
+
+
+def _payoffs(game: Game, model: Strategy, response: Strategy, player: int) -> tuple[float, float]:
+    """What `player` gets against the model by playing `response`, and its least payoff against
+    any opponent; NaN where they are measured on request only."""
+    if not game.evaluator.immediate:
+        return math.nan, math.nan
+    queries = [Payoff(player, model, response), Payoff(1 - player, response)]
+    gain, risk = game.evaluator.payoffs(queries)
+    return gain, -risk
+
+
+def default_limits(game: Game, limits: Limits, target: float | None = None) -> Limits:
+    """`limits` with the default seconds, and `target` as the exploitability of the restricted
+    game at which to stop."""
+    if target is None and game.evaluator.immediate:
+        target = default_target(game)
+    return replace(limits, seconds=DEFAULT_SECONDS, target=target)
+
+
+def default_target(game: Game) -> float:
+    return DEFAULT_TARGET * float(game.tree.payoff.max() - game.tree.payoff.min())
+
+
+def check_measurable(
+    game: Game, player: int | None, measure: Mapping[str, Any] | None, advice: str
+) -> None:
+    """Raises `BadParameter` where the exploitability of a response cannot be measured."""
+    on_request, evaluator = check_measure(game, player, measure), game.evaluator
+    if evaluator.immediate:
+        return
+    if not evaluator.on_request:
+        raise BadParameter(
+            f"the exploitability of {game.name} cannot be measured yet, so {advice} and play a "
+            "match"
+        )
+    if not on_request:
+        raise BadParameter(f"the exploitability of {game.name} {evaluator.how}")
+    if player is not None:
+        raise BadParameter(
+            f"the exploitability of one seat is relative to the value of the game, and that of "
+            f"{game.name} is not known; respond in both seats"
+        )
