@@ -23,8 +23,8 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.rules import TERMINAL
 from counterplay.core.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
 from counterplay.core.parallel.full_width import KernelThreads
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.egt import ExcessiveGap
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.prox import ProxTables, smoothed_reply
 
 

@@ -30,7 +30,7 @@ from counterplay.core.responses.algorithms import default_response, response_alg
 from counterplay.core.responses.question import Question, answer, check_measurable, measured
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.base import probability, real
-from counterplay.core.solvers.limits import Limits, check_target, take_limits
+from counterplay.core.solvers.limits import Limits, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 NOT_HERE = ("folder", "p", "max_exploitability")  # arguments of `respond` for one run
@@ -222,7 +222,7 @@ def frontier(
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
             )
-    limits = take_limits(arguments)
+    limits = pop_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
     algorithm = response_algorithm(algorithm or default_response(game)).name
     question = Question(game, model, player, 0.0, algorithm, engine, seed, arguments)

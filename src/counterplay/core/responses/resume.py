@@ -60,7 +60,7 @@ def resume_response(
             raise BadParameter(
                 f"{where}: this seat has no iterations yet; give a limit, and it is gone on with"
             )
-        run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
+        run_folder.discard_config(where)  # stopped before its first checkpoint: it starts again
         return run_solver(solver, until, where)
 
     return measured(in_seats(question, work, path, until), measure)

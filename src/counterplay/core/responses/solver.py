@@ -36,8 +36,7 @@ from counterplay.core.responses.algorithms import (
 from counterplay.core.responses.folder import save_model
 from counterplay.core.responses.trust import Trust, trust_array
 from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
-from counterplay.core.solvers.base import Solver
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver
 
 
 def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:

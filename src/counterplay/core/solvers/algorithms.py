@@ -12,8 +12,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.parallel.pool import check_threads
 from counterplay.core.parallel.remote_pool import SYNC_INTERVAL, RemotePool
 from counterplay.core.parallel.remote_worker import LocalWorkers, RemoteWorkers
-from counterplay.core.solvers.base import Solver, real
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, real
 
 
 def _is_solver(spec: Any) -> bool:

@@ -32,7 +32,7 @@ from counterplay.core.parallel.full_width import (
     use_device,
 )
 from counterplay.core.solvers.algorithms import samplers_of
-from counterplay.core.solvers.base import Solver, probability, real
+from counterplay.core.solvers.base import Problem, Solver, probability, real
 from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
@@ -44,7 +44,6 @@ from counterplay.core.solvers.cfr_kernels import (
     cfr_iterations_parallel,
     new_tables,
 )
-from counterplay.core.solvers.problem import Problem
 
 
 class RegretMinimiser:

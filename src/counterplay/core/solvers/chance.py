@@ -19,7 +19,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 

@@ -47,8 +47,7 @@ from counterplay.core.parallel.full_width import (
 )
 from counterplay.core.parallel.partition import Partition
 from counterplay.core.solvers.algorithms import samplers_of
-from counterplay.core.solvers.base import Solver, one_of
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, one_of
 from counterplay.core.solvers.prox import (
     STATE,
     ProxTables,

@@ -22,8 +22,7 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import Side
-from counterplay.core.solvers.base import Solver, one_of
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, one_of
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 TIE = 1e-5  # what a unit of distance costs beside one of payoff

@@ -25,7 +25,7 @@ from counterplay.core.forms.access import full, lane_buffer
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.base import one_of, probability
+from counterplay.core.solvers.base import Problem, one_of, probability
 from counterplay.core.solvers.history import (
     OutcomeTables,
     new_workspace,
@@ -38,7 +38,6 @@ from counterplay.core.solvers.interleaved import (
     is_valid,
     outcome_sampling_interleaved,
 )
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 MOST_INTERLEAVED = 256

@@ -40,9 +40,8 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.changes import SLOTS, ChangedRows
 from counterplay.core.parallel.pool import TOLERANT, Worker, maximum_of, part_of
-from counterplay.core.solvers.base import one_of, real
+from counterplay.core.solvers.base import Problem, one_of, real
 from counterplay.core.solvers.hash_tables import infosets_of
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 SIMULATIONS = ("on-policy", "random", "call")

@@ -36,7 +36,7 @@ from counterplay.core.parallel.pool import (
     mean_of,
     part_of,
 )
-from counterplay.core.solvers.base import Solver, probability
+from counterplay.core.solvers.base import Problem, Solver, probability
 from counterplay.core.solvers.hash_tables import (
     HashTables,
     check_rules,
@@ -44,7 +44,6 @@ from counterplay.core.solvers.hash_tables import (
     rules_in,
     with_own_infosets,
 )
-from counterplay.core.solvers.problem import Problem
 
 
 class SynchronisedSolver(Solver):
