@@ -33,7 +33,7 @@ def test_an_address_nobody_answers_at() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nobody listens
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(BadParameter, match=f"nobody answers at {address}; start a cluster"):
+        with pytest.raises(BadParameter, match=f"no server answers at {address}; start a cluster"):
             connect(address)
 
 

@@ -77,5 +77,5 @@ def test_bad_options(options: dict[str, Any], what: str) -> None:
 
 
 def test_two_players_and_zero_sum_only() -> None:
-    with pytest.raises(cp.CounterplayError, match="two players"):
+    with pytest.raises(cp.CounterplayError, match="two-player zero-sum"):
         cp.exploitability("kuhn(players=3)", cp.Strategy.uniform("kuhn(players=3)"), "play")

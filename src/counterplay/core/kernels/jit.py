@@ -31,12 +31,7 @@ from numba.core import config as _config
 from counterplay.core.base.disk import remove_abandoned
 from counterplay.core.base.store import cache_root
 from counterplay.core.base.version import imported_files, named_imports
-from counterplay.core.kernels.cache import (
-    KernelCache,
-    RulesCache,
-    make_private,
-    untrusted_because,
-)
+from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared

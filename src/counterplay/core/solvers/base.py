@@ -1,5 +1,5 @@
-"""`Problem`, what a solver works on, and `Solver`, the base class of all solvers: arrays that `step`
-changes, and a policy that follows from them.
+"""`Problem`, what a solver works on, and `Solver`, the base class of all solvers: arrays that
+`step` changes, and a policy that follows from them.
 
 All state is in `arrays()`: saving writes these, resuming copies them back, bit for bit.
 """
@@ -71,6 +71,9 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]  # one line
     sampled: ClassVar[bool] = True  # or each iteration traverses the whole game
+
+    #: Options with their defaults, besides the keyword arguments of the class.
+    shared_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self, game: Game, seed: int, problem: Problem | None = None, **options: Any

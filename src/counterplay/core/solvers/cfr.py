@@ -1,21 +1,24 @@
 """Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
 
-Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff
-of each of his sequences against the other's plan), a pass children first that turns payoffs into
-counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies
-regret matching, and a pass parents first that writes his new plan.
+Section 3.2.2 and Eqs 3, 5. An iteration of one player has three steps: a product
+(`payoff_gradient`: the payoff of each of the player's sequences against the other's plan); a pass
+children first, which turns payoffs into counterfactual values v(σ_I→a, I), adds r(I, a) = v(σ_I→a,
+I) - v(σ, I) to `regret` and applies regret matching; and a pass parents first, which writes the new
+plan.
 
-The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are
-weighted in the average, whether the last regret is counted twice as a prediction, and whether
-players take turns within an iteration. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown
-& Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging. Deviations:
-none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
-authors work out the predicted values again with the children's new strategies.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, v → `payoff` (of sequences) and `value`
+(of information sets). The variants differ in the fields of `Variant`: the discount of earlier
+regrets, the weight of strategies in the average, whether the last regret is counted twice as a
+prediction, and whether players alternate. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR:
+Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging.
+Deviations: PCFR+ predicts with the regrets of the last iteration as they were, where its authors
+recompute the predicted values with the children's new strategies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -47,7 +50,7 @@ from counterplay.core.solvers.cfr_kernels import (
 
 
 class RegretMinimiser:
-    """A run of one variant on any full-width form."""
+    """One variant of CFR on any full-width form."""
 
     def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
@@ -61,11 +64,11 @@ class RegretMinimiser:
         return self._tables.get()
 
     def changed(self) -> None:
-        """The tables were written to from outside."""
+        """Call after writing to `tables`."""
         self._tables.changed()
 
     def run(self, done: int, n: int) -> None:
-        """Iterations done + 1 .. done + n."""
+        """Runs iterations done + 1 .. done + n."""
         self._tables.changing()
         arguments = self.kernel_threads.form, *self._tables.own, self._variant, done, n
         if self.kernel_threads.threads == 1:
@@ -74,19 +77,20 @@ class RegretMinimiser:
             self.kernel_threads.run(cfr_iterations_parallel, *arguments)
 
     def weights(self) -> np.ndarray:
-        """float64[slots of both]: what normalises to the average strategy."""
+        """float64[slots of both]: the average strategy before normalisation."""
         return np.concatenate([tables.strategy_sum for tables in self.tables])
 
     def average(self) -> np.ndarray:
-        """The average strategy; the last one where a player never comes by his own choice."""
+        """The average strategy; the current one at information sets of zero own reach."""
         return average_strategy(self._form, self.tables)
 
 
 class FullWidth(Solver):
-    """CFR with given variant; two players with perfect recall. Options of all: `threads`, `backend`
-    and `precision` (`ComputeOptions`)."""
+    """A variant of CFR for two players with perfect recall. `compute`: `threads`, `backend` and
+    `precision` (`ComputeOptions`)."""
 
     sampled = False
+    shared_options = asdict(ComputeOptions())
 
     def __init__(
         self,
@@ -94,9 +98,10 @@ class FullWidth(Solver):
         seed: int,
         problem: Problem | None,
         variant: Variant,
-        compute: ComputeOptions,
+        compute_options: dict[str, Any],
         **options: Any,
     ) -> None:
+        compute = ComputeOptions(**compute_options)
         super().__init__(game, seed, problem, **options, **compute.options)
         if game.n_players != 2:
             raise BadParameter(
@@ -138,14 +143,14 @@ class FullWidth(Solver):
         return n * self.game.n_nodes
 
 
-def _yes(value: Any, what: str) -> bool:
+def _flag(value: Any, what: str) -> bool:
     if not isinstance(value, bool):
         raise BadParameter(f"{what} must be True or False, not {shown(value)}")
     return value
 
 
 class CFR(FullWidth):
-    """`alternating`: player 2 answers player 1's new strategy within an iteration."""
+    """`alternating`: player 2 responds to player 1's new strategy within an iteration."""
 
     name = "cfr"
     summary = "counterfactual regret minimisation, full width"
@@ -157,12 +162,9 @@ class CFR(FullWidth):
         problem: Problem | None = None,
         *,
         alternating: bool = False,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
+        variant = Variant(np.inf, np.inf, 0.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
@@ -179,18 +181,15 @@ class CFRPlus(FullWidth):
         problem: Problem | None = None,
         *,
         alternating: bool = True,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
+        variant = Variant(np.inf, -np.inf, 1.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
-    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the
-    average."""
+    """Discounts of earlier regrets: `alpha` for positive ones, `beta` for negative ones; `gamma`:
+    for the average."""
 
     name = "dcfr"
     summary = "discounted CFR"
@@ -204,15 +203,12 @@ class DiscountedCFR(FullWidth):
         alpha: float = DISCOUNTED.alpha,
         beta: float = DISCOUNTED.beta,
         gamma: float = DISCOUNTED.gamma,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(
-            real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
-        )
-        super().__init__(game, seed, problem, variant, compute, alpha=alpha, beta=beta, gamma=gamma)
+        discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
+        exponents = (real(value, name) for name, value in discounts.items())
+        variant = Variant(*exponents, predictive=False, alternating=True)
+        super().__init__(game, seed, problem, variant, compute, **discounts)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -222,16 +218,8 @@ class PredictiveCFRPlus(FullWidth):
     summary = "predictive CFR+, quadratic averaging"
 
     def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        self, game: Game, seed: int, problem: Problem | None = None, **compute: Any
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
         super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), compute)
 
 

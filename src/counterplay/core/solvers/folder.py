@@ -52,7 +52,8 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
-    """Returns the folder of one seat's run: a subfolder if both seats have a run (`player` None)."""
+    """Returns the folder of one seat's run: a subfolder if both seats have a run (`player`
+    None)."""
     return folder / SEATS[seat] if player is None else folder
 
 

@@ -136,7 +136,8 @@ def lower_bound(
     seed: int = 0,
     **options: Any,
 ) -> LowerBound:
-    """Returns a lower bound on b1 + b2 of `strategy`. `seconds`: of learning, for all seeds and both
+    """Returns a lower bound on b1 + b2 of `strategy`. `seconds`: of learning, for all seeds and
+    both
     players together (default 10); `iterations`: of each seed and player."""
     check_seed(seed)
     _check(game, strategy, seconds, iterations, seeds, games)
@@ -217,7 +218,8 @@ def _learn(
 
 
 def most_frequent(strategy: Strategy) -> Strategy:
-    """Returns the pure strategy of the most probable actions, the first of equal ones; uniform where
+    """Returns the pure strategy of the most probable actions, the first of equal ones; uniform
+    where
     all are equal, since nothing was learnt there."""
     discovered = isinstance(strategy, HashStrategy)
     first = strategy.first if isinstance(strategy, HashStrategy) else strategy.game.form.first

@@ -18,7 +18,7 @@ from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.parallel.stopping import Stop, stop_signals
+from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import default_solver, new_solver
 from counterplay.core.solvers.base import Solver
