@@ -237,16 +237,16 @@ def test_one_over_t(name: str, value: float, kind: str) -> None:
     game = cp.load(name)
     solver = ExcessiveGap(game, 0, prox=kind)
     times = np.unique(np.geomspace(100, 10_000, 25).astype(int))
-    found, bounds = [], []
+    gaps, bounds = [], []
     for t in times:
         solver.step(int(t) - solver.iterations)
-        found.append(policy_exploitability(game, solver.policy()))
+        gaps.append(policy_exploitability(game, solver.policy()))
         bounds.append(solver.bound)
-    slopes = [np.polyfit(np.log(times), np.log(numbers), 1)[0] for numbers in (found, bounds)]
+    slopes = [np.polyfit(np.log(times), np.log(numbers), 1)[0] for numbers in (gaps, bounds)]
     flattest = -0.85 if (name, kind) == ("leduc", "euclidean") else -0.9
     assert max(slopes) <= flattest
     assert (times * bounds).max() <= 2.0 * 100 * bounds[0]
-    assert abs(cp.expected_value(game, solver.strategy())[0] - value) <= found[-1]
+    assert abs(cp.expected_value(game, solver.strategy())[0] - value) <= gaps[-1]
     assert solver.excess() <= solver._slack
 
 

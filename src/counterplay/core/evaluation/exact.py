@@ -126,14 +126,14 @@ class FormEvaluator(Evaluator):
         policy = self._strategy(strategy, options).probabilities
         return policy_exploitability(self.game, policy, _replies(self.game, options))
 
-    def payoffs(self, queries: Sequence[Payoff], **options: Any) -> list[float]:
+    def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
         return [
             self.best_response(query.against, query.player, **options)[0]
             if query.by is None
             else float(
                 self.value(query.against.replace(query.by, query.player), **options)[query.player]
             )
-            for query in queries
+            for query in asked
         ]
 
     def _strategy(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:

@@ -325,8 +325,8 @@ def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) 
 def check_precision(precision: Any, backend: str) -> str:
     """Returns `precision` if the backend has it, else raises `BadParameter`."""
     if precision not in tuple(device_form.PRECISIONS):
-        known = ", ".join(device_form.PRECISIONS)
-        raise BadParameter(f"precision must be one of {known}, not {precision!r}")
+        names = ", ".join(device_form.PRECISIONS)
+        raise BadParameter(f"precision must be one of {names}, not {precision!r}")
     if precision != "double" and backend == "cpu":
         raise BadParameter("single precision is for a device; use backend=cuda or auto")
     return str(precision)

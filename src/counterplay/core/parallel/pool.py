@@ -62,7 +62,7 @@ class Worker:
     rng: np.ndarray
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Any, Any, Any, np.ndarray]:
         """The arguments that sampling kernels take after the form."""
         return self.chance, self.tables, self.workspace, self.rng
 
@@ -346,7 +346,7 @@ def check_threads(threads: Any, game: Game) -> int:
             f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} "
             f"threads; {use}"
         )
-    return threads
+    return int(threads)
 
 
 def most_threads(game: Game) -> int:

@@ -93,15 +93,15 @@ def new_solver(
     game: Game, algorithm: str, seed: int, options: dict[str, Any], problem: Problem | None = None
 ) -> Solver:
     """Returns a solver at iteration 0. `problem` None: an equilibrium of the game."""
-    known = options_of(algorithm)
+    defaults = options_of(algorithm)
     if "pool" in options and not find_solver(algorithm).sampled:
         raise BadParameter(
             f"{algorithm} traverses the whole game, and a worker pool is for solvers that sample: "
             f"{samplers_of(game)}"
         )
-    unknown = sorted(set(options) - set(known))
+    unknown = sorted(set(options) - set(defaults))
     if unknown:
-        takes = f"its options are {', '.join(known)}" if known else "it has no options"
+        takes = f"its options are {', '.join(defaults)}" if defaults else "it has no options"
         raise BadParameter(f"{algorithm} has no option {unknown[0]!r}; {takes}")
     own = {name: options[name] for name in options if name not in POOL}
     pool = {name: options[name] for name in POOL if name in options}

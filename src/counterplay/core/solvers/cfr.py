@@ -76,10 +76,6 @@ class RegretMinimiser:
         else:
             self.kernel_threads.run(cfr_iterations_parallel, *arguments)
 
-    def weights(self) -> np.ndarray:
-        """float64[slots of both]: the average strategy before normalisation."""
-        return np.concatenate([tables.strategy_sum for tables in self.tables])
-
     def average(self) -> np.ndarray:
         """The average strategy; the current one at information sets of zero own reach."""
         return average_strategy(self._form, self.tables)
@@ -129,7 +125,7 @@ class FullWidth(Solver):
         }
 
     def weights(self) -> np.ndarray:
-        return self._regrets.weights()
+        return np.concatenate([tables.strategy_sum for tables in self._regrets.tables])
 
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
@@ -206,8 +202,8 @@ class DiscountedCFR(FullWidth):
         **compute: Any,
     ) -> None:
         discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
-        exponents = (real(value, name) for name, value in discounts.items())
-        variant = Variant(*exponents, predictive=False, alternating=True)
+        exponents = {name: real(value, name) for name, value in discounts.items()}
+        variant = DISCOUNTED._replace(**exponents)
         super().__init__(game, seed, problem, variant, compute, **discounts)
 
 

@@ -169,10 +169,6 @@ class DeviceRegretMinimiser:
             )  # fmt: skip
         self.replies.plan(player, work["policy"], work["plan"])
 
-    def weights(self) -> np.ndarray:
-        """float64[slots of both]: the average strategy before normalisation."""
-        return np.concatenate([tables.strategy_sum for tables in self.tables])
-
     def average(self) -> np.ndarray:
         """The average strategy; the current one at information sets of zero own reach."""
         return average_strategy(self._form, self.tables)

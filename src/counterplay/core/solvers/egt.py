@@ -179,7 +179,7 @@ def egt_iterations(
                 _copy(tables.next, tables.plan, whose, part, k)
                 _copy(tables.next_payoff, tables.payoff, whose, part, k)
         mu, mu_other = mu_other, mu
-    if k == 0 and n > 0:  # nobody reads it any more
+    if k == 0 and n > 0:  # no thread reads it any more
         last = (done + n) % 2
         schedule[last], schedule[1 - last], schedule[2] = mu, mu_other, step
 

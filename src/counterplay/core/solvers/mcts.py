@@ -258,10 +258,10 @@ class TreeSearch(SamplingSolver):
         super().__init__(game, seed, problem, threads, c=c, simulation=simulation)
 
     def _new_tables(self, infosets: int, slots: int) -> SearchTables:
-        if self._simulation == ON_POLICY and not self.game.capabilities.discovered:
-            nodes = 0
+        if self.game.capabilities.discovered:
+            nodes = infosets
         else:
-            nodes = infosets if self.game.capabilities.discovered else self.game.n_nodes
+            nodes = 0 if self._simulation == ON_POLICY else self.game.n_nodes
         tables = SearchTables(
             np.zeros((slots, 3)), np.empty(infosets), np.zeros(nodes, dtype=np.uint8)
         )
@@ -270,10 +270,8 @@ class TreeSearch(SamplingSolver):
         return tables
 
     def _new_workspace(self) -> SearchPath:
-        slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
-        return SearchPath(
-            slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players)
-        )
+        dtypes = (np.int64, np.int64, np.int8)
+        return SearchPath(*(np.zeros(self._depth, t) for t in dtypes), np.zeros(self._players))
 
     def new_mean(self) -> SearchTables:
         tables: SearchTables = self._pool.workers[0].tables

@@ -83,7 +83,6 @@ class SynchronisedSolver(Solver):
         self._common[:] = sets_in(infosets), slots_in(infosets)
 
     def new_mean(self) -> Any:
-        """float64[s]: for the mean of all copies' regrets."""
         regret = self._pool.workers[0].tables.regret
         if self._mean is None or self._mean.shape != regret.shape:
             self._mean = np.empty_like(regret)
@@ -107,10 +106,9 @@ class SynchronisedSolver(Solver):
 
     def changes_since(self, base: Worker, worker: Worker) -> Changes:
         """Returns the changes of a worker in a round that began at `base`."""
-        hash_tables = self._hash_tables
-        before, new = (
-            (base.tables, None) if hash_tables is None else hash_tables.since(base, worker)
-        )
+        before, new = base.tables, None
+        if self._hash_tables is not None:
+            before, new = self._hash_tables.since(base, worker)
         planes = self.changes(before, self.used_tables(worker))
         return Changes({name: changed_rows(plane) for name, plane in planes.items()}, new)
 
@@ -183,7 +181,6 @@ class SynchronisedSolver(Solver):
             getattr(worker.tables, name)[...] = array
 
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
-        """Returns the arrays of a worker's tables that are saved."""
         if self._hash_tables is not None:
             return self._hash_tables.saved(worker)
         return dict(worker.tables._asdict())
@@ -229,20 +226,15 @@ class SamplingSolver(SynchronisedSolver):
 
     def new_worker(self, k: int) -> Worker:
         """Returns the k-th worker, at iteration 0."""
-        buffer = cache_aligned(self._new_buffer())
-        worker = Worker(
-            cache_aligned_fields(
-                self._new_tables(self.game.n_infosets, self.game.n_slots)
-                if self._hash_tables is None
-                else self._hash_tables.first_tables()
-            ),
-            buffer,
-            self._new_chance(buffer),
-            self._workspace_on(buffer),
-            cache_aligned(new_state(self.seed, k)),
-        )
-        if self._hash_tables is not None:
-            self._hash_tables.begin(worker)
+        buffer, hash_tables = cache_aligned(self._new_buffer()), self._hash_tables
+        if hash_tables is None:
+            tables = self._new_tables(self.game.n_infosets, self.game.n_slots)
+        else:
+            tables = hash_tables.first_tables()
+        tables, rng = cache_aligned_fields(tables), cache_aligned(new_state(self.seed, k))
+        worker = Worker(tables, buffer, self._new_chance(buffer), self._workspace_on(buffer), rng)
+        if hash_tables is not None:
+            hash_tables.begin(worker)
         return worker
 
     @property
@@ -304,8 +296,6 @@ class SamplingSolver(SynchronisedSolver):
         """Returns the kernel's arrays besides the tables."""
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """Plays n iterations numbered done + 1, done + 1 + stride, ..., whose samples count `scale`
-        times; returns the nodes touched. Tables grow as needed; `TablesFull` if they cannot."""
         played, touched = self._play(worker, done, n, stride, scale)
         while self._hash_tables is not None:
             check_rules(worker, self.game.name)
@@ -321,7 +311,7 @@ class SamplingSolver(SynchronisedSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        """The same until the tables are full: returns iterations played and nodes touched."""
+        """`play` until the tables are full: returns iterations played and nodes touched."""
 
     def _run(self, n: int) -> int:
         played = self._pool.run(self, self.iterations, n)
@@ -353,9 +343,7 @@ class SamplingSolver(SynchronisedSolver):
         for k, worker in enumerate(self._pool.workers):
             suffix = "" if k == 0 else f".{k}"
             mine = {
-                name.removesuffix(suffix): array
-                for name, array in saved.items()
-                if name.endswith(suffix)
+                name.removesuffix(suffix): saved[name] for name in saved if name.endswith(suffix)
             }
             hash_tables.restore(worker, mine, source)
         self._pool.resize(saved)
