@@ -202,8 +202,8 @@ class DiscountedCFR(FullWidth):
         **compute: Any,
     ) -> None:
         discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
-        exponents = {name: real(value, name) for name, value in discounts.items()}
-        variant = DISCOUNTED._replace(**exponents)
+        exponents = [real(value, name) for name, value in discounts.items()]
+        variant = Variant(exponents[0], exponents[1], exponents[2], False, True)
         super().__init__(game, seed, problem, variant, compute, **discounts)
 
 

@@ -19,7 +19,6 @@ from counterplay.core.solvers.cfr_kernels import (
     IterationWeights,
     RegretTables,
     Variant,
-    average_strategy,
     new_tables,
     weight_table,
 )
@@ -86,7 +85,7 @@ class DeviceRegretMinimiser:
     """A `RegretMinimiser` whose tables are on a device."""
 
     def __init__(self, form: SequenceForm, variant: Variant, precision: str) -> None:
-        self._form, self._variant = form, variant
+        self._variant = variant
         self._tables = new_tables(form, variant)
         self.replies = DeviceForm(form, precision, SOURCE)
         device = self.replies.device
@@ -168,7 +167,3 @@ class DeviceRegretMinimiser:
                 work["policy"], work["regret"], work["strategy_sum"], work["predicted"],
             )  # fmt: skip
         self.replies.plan(player, work["policy"], work["plan"])
-
-    def average(self) -> np.ndarray:
-        """The average strategy; the current one at information sets of zero own reach."""
-        return average_strategy(self._form, self.tables)

@@ -270,8 +270,8 @@ class TreeSearch(SamplingSolver):
         return tables
 
     def _new_workspace(self) -> SearchPath:
-        dtypes = (np.int64, np.int64, np.int8)
-        return SearchPath(*(np.zeros(self._depth, t) for t in dtypes), np.zeros(self._players))
+        slot, infoset, player = (np.zeros(self._depth, t) for t in (np.int64, np.int64, np.int8))
+        return SearchPath(slot, infoset, player, np.zeros(self._players))
 
     def new_mean(self) -> SearchTables:
         tables: SearchTables = self._pool.workers[0].tables
