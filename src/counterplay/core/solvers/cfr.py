@@ -7,7 +7,7 @@ I) - v(σ, I) to `regret` and applies regret matching; and a pass parents first,
 plan.
 
 Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, v → `payoff` (of sequences) and `value`
-(of information sets). The variants differ in the fields of `Variant`: the discount of earlier
+(of information sets). The variants differ in the fields of `CFRVariant`: the discount of earlier
 regrets, the weight of strategies in the average, whether the last regret is counted twice as a
 prediction, and whether players alternate. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR:
 Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging.
@@ -40,8 +40,8 @@ from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
     FIELDS,
+    CFRVariant,
     RegretTables,
-    Variant,
     average_strategy,
     cfr_iterations,
     cfr_iterations_parallel,
@@ -52,7 +52,7 @@ from counterplay.core.solvers.cfr_kernels import (
 class RegretMinimiser:
     """One variant of CFR on any full-width form."""
 
-    def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
+    def __init__(self, form: FullWidthForm, variant: CFRVariant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
         self.kernel_threads = KernelThreads(form, threads)
         self.replies = reply_threads(form, threads, self.kernel_threads)
@@ -93,7 +93,7 @@ class FullWidth(Solver):
         game: Game,
         seed: int,
         problem: Problem | None,
-        variant: Variant,
+        variant: CFRVariant,
         compute_options: dict[str, Any],
         **options: Any,
     ) -> None:
@@ -160,7 +160,7 @@ class CFR(FullWidth):
         alternating: bool = False,
         **compute: Any,
     ) -> None:
-        variant = Variant(np.inf, np.inf, 0.0, False, _flag(alternating, "alternating"))
+        variant = CFRVariant(np.inf, np.inf, 0.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
@@ -179,7 +179,7 @@ class CFRPlus(FullWidth):
         alternating: bool = True,
         **compute: Any,
     ) -> None:
-        variant = Variant(np.inf, -np.inf, 1.0, False, _flag(alternating, "alternating"))
+        variant = CFRVariant(np.inf, -np.inf, 1.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
@@ -203,7 +203,7 @@ class DiscountedCFR(FullWidth):
     ) -> None:
         discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
         exponents = [real(value, name) for name, value in discounts.items()]
-        variant = Variant(exponents[0], exponents[1], exponents[2], False, True)
+        variant = CFRVariant(exponents[0], exponents[1], exponents[2], False, True)
         super().__init__(game, seed, problem, variant, compute, **discounts)
 
 
@@ -216,7 +216,7 @@ class PredictiveCFRPlus(FullWidth):
     def __init__(
         self, game: Game, seed: int, problem: Problem | None = None, **compute: Any
     ) -> None:
-        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), compute)
+        super().__init__(game, seed, problem, CFRVariant(np.inf, -np.inf, 2.0, True, True), compute)
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

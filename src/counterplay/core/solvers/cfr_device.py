@@ -16,9 +16,9 @@ from counterplay.core.forms.sequence import SequenceForm
 from counterplay.core.parallel.device_form import DeviceForm
 from counterplay.core.solvers.cfr_kernels import (
     FIELDS,
+    CFRVariant,
     IterationWeights,
     RegretTables,
-    Variant,
     new_tables,
     weight_table,
 )
@@ -84,7 +84,7 @@ extern "C" __global__ void count(int* __restrict__ counter)
 class DeviceRegretMinimiser:
     """A `RegretMinimiser` whose tables are on a device."""
 
-    def __init__(self, form: SequenceForm, variant: Variant, precision: str) -> None:
+    def __init__(self, form: SequenceForm, variant: CFRVariant, precision: str) -> None:
         self._variant = variant
         self._tables = new_tables(form, variant)
         self.replies = DeviceForm(form, precision, SOURCE)

@@ -21,7 +21,7 @@ from counterplay.core.parallel.full_width import (
 from counterplay.core.parallel.partition import Partition
 
 
-class Variant(NamedTuple):
+class CFRVariant(NamedTuple):
     """The parameters in which the variants of CFR differ."""
 
     alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity: by 1
@@ -31,7 +31,7 @@ class Variant(NamedTuple):
     alternating: bool
 
 
-DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
+DISCOUNTED = CFRVariant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
 FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # that are saved
 
 
@@ -64,19 +64,19 @@ class IterationWeights(NamedTuple):
 
 
 @jit(inline=True)
-def iteration_weights(variant: Variant, t: int) -> IterationWeights:
+def iteration_weights(variant: CFRVariant, t: int) -> IterationWeights:
     return IterationWeights(
         float(t) ** variant.gamma, _discount(t, variant.alpha), _discount(t, variant.beta)
     )
 
 
 @jit
-def _fill_weights(variant: Variant, done: int, out: np.ndarray) -> None:
+def _fill_weights(variant: CFRVariant, done: int, out: np.ndarray) -> None:
     for j in range(len(out)):
         out[j, 0], out[j, 1], out[j, 2] = iteration_weights(variant, done + 1 + j)
 
 
-def weight_table(variant: Variant, done: int, n: int) -> np.ndarray:
+def weight_table(variant: CFRVariant, done: int, n: int) -> np.ndarray:
     """float64[n, 3]: the `IterationWeights` of iterations done + 1 .. done + n."""
     out = np.empty((n, len(IterationWeights._fields)))
     _fill_weights(variant, done, out)
@@ -119,7 +119,7 @@ def _learn(
 
 
 @jit
-def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant, t: int) -> None:
+def update_player(side: Treeplex | Side, tables: RegretTables, variant: CFRVariant, t: int) -> None:
     """One player's part of iteration t, given the gradient in `tables.payoff`. Changes all arrays
     of
     `tables`."""
@@ -138,7 +138,12 @@ def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant,
 
 @jit
 def cfr_iterations(
-    form: FullWidthForm, one: RegretTables, two: RegretTables, variant: Variant, done: int, n: int
+    form: FullWidthForm,
+    one: RegretTables,
+    two: RegretTables,
+    variant: CFRVariant,
+    done: int,
+    n: int,
 ) -> None:
     """Iterations done + 1 .. done + n of both players."""
     for t in range(done + 1, done + n + 1):
@@ -156,7 +161,7 @@ def cfr_iterations(
 def partial_update(
     side: Side,
     tables: RegretTables,
-    variant: Variant,
+    variant: CFRVariant,
     t: int,
     part: Partition,
     group: ThreadGroup,
@@ -189,7 +194,7 @@ def cfr_iterations_parallel(
     form: SequenceForm,
     one: RegretTables,
     two: RegretTables,
-    variant: Variant,
+    variant: CFRVariant,
     done: int,
     n: int,
     group: ThreadGroup,
@@ -208,7 +213,7 @@ def cfr_iterations_parallel(
         partial_update(form.two, two, variant, t, group.two, group, k)
 
 
-def new_tables(form: FullWidthForm, variant: Variant) -> tuple[RegretTables, RegretTables]:
+def new_tables(form: FullWidthForm, variant: CFRVariant) -> tuple[RegretTables, RegretTables]:
     """Both players' arrays at iteration 0."""
     one, two = (_player_tables(side, variant.predictive) for side in (form.one, form.two))
     return one, two
