@@ -273,7 +273,7 @@ def test_refusals() -> None:
         ExcessiveGap(BATTLE, 0)
     with pytest.raises(BadParameter, match="zero"):
         ExcessiveGap(game, 0, Problem(game, SequenceForm(one, two._replace(value=2.0 * two.value))))
-    with pytest.raises(BadParameter, match="least probabilities"):
+    with pytest.raises(BadParameter, match="lower bounds on action probabilities"):
         ExcessiveGap(game, 0, Problem(game, SequenceForm(one._replace(floor=floor), two)))
     with pytest.raises(BadParameter, match="perfect recall"):
         ExcessiveGap(FORGETFUL, 0)
