@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from counterplay.core.responses.result import Response as Response
     from counterplay.core.responses.safe import SafePlayer as SafePlayer
     from counterplay.core.solvers.measures import exploitability as exploitability
+    from counterplay.core.solvers.measures import game_value as game_value
     from counterplay.core.solvers.run import Run as Run
     from counterplay.core.solvers.run import resume as resume
     from counterplay.core.solvers.run import solve as solve
     from counterplay.core.solvers.run import version as version
-    from counterplay.core.solvers.value import game_value as game_value
     from counterplay.poker.acpc.client import play_acpc as play_acpc
     from counterplay.poker.acpc.dealer import DealerLimits as DealerLimits
     from counterplay.poker.acpc.dealer import MatchPlan as MatchPlan
@@ -131,7 +131,7 @@ _WHERE = {
     "SafePlayer": "core.responses.safe",
     "confidence": "core.responses.algorithms",
     "frontier": "core.responses.frontier",
-    "game_value": "core.solvers.value",
+    "game_value": "core.solvers.measures",
     "respond": "core.responses.respond",
     "resume_response": "core.responses.respond",
     "Run": "core.solvers.run",

@@ -17,8 +17,7 @@ import pytest
 from counterplay.core.base import disk, files
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.kernels import jit
-from counterplay.core.kernels.cache import KernelFile
-from counterplay.core.kernels.private import make_private, who_else_writes
+from counterplay.core.kernels.cache import KernelFile, make_private, untrusted_because
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 
@@ -77,7 +76,7 @@ def test_folders_above_the_cache(tmp_path: Path) -> None:
     make_private(root / "kernels")
     for mode, trusted in ((0o777, False), (0o1777, True), (0o775, True), (0o755, True)):
         (tmp_path / "shared").chmod(mode)
-        assert (who_else_writes(root / "kernels", root) is None) == trusted, oct(mode)
+        assert (untrusted_because(root / "kernels", root) is None) == trusted, oct(mode)
 
 
 @posix
@@ -96,7 +95,7 @@ def test_a_link_is_followed_to_where_the_code_is(tmp_path: Path) -> None:
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "cache").mkdir(mode=0o700)
     (tmp_path / "cache" / "kernels").symlink_to(tmp_path / "open")
-    assert who_else_writes(tmp_path / "cache", tmp_path / "cache") is not None
+    assert untrusted_because(tmp_path / "cache", tmp_path / "cache") is not None
 
 
 @posix

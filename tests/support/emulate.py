@@ -1,7 +1,8 @@
-"""CUDA kernels on a processor: a device whose source is compiled by g++, thread after thread.
+"""Emulation of CUDA kernels on the CPU: their source is compiled by g++, and threads run one after
+the other.
 
-Only for kernels whose threads need no other (all of this project's). What a real device adds is
-speed and single-precision products; both are tested where there is one.
+Only for kernels whose threads do not communicate, as all of this project's. Speed and
+single-precision products are tested where there is a real device.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FLAGS = ("-O2", "-march=native", "-shared", "-fPIC")
 
 
 def has_device() -> bool:
-    """Whether there is a real one."""
+    """Whether there is a CUDA device."""
     try:
         import cupy
 

@@ -1,4 +1,4 @@
-"""Policies to prove sampling unbiased with."""
+"""Policies and histories for the proofs by enumeration that sampling is unbiased."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def explored(policy: Policy) -> Policy:
 def kernel_path(
     game: Game, policy: Policy, steps: tuple[tuple[Node, int], ...]
 ) -> tuple[HistoryWorkspace, int, int, float]:
-    """The history as the kernel's `Path`, from the definitions: path, terminal node, decisions,
+    """Returns the history as the kernel's workspace, by definition: it, the terminal node,
+    decisions,
     π^σ'(z) without chance."""
     path, sampling = new_workspace(game.depth, game.max_actions, game.n_players), explored(policy)
     infoset_of = {

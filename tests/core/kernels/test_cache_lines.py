@@ -62,7 +62,7 @@ def test_a_copy_on_cache_lines_of_its_own(dtype: type, shape: Any) -> None:
 @pytest.mark.parametrize("game", ["bluff(1,1,5)", "holdem(buckets=10)"])
 def test_workers_of_a_solver_share_no_line(name: str, game: str) -> None:
     solver: Any = new_solver(cp.load(game), name, 1, {"threads": 3})
-    share_nothing([tuple(worker) for worker in solver._pool.workers])
+    share_nothing([(worker.buffer, *worker.arguments) for worker in solver._pool.workers])
 
 
 def test_workspaces_of_a_match_share_no_line() -> None:

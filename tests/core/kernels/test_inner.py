@@ -1,4 +1,4 @@
-"""Kernels without a door for Python."""
+"""Kernels without a wrapper for Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The garbage collector rests while a kernel is compiled, and only then."""
+"""The garbage collector is paused while a kernel is compiled, and only then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from numba.core import event
 from numba.core.errors import TypingError
 
-import counterplay.core.kernels.jit  # noqa: F401  which has it rest
+import counterplay.core.kernels.jit  # noqa: F401  registers the pause
 
 
 class _Watch(event.Listener):

@@ -31,9 +31,9 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 def test_an_address_nobody_answers_at() -> None:
     pytest.importorskip("ray")
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # nobody listens
+        taken.bind(("127.0.0.1", 0))  # no server listens
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(BadParameter, match=f"nobody answers at {address}; start a cluster"):
+        with pytest.raises(BadParameter, match=f"no server answers at {address}; start a cluster"):
             connect(address)
 
 

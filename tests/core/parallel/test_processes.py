@@ -76,7 +76,7 @@ def test_leaving_ends_all_processes(tmp_path: Path) -> None:
 
 
 def test_work_that_cannot_be_sent_is_done_here(start: str) -> None:
-    """Unless somebody insists."""
+    """By `in_processes`; a pool of spawned processes refuses it."""
     work = [("here", None)] * 2
 
     def here(job: Any, context: Any) -> int:
@@ -104,7 +104,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, 9])
 def test_workers_end_with_the_script_that_started_them(number: int, tmp_path: Path) -> None:
-    """Ctrl-C reaches the whole group, and workers leave it to the script; nobody stays behind, even
+    """Ctrl-C reaches the whole group, and workers leave it to the script; no process is left, even
     when the script is killed. A spawned process does not run the script again."""
     path = os.pathsep.join(sys.path)
     process = subprocess.Popen(

@@ -75,9 +75,9 @@ def test_what_was_found_is_added_by_key() -> None:
     marks = [("set", k) for k in range(old_sets)] + [("set", f"new {key}") for key in keys]
     for plane, labels in ((SLOTS, names), (SETS, marks)):
         rows, values = total.planes[plane]
-        found = np.zeros((len(labels), values.shape[1]))
-        found[rows] = values
-        assert np.array_equal(found, np.array([expected[label] for label in labels]))
+        dense = np.zeros((len(labels), values.shape[1]))
+        dense[rows] = values
+        assert np.array_equal(dense, np.array([expected[label] for label in labels]))
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,19 @@ def test_every_sample_counts_once(name: str) -> None:
     for one in (alone, remote):
         one.step(24 * MANY[name] + 11)
     assert not remote._pool._sync[1]
-    expected, found = weights_by_key(alone), weights_by_key(remote)
-    assert list(found) == list(expected)
+    expected, actual = weights_by_key(alone), weights_by_key(remote)
+    assert list(actual) == list(expected)
     for key, sums in expected.items():
-        np.testing.assert_allclose(found[key], sums, rtol=1e-9)
+        np.testing.assert_allclose(actual[key], sums, rtol=1e-9)
 
 
 def test_threads_inside_a_worker_count_like_workers() -> None:
     """With one numbering: thread by thread."""
-    found = [solver("mccfr", 4), solver("mccfr", 2, threads=2)]
-    for one in found:
+    solvers = [solver("mccfr", 4), solver("mccfr", 2, threads=2)]
+    for one in solvers:
         one.step(12_000)
         assert not one._pool._sync[1]
-    one, two = (each.arrays() for each in found)
+    one, two = (each.arrays() for each in solvers)
     for key in ("keys", "counts", "threads.rng", "threads.last_visit"):
         assert np.array_equal(one[key], two[key]), key
     np.testing.assert_allclose(one["regret"], two["regret"], rtol=1e-9, atol=1e-9)

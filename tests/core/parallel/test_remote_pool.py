@@ -181,7 +181,7 @@ def test_hands_of_holdem_by_workers(name: str, n: int) -> None:
         (
             "cfr+",
             {"pool": "ray"},
-            "looks at the whole game, and a worker pool is for solvers",
+            "traverses the whole game, and a worker pool is for solvers",
         ),
         ("mccfr", {"pool": "roy"}, "pool must be threads or ray, not 'roy'"),
         ("mccfr", {"pool": "local", "workers": -1}, "workers must be a whole number from 1"),

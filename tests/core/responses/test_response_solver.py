@@ -17,9 +17,9 @@ from counterplay.core.forms.restricted import data_biased_form
 from counterplay.core.responses.algorithms import RESPONSES, ResponseAlgorithm
 from counterplay.core.responses.solver import ResponseSolver, engines_of
 from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.folder import config_of
-from counterplay.core.solvers.limits import Limits, take_limits
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.limits import Limits, pop_limits
 
 SOURCE = Path(__file__).parents[3] / "src" / "counterplay"
 KUHN = cp.load("kuhn")
@@ -108,7 +108,7 @@ def test_full_width_solvers_fade_or_say_that_they_cannot(name: str) -> None:
     solver = new_solver(KUHN, name, 0, {})
     solver.step(1 if name == "lp" else 30)
     if name in ("lp", "egt"):
-        with pytest.raises(BadParameter, match=f"{name} cannot forget"):
+        with pytest.raises(BadParameter, match=f"{name} cannot discount"):
             solver.discount(0.5)
         return
     weights, policy = solver.weights().copy(), solver.policy()
@@ -171,7 +171,7 @@ def test_limits_are_checked_wherever_they_are_made() -> None:
         with pytest.raises(BadParameter, match=next(iter(wrong))):
             Limits(**wrong)
     arguments = {"iterations": 5, "on_chunk": print, "epsilon": 0.6}
-    limits = take_limits(arguments)
+    limits = pop_limits(arguments)
     assert (limits.iterations, limits.on_chunk, limits.bounded) == (5, print, True)
     assert arguments == {"epsilon": 0.6}
     assert not Limits(measure_every=3).bounded

@@ -1,4 +1,4 @@
-"""What solves a game when nobody names a solver."""
+"""The default solver of a game."""
 
 from __future__ import annotations
 

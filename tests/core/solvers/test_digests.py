@@ -64,8 +64,8 @@ def answered(name: str, response: str, engine: str) -> np.ndarray:
     game = cp.load(name)
     model = cp.Strategy.random(game, 3)
     n = iterations(name, engine)
-    found = cp.respond(game, model, None, 0.6, response, engine=engine, iterations=n, seed=7)
-    return found.strategy.probabilities
+    response = cp.respond(game, model, None, 0.6, response, engine=engine, iterations=n, seed=7)
+    return response.strategy.probabilities
 
 
 def digest(probabilities: np.ndarray) -> str:
@@ -87,5 +87,5 @@ def test_the_same_bits_as_when_they_were_recorded(case: str) -> None:
 
 
 if __name__ == "__main__":
-    found = {case: digest(compute()) for case, compute in CASES.items()}
-    RECORDED.write_text(json.dumps(found, indent=1) + "\n")
+    digests = {case: digest(compute()) for case, compute in CASES.items()}
+    RECORDED.write_text(json.dumps(digests, indent=1) + "\n")

@@ -23,8 +23,8 @@ from counterplay.core.forms.game import Game
 from counterplay.core.forms.rules import TERMINAL
 from counterplay.core.forms.sequence import SequenceForm, Side, best_reply, plan_from_policy
 from counterplay.core.parallel.full_width import KernelThreads
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.egt import ExcessiveGap
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.prox import ProxTables, smoothed_reply
 
 
@@ -237,16 +237,16 @@ def test_one_over_t(name: str, value: float, kind: str) -> None:
     game = cp.load(name)
     solver = ExcessiveGap(game, 0, prox=kind)
     times = np.unique(np.geomspace(100, 10_000, 25).astype(int))
-    found, bounds = [], []
+    gaps, bounds = [], []
     for t in times:
         solver.step(int(t) - solver.iterations)
-        found.append(policy_exploitability(game, solver.policy()))
+        gaps.append(policy_exploitability(game, solver.policy()))
         bounds.append(solver.bound)
-    slopes = [np.polyfit(np.log(times), np.log(numbers), 1)[0] for numbers in (found, bounds)]
+    slopes = [np.polyfit(np.log(times), np.log(numbers), 1)[0] for numbers in (gaps, bounds)]
     flattest = -0.85 if (name, kind) == ("leduc", "euclidean") else -0.9
     assert max(slopes) <= flattest
     assert (times * bounds).max() <= 2.0 * 100 * bounds[0]
-    assert abs(cp.expected_value(game, solver.strategy())[0] - value) <= found[-1]
+    assert abs(cp.expected_value(game, solver.strategy())[0] - value) <= gaps[-1]
     assert solver.excess() <= solver._slack
 
 
@@ -273,7 +273,7 @@ def test_refusals() -> None:
         ExcessiveGap(BATTLE, 0)
     with pytest.raises(BadParameter, match="zero"):
         ExcessiveGap(game, 0, Problem(game, SequenceForm(one, two._replace(value=2.0 * two.value))))
-    with pytest.raises(BadParameter, match="least probabilities"):
+    with pytest.raises(BadParameter, match="lower bounds on action probabilities"):
         ExcessiveGap(game, 0, Problem(game, SequenceForm(one._replace(floor=floor), two)))
     with pytest.raises(BadParameter, match="perfect recall"):
         ExcessiveGap(FORGETFUL, 0)

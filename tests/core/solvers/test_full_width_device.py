@@ -37,8 +37,8 @@ def _both(game: str, name: str, n: int, **options: Any) -> tuple[Any, Any]:
 def _check(game: str, name: str, n: int, near: float, **options: Any) -> None:
     one, other = _both(game, name, n, **options)
     for key, array in one.arrays().items():
-        found = other.arrays()[key]
-        np.testing.assert_allclose(found, array, rtol=near, atol=near, err_msg=key)
+        computed = other.arrays()[key]
+        np.testing.assert_allclose(computed, array, rtol=near, atol=near, err_msg=key)
     gap = one.measure(one.policy())
     assert other.measure(one.policy()) == pytest.approx(gap, abs=near, rel=near)
 
@@ -69,15 +69,15 @@ def test_responses_are_the_same(algorithm: str, emulated: None) -> None:
     """A restricted game has the one long row there is; data-biased ones have floors."""
     game = cp.load("leduc")
     model = cp.solve(game, "cfr", iterations=3).strategy
-    found = [
+    responses = [
         cp.respond(
             game, model, player=1, p=0.5, algorithm=algorithm, iterations=30, engine="cfr+", **more
         )
         for more in ({}, {"backend": "cuda"})
     ]
-    one, two = (response.strategy.probabilities for response in found)
+    one, two = (response.strategy.probabilities for response in responses)
     np.testing.assert_allclose(two, one, atol=1e-9)
-    assert found[1].exploitability == pytest.approx(found[0].exploitability, abs=1e-9)
+    assert responses[1].exploitability == pytest.approx(responses[0].exploitability, abs=1e-9)
 
 
 @needs_compiler

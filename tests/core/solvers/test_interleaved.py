@@ -173,7 +173,7 @@ def test_however_a_run_is_cut(name: str, threads: int, tmp_path: Path) -> None:
     cp.solve(name, "mccfr", iterations=1_003, folder=run, **options)
     cp.resume(run, iterations=1_004)
     again = cp.resume(run, iterations=3_001)
-    one, two = (found._solver.arrays() for found in (whole, again))
+    one, two = (run._solver.arrays() for run in (whole, again))
     for key, array in one.items():
         np.testing.assert_array_equal(two[key], array, err_msg=key)
 

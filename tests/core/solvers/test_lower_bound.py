@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.core.solvers.lower_bound import most_frequent
+from counterplay.core.solvers.measures import most_frequent
 
 OTHERS = ("mcts", "mccfr-external")
 ASK: dict[str, Any] = {"iterations": 20_000, "games": 40_000, "seeds": 2}
@@ -23,33 +23,33 @@ def test_near_the_exact_number_and_not_above_it(algorithm: str) -> None:
     strategy = cp.Strategy.random(game, 2)
     ask = {**ASK, "iterations": 2_000} if algorithm == "mccfr-external" else ASK
     exact = cp.exploitability(game, strategy)
-    found: Any = cp.exploitability(game, strategy, "play", algorithm=algorithm, **ask)
-    assert 0.9 * exact - 2 * found.error < found < exact + 2 * found.error
-    assert found.error < 0.02
-    for player, (value, half) in enumerate(found.best):
+    bound: Any = cp.exploitability(game, strategy, "play", algorithm=algorithm, **ask)
+    assert 0.9 * exact - 2 * bound.error < bound < exact + 2 * bound.error
+    assert bound.error < 0.02
+    for player, (value, half) in enumerate(bound.best):
         assert value < cp.best_response(game, strategy, player).value + 2 * half
 
 
 def test_the_same_without_a_tree() -> None:
-    tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
+    tree, discovered = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
     strategy = cp.Strategy.random(tree, 2)
     one: Any = cp.exploitability(tree, strategy, "play", **ASK)
-    two: Any = cp.exploitability(found, strategy.on(found), "play", **ASK)
+    two: Any = cp.exploitability(discovered, strategy.on(discovered), "play", **ASK)
     assert (float(one), one.error, one.best) == (float(two), two.error, two.best)
-    assert cp.exploitability(tree, strategy.on(found)) == cp.exploitability(tree, strategy)
+    assert cp.exploitability(tree, strategy.on(discovered)) == cp.exploitability(tree, strategy)
     with pytest.raises(cp.CounterplayError, match="method='play'"):
-        cp.exploitability(found, strategy.on(found))
+        cp.exploitability(discovered, strategy.on(discovered))
 
 
 def test_it_says_what_it_is() -> None:
-    found: Any = cp.exploitability(
+    bound: Any = cp.exploitability(
         "kuhn", cp.Strategy.uniform("kuhn"), "play", iterations=2_000, games=2_000
     )
-    for text in (str(found), repr(found), str(pickle.loads(pickle.dumps(found)))):
+    for text in (str(bound), repr(bound), str(pickle.loads(pickle.dumps(bound)))):
         assert text.startswith("at least ")
         assert "lower bound" in text
         assert "mccfr" in text
-    assert found == pytest.approx(11 / 12, abs=4 * found.error)
+    assert bound == pytest.approx(11 / 12, abs=4 * bound.error)
 
 
 def test_the_most_frequent_action() -> None:
@@ -77,5 +77,5 @@ def test_bad_options(options: dict[str, Any], what: str) -> None:
 
 
 def test_two_players_and_zero_sum_only() -> None:
-    with pytest.raises(cp.CounterplayError, match="two players"):
+    with pytest.raises(cp.CounterplayError, match="two-player zero-sum"):
         cp.exploitability("kuhn(players=3)", cp.Strategy.uniform("kuhn(players=3)"), "play")

@@ -249,16 +249,16 @@ def test_mean_of_copies() -> None:
     copies = tuple(rng.normal(size=1_000) for _ in range(3))
     for copy in copies[1:]:
         copy[300:900] = copies[0][300:900]
-    found = np.full(1_000, 7.0)
-    mean_of(copies, 10, 700, found)
-    np.testing.assert_allclose(found[10:300], np.mean(copies, axis=0)[10:300], atol=1e-15)
-    assert np.array_equal(found[300:700], copies[0][300:700])
-    assert np.all(found[:10] == 7.0)
-    assert np.all(found[700:] == 7.0)
+    mean = np.full(1_000, 7.0)
+    mean_of(copies, 10, 700, mean)
+    np.testing.assert_allclose(mean[10:300], np.mean(copies, axis=0)[10:300], atol=1e-15)
+    assert np.array_equal(mean[300:700], copies[0][300:700])
+    assert np.all(mean[:10] == 7.0)
+    assert np.all(mean[700:] == 7.0)
 
 
 def test_mean_of_visits() -> None:
-    """Visits by their mean, rewards by visits, and what is kept of both; what nobody visited
+    """Visits by their mean, rewards by visits, and what is kept of both; what no copy visited
     keeps its bits."""
     rng = np.random.default_rng(2)
     first = np.array([0, 2, 5, 6, 9, 11], dtype=np.int32)

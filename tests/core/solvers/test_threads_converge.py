@@ -13,12 +13,12 @@ SEEDS = 6
 
 def _mean_exploitability(game: str, name: str, iterations: int, threads: int, c: float) -> float:
     options = {"c": c} if name == "mcts" else {}
-    found = []
+    gaps = []
     for seed in range(SEEDS):
         one = new_solver(cp.load(game), name, seed, {**options, "threads": threads})
         one.step(iterations)
-        found.append(cp.exploitability(one.game, one.strategy()))
-    return float(np.mean(found))
+        gaps.append(cp.exploitability(one.game, one.strategy()))
+    return float(np.mean(gaps))
 
 
 @pytest.mark.parametrize(

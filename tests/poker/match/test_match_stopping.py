@@ -19,7 +19,7 @@ import counterplay as cp
 from counterplay.core.base.errors import Interrupted
 from counterplay.core.match import play as match_module
 from counterplay.core.match.play import blocks
-from counterplay.core.parallel.stopping import stop_signals
+from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.bots.bot import View
 from counterplay.poker.histories.parquet import read_hands
 

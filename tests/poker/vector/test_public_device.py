@@ -23,7 +23,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem
 from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.cuda_boards import deal_boards, new_boards, new_dealer
 from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, ties_of

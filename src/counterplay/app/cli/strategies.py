@@ -152,7 +152,7 @@ def _between(one: Any, other: Any, against: str) -> dict[str, float]:
 
 def _by_play(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
     """What play shows of a strategy."""
-    from counterplay.core.solvers.lower_bound import lower_bound
+    from counterplay.core.solvers.measures import lower_bound
 
     game = profile.game
     with status("learning best responses"):
@@ -197,7 +197,7 @@ def _best_of(game: Any, player: int) -> str:
 def _one_seat(response: Any) -> dict[str, Any]:
     """What is to be said of a strategy for one seat."""
     from counterplay.core.evaluation.exact import best_response
-    from counterplay.core.solvers.value import game_value
+    from counterplay.core.solvers.measures import game_value
 
     game, player = response.game, response.player
     value = game_value(game) * (1 if player == 0 else -1)

@@ -63,12 +63,12 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
 
 def interruptible(further: str, folder: Path, work: Callable[[], Any]) -> Any:
     """Run `work`; after Ctrl-C say how to go on (`go_on`)."""
-    from counterplay.core.solvers.folder import has_checkpoint, places
+    from counterplay.core.solvers.folder import has_checkpoint, possible_folders
 
     try:
         return work()
     except KeyboardInterrupt:
-        if any(has_checkpoint(place) for place in places(folder)):
+        if any(has_checkpoint(place) for place in possible_folders(folder)):
             err.print(f"stopped; saved in {folder}; {further}")
         else:
             err.print("stopped before the first iteration; nothing was kept.")

@@ -1,1 +1,2 @@
-"""Layer 2: how good a strategy is. Exact, no sampling."""
+"""Exact evaluation of strategies: `exact` (expected value, best response, exploitability), `kuhn`
+(the error measures of Figure 4), `estimate` (numbers from a sample of flops, with intervals)."""

@@ -1,5 +1,5 @@
-"""`FlopEstimate`: a number measured on a sample of flops, with its interval through sums and
-differences."""
+"""`FlopEstimate`: a number from a sample of flops with its interval, which sums and differences
+propagate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 class FlopEstimate(float):
-    """A number from a sample of flops. `error`: half its 95% interval. `bias`: by how much a best
-    response's choice before the flop makes it too high (below 0: too low), as measured. `flops`:
-    how many were walked.
+    """A number from a sample of flops. `error`: half its 95% interval. `bias`: the measured amount
+    by which a best response's choice before the flop makes it too high (negative: too low).
+    `flops`: the size of the sample.
 
-    Sums and differences keep all three, and so do products with plain numbers. Errors add up, since
-    the flops are the same: the interval of a sum is at least as wide as it must be.
+    Sums, differences and products with plain numbers propagate all three. Errors are added, since
+    the flops are the same: the interval of a sum is wide enough, or wider.
     """
 
     error: float
@@ -22,9 +22,9 @@ class FlopEstimate(float):
     flops: int
 
     def __new__(cls, value: float, error: float, bias: float, flops: int) -> FlopEstimate:
-        made = super().__new__(cls, value)
-        made.error, made.bias, made.flops = error, bias, flops
-        return made
+        estimate = super().__new__(cls, value)
+        estimate.error, estimate.bias, estimate.flops = error, bias, flops
+        return estimate
 
     def __repr__(self) -> str:
         return f"{float(self):.6g} ± {self.error:.2g} (95%, from {self.flops} flops)"
@@ -53,26 +53,26 @@ class FlopEstimate(float):
     def __mul__(self, factor: float) -> float:
         if isinstance(factor, FlopEstimate):
             return float(self) * float(factor)
-        found = float(self) * float(factor), abs(factor) * self.error, factor * self.bias
-        return FlopEstimate(*found, self.flops)
+        value, error = float(self) * float(factor), abs(factor) * self.error
+        return FlopEstimate(value, error, factor * self.bias, self.flops)
 
     __rmul__ = __mul__
 
 
 def half_interval(value: float) -> float:
-    """How far the truth may be from a number: 0 where that was not estimated."""
+    """Returns half the 95% interval of a number; 0 for an exact one."""
     return value.error if isinstance(value, FlopEstimate) else 0.0
 
 
 def upper_end(value: float) -> float:
-    """What a number is at most: itself, or the upper end of its interval."""
+    """Returns the upper end of a number's interval; an exact number itself."""
     return float(value) + half_interval(value)
 
 
 def stratified_half(samples: Sequence[tuple[np.ndarray, float]]) -> float:
-    """Half the 95% interval of a mean over strata, each given by its sample and its share: by
-    Student's t with Satterthwaite's degrees of freedom, since samples of strata are small."""
-    from scipy.stats import t  # slow to load, and seldom needed
+    """Returns half the 95% interval of a mean over strata, each given by its sample and its share:
+    by Student's t with Satterthwaite's degrees of freedom, since samples of strata are small."""
+    from scipy.stats import t  # slow to import, rarely needed
 
     parts = [share**2 * float(np.var(sample, ddof=1)) / len(sample) for sample, share in samples]
     variance = sum(parts)

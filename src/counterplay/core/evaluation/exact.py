@@ -1,13 +1,13 @@
-"""Expected value, best response and exploitability (Section 2.1.2), exact for any game that fits as
-a tree, and for hold'em.
+"""Expected value, best response and exploitability (Section 2.1.2), exact for any game whose tree
+fits into memory, and for hold'em.
 
-Two players with perfect recall use a full-width form: one product and one pass, by so many
-`threads`, on a `backend`, with a `precision` (`core/parallel/full_width.py`). Any number of players
-use the tree. Rules may name another evaluator: hold'em has one of its own, with these options:
-`backend` ("cuda", "cpu" or "auto"), `flops` for an estimate from so many of them, `seed` of that
-sample, and `progress`, which hears the share done. A strategy is given as any kind of player
-(`core/games/players.py`): an object, also a `Mixture`, `uniform`, the path of a saved one, in
-hold'em the name of a bot, ..."""
+For two players with perfect recall a full-width form is used: one product and one pass, with the
+options `threads`, `backend` and `precision` (`core/parallel/full_width.py`); otherwise the tree.
+Rules may name another evaluator. Hold'em's has the options `backend` ("cuda", "cpu" or "auto"),
+`flops` (an estimate from that many), `seed` (of that sample) and `progress` (a callback). A
+strategy is any player (`core/games/players.py`): an object, also a `Mixture`, `uniform`, the path
+of a saved one, in hold'em the name of a bot, ...
+"""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _COMPUTE = tuple(field.name for field in fields(ComputeOptions))
 
 @dataclass(frozen=True)
 class BestResponse:
-    """`value`: what `player` gets by `strategy`, the profile in which he plays best and the
-    others as before."""
+    """`value`: the payoff of `player` in `strategy`, the profile of its best response and the
+    others' strategies."""
 
     game: Game
     player: int
@@ -48,22 +48,22 @@ class BestResponse:
 
 
 def expected_value(game: Game | str, strategy: Any, **options: Any) -> np.ndarray:
-    """u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
+    """Returns u_i(σ) for every player i: float64[n_players]; with `flops` an array of estimates."""
     game, strategy = _checked(game, strategy)
     return game.evaluator.value(strategy, **options)
 
 
 def best_response(game: Game | str, strategy: Any, player: int, **options: Any) -> BestResponse:
-    """b_i(σ_-i): the most `player` can get when the others keep to `strategy`. Needs perfect
-    recall; in hold'em he sees his cards and remembers."""
+    """Returns b_i(σ_-i), the best response of `player` to the others' part of `strategy`. Needs
+    perfect recall; in hold'em the response is without card abstraction."""
     game, strategy = _checked(game, strategy)
     game.check_player(player)
     return BestResponse(game, player, *game.evaluator.best_response(strategy, player, **options))
 
 
 def exploitability(game: Game | str, strategy: Any, **options: Any) -> float:
-    """ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `core/solvers/measures.py` has the way by
-    play.
+    """Returns ε = b_1(σ_2) + b_2(σ_1), the sum and not its half; `core/solvers/measures.py` has a
+    lower bound by play.
 
     With more players, or a game that is not zero-sum: the sum over players of what each can gain by
     deviating.
@@ -73,13 +73,13 @@ def exploitability(game: Game | str, strategy: Any, **options: Any) -> float:
 
 
 def _checked(game: Game | str, strategy: Any) -> tuple[Game, Any]:
-    """The game, by name or not, and what can be measured of a player, where he belongs to it."""
+    """Returns the game, and the strategy of a player as something that can be measured."""
     game = as_game(game, strategy)
     return game, players_of(game).measurable(strategy)
 
 
 class FormEvaluator(Evaluator):
-    """By the game's forms, as a whole."""
+    """Evaluation by the game's forms."""
 
     name = "exact"
 
@@ -96,24 +96,24 @@ class FormEvaluator(Evaluator):
         return False
 
     def value(self, strategy: Strategy | Mixture, **options: Any) -> np.ndarray:
-        game, one = self.game, self._one(strategy, options)
+        game, profile = self.game, self._strategy(strategy, options)
         if game.n_players == 2 and game.perfect_recall:
             values = []
             for player in (0, 1):
-                payoff = _gradient(game, one.probabilities, player)
-                values.append(float(payoff @ one.plan(player)))
+                payoff = _gradient(game, profile.probabilities, player)
+                values.append(float(payoff @ profile.plan(player)))
             return np.array(values)
         values_by_tree = np.empty(game.n_players)
-        tree_value(game.tree, one.probabilities, np.empty(game.n_nodes), values_by_tree)
+        tree_value(game.tree, profile.probabilities, np.empty(game.n_nodes), values_by_tree)
         return values_by_tree
 
     def best_response(
         self, strategy: Strategy | Mixture, player: int, **options: Any
     ) -> tuple[float, Strategy]:
-        game, one = self.game, self._one(strategy, options)
-        probabilities = one.probabilities.copy()
+        game, profile = self.game, self._strategy(strategy, options)
+        probabilities = profile.probabilities.copy()
         out, replies = probabilities[game.slots(player)], _replies(game, options)
-        value = _best_reply(game, one.probabilities, player, out, replies)
+        value = _best_reply(game, profile.probabilities, player, out, replies)
         return value, Strategy(game, probabilities)
 
     def exploitability(self, strategy: Strategy | Mixture, **options: Any) -> float:
@@ -122,29 +122,31 @@ class FormEvaluator(Evaluator):
                 f"{self.game.name} is played without a tree, so its exploitability is only known "
                 f"from below: method='play', on the command line --method play"
             )
-        policy = self._one(strategy, options).probabilities
+        policy = self._strategy(strategy, options).probabilities
         return policy_exploitability(self.game, policy, _replies(self.game, options))
 
     def payoffs(self, asked: Sequence[Payoff], **options: Any) -> list[float]:
         return [
-            self.best_response(one.against, one.player, **options)[0]
-            if one.by is None
-            else float(self.value(one.against.replace(one.by, one.player), **options)[one.player])
-            for one in asked
+            self.best_response(query.against, query.player, **options)[0]
+            if query.by is None
+            else float(
+                self.value(query.against.replace(query.by, query.player), **options)[query.player]
+            )
+            for query in asked
         ]
 
-    def _one(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
-        strange = sorted(set(options) - set(_COMPUTE))
-        if strange:
+    def _strategy(self, strategy: Strategy | Mixture, options: dict[str, Any]) -> Strategy:
+        unknown = sorted(set(options) - set(_COMPUTE))
+        if unknown:
             raise BadParameter(
-                f"{strange[0]} is for games that are walked by the board; {self.game.name} is "
+                f"{unknown[0]} is for games that are walked by the board; {self.game.name} is "
                 f"evaluated as a whole, with {', '.join(_COMPUTE)}"
             )
         return strategy.strategy() if isinstance(strategy, Mixture) else strategy
 
 
 def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
-    """Who works out best replies; kept with the game, since preparing takes a while."""
+    """Returns what computes best replies; cached in the game, since it takes time to prepare."""
     if not options:
         return None
     compute = ComputeOptions(**options)
@@ -161,8 +163,8 @@ def _replies(game: Game, options: dict[str, Any]) -> Replies | None:
 
 
 def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | None = None) -> float:
-    """`exploitability` of an unchecked slot array, for solvers that measure often. `replies`: who
-    works out best replies."""
+    """`exploitability` of an unchecked slot array, for solvers that measure often. `replies`: what
+    computes best replies."""
     best = 0.0
     for player in range(game.n_players):
         out = np.empty(game.slots(player).stop - game.slots(player).start)
@@ -175,8 +177,8 @@ def policy_exploitability(game: Game, policy: np.ndarray, replies: Replies | Non
 def form_exploitability(
     form: FullWidthForm, policy: np.ndarray, replies: Replies | None = None
 ) -> float:
-    """b_1 + b_2 in any full-width form, such as a restricted game; best responses keep to its
-    floors. Zero at equilibrium."""
+    """Returns b_1 + b_2 in any full-width form, such as a restricted game, whose floors bind best
+    responses too. Zero at equilibrium."""
     plexes = (form.one, form.two)
     policies = np.split(policy, [int(form.one.first[-1])])
     total = 0.0
@@ -191,7 +193,7 @@ def form_exploitability(
 
 
 def _form_gradient(form: FullWidthForm, player: int, policy: np.ndarray) -> np.ndarray:
-    """Payoff of each sequence of `player` against the other's `policy`, his own slots."""
+    """Returns the payoff of each sequence of `player` against `policy`, the other's slots."""
     plexes = (form.one, form.two)
     plan = np.empty(len(policy) + 1)
     plan_from_policy(plexes[1 - player], policy, plan)
@@ -203,7 +205,7 @@ def _form_gradient(form: FullWidthForm, player: int, policy: np.ndarray) -> np.n
 def _best_reply(
     game: Game, policy: np.ndarray, player: int, out: np.ndarray, replies: Replies | None = None
 ) -> float:
-    """The best response value; fills `out`, the player's own slots, with a pure best response."""
+    """Returns the best response value; fills `out`, the player's slots, with a best response."""
     if not game.perfect_recall:
         raise BadParameter(
             f"a best response needs perfect recall, and {game.name} has players who forget"
@@ -215,7 +217,7 @@ def _best_reply(
 
 
 def _gradient(game: Game, policy: np.ndarray, player: int) -> np.ndarray:
-    """Payoff of each sequence of `player` against the others' `policy`."""
+    """Returns the payoff of each sequence of `player` against the others' `policy`."""
     if game.n_players == 2:
         return _form_gradient(game.sequence_form, player, policy[game.slots(1 - player)])
     slots = game.slots(player)

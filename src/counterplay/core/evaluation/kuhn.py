@@ -21,12 +21,12 @@ from counterplay.core.games.players import as_strategy
 DOMINATED = {
     "J pb": "bet",  # player 1 calls with the worst card
     "K pb": "pass",  # player 1 folds the best card
-    # player 1 bets Q first (once the others are gone: only K calls, so passing and then calling
-    # does as well)
+    # player 1 bets Q first (iterated dominance: only K calls, so passing and then calling does as
+    # well)
     "Q": "bet",
     "J b": "bet",  # player 2 calls with the worst card
     "K b": "pass",  # player 2 folds the best card
-    "Q p": "bet",  # player 2 bets Q after a pass (once the others are gone)
+    "Q p": "bet",  # player 2 bets Q after a pass (iterated dominance)
     "K p": "pass",  # player 2 passes the best card
 }
 THIRD = 1.0 / 3.0
@@ -34,7 +34,7 @@ THIRD = 1.0 / 3.0
 
 @dataclass(frozen=True)
 class KuhnErrors:
-    """`squared`: SQR-E, `dominated`: DOM-E, `gamma`: the nearest equilibrium."""
+    """`squared`: SQR-E; `dominated`: DOM-E; `gamma`: γ of the nearest equilibrium."""
 
     squared: float
     dominated: float
@@ -42,8 +42,8 @@ class KuhnErrors:
 
 
 def kuhn_errors(player: Any) -> KuhnErrors:
-    """SQR-E: squared differences of the betting probability to the nearest equilibrium, summed over
-    all twelve information sets.
+    """Returns SQR-E and DOM-E. SQR-E: squared differences of the betting probability from the
+    nearest equilibrium, summed over all twelve information sets.
 
     DOM-E: the probabilities of the seven dominated actions, summed.
     """

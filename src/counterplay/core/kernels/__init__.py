@@ -1,1 +1,6 @@
-"""Layer 0: the pieces every kernel is made of. Pure functions over arrays."""
+"""What all kernels are made of: pure functions over arrays, compiled by Numba.
+
+Read `jit` first (the decorator and its cache on disk, `cache`), then `rng` and `policy` (random
+numbers, regret matching, sampling of actions). `simd`, `prefetch`, `call` and `cache_lines` are
+about speed: vector instructions, memory latency, calls by address, false sharing. `device` is CUDA.
+"""

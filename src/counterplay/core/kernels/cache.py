@@ -1,16 +1,21 @@
 """Compiled kernels on disk: one file per function and signature, named after both, with a checksum
 at its end.
 
-Numba's own cache numbers its files in an index. It trusts whatever bytes it finds there, and two
-processes that compile one function for two signatures at once can leave the index pointing at the
-other's code. Here a file that is damaged, half written, not readable or writable by others is
-compiled again, and where nothing can be written nothing is kept.
+Numba's own cache numbers its files in an index and does not check them, and two processes that
+compile one function for two signatures at the same time can leave the index pointing at the wrong
+code. Here a damaged, incomplete, unreadable file, or one that other users can write, is compiled
+again, and where nothing can be written nothing is cached.
+
+Cached code is executed, and a checksum is no signature. A cache folder is therefore only used if no
+other user can write to it (`untrusted_because`).
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,17 +24,17 @@ from numba.core import caching
 
 from counterplay.core.base.disk import write_bytes
 from counterplay.core.base.errors import CounterplayError
-from counterplay.core.kernels.private import only_mine
 
 _caching: Any = caching  # not typed
 FunctionCache: Any = _caching.FunctionCache
 IndexDataCacheFile: Any = _caching.IndexDataCacheFile
 DIGEST = hashlib.sha256().digest_size
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one function. Numba reads a stream up to its end mark, so the checksum may
-    follow."""
+    """The cache files of one function. The checksum follows the pickle stream, whose end mark Numba
+    recognises."""
 
     def save(self, key: Any, data: Any) -> None:
         self._save_data(self._name_of(key), data)
@@ -37,7 +42,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
     def load(self, key: Any) -> Any:
         name = self._name_of(key)
         with open(self._data_path(name), "rb") as file:
-            if not only_mine(os.fstat(file.fileno())):
+            if not is_private(os.fstat(file.fileno())):
                 return None
             content = file.read()
         if hashlib.sha256(content[:-DIGEST]).digest() != content[-DIGEST:]:
@@ -57,7 +62,8 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of a function with those files; without them it compiles."""
+    """Numba's cache of a function, with `KernelFile`s. A file that cannot be read or written is as
+    if it did not exist."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -75,8 +81,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class RulesCache(KernelCache):
-    """The same for a function made from rules, which are known by `digest`: what it calls is no
-    part of its own code."""
+    """The cache of a function compiled from rules. The functions that it calls are no part of its
+    own code, so `digest` identifies the rules."""
 
     def __init__(self, function: Any, digest: str) -> None:
         super().__init__(function)
@@ -84,3 +90,44 @@ class RulesCache(KernelCache):
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         return signature, codegen.magic_tuple(), self._digest
+
+
+def untrusted_because(folder: Path, root: Path) -> str | None:
+    """Why code in `folder` cannot be trusted, or None: the folder, its subfolders and its parents
+    up to `root` must be writable by this user only.
+
+    Above `root` it is enough that other users cannot rename entries, as in /tmp.
+    """
+    if os.name == "nt":  # access lists protect the folders of a user
+        return None
+    top = Path(os.path.realpath(root))
+    target = Path(os.path.realpath(folder))
+    inside = [path for path in (target, *target.parents) if path == top or top in path.parents]
+    for path in [*inside, *(sub for sub in target.iterdir() if sub.is_dir())]:
+        if not is_private(path.stat()):
+            return f"others can write {path}"
+    for path in top.parents:
+        mode = path.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"everybody can write {path}"
+    return None
+
+
+def is_private(status: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user or to root, and no other user can write it."""
+    if os.name == "nt":
+        return True
+    return status.st_uid in (0, os.getuid()) and not status.st_mode & OTHERS_WRITE
+
+
+def make_private(folder: Path) -> None:
+    """Creates a folder, and its missing parents, for this user only."""
+    for path in [*reversed(folder.parents), folder]:
+        if not path.is_dir():
+            try:
+                path.mkdir(mode=0o700)
+            except FileExistsError:  # created meanwhile by another process
+                if not path.is_dir():
+                    raise NotADirectoryError(
+                        errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)
+                    ) from None

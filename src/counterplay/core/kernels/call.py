@@ -1,7 +1,10 @@
-"""Call a compiled function by its address, with rows of arrays as pointers.
+"""Calls of compiled rules by address: the rules are an argument and not part of what is compiled,
+so one kernel plays every game.
 
-So one kernel plays the rules of every game: they are an argument and no part of what is compiled.
-With the jit off an address is a number in a list of Python functions.
+A kernel calls `call_rules(address, constants, states, above, below, action, mode, rng, facts,
+payoff)`. The function at `address` gets pointers to `constants`, to rows `above` and `below` of
+`states`, the numbers `action` and `mode`, and pointers to `rng` and to row `below` of `facts` and
+of `payoff`. With the jit off an address is an index into a list of Python functions.
 """
 
 from __future__ import annotations
@@ -16,120 +19,61 @@ from numba.core import config as _config
 from numba.core import types
 from numba.np import arrayobj
 
-cgutils: Any = _cgutils  # what follows has no types
+cgutils: Any = _cgutils  # the modules of Numba have no types
 config: Any = _config
 make_array: Any = arrayobj.make_array
 intrinsic: Any = numba.extending.intrinsic
-overload: Any = numba.extending.overload
 _WORD = ir.IntType(64)
 _POINTER = _WORD.as_pointer()
+_RULES = ir.FunctionType(ir.VoidType(), [*[_POINTER] * 3, _WORD, _WORD, *[_POINTER] * 3])
 
 _PLAIN: list[Callable[..., Any]] = []
 
 
 def plain_address(function: Callable[..., Any]) -> int:
-    """A number by which `call_rules` finds a Python function."""
+    """Returns the number by which `call_rules` finds a Python function, with the jit off."""
     _PLAIN.append(function)
     return len(_PLAIN) - 1
 
 
-def call_rules(
-    address: Any,
-    constants: Any,
-    states: Any,
-    above: Any,
-    below: Any,
-    action: Any,
-    mode: Any,
-    rng: Any,
-    facts: Any,
-    payoff: Any,
-) -> None:
-    """Call the function at `address` with pointers to `constants`, to rows `above` and `below` of
-    `states`, to row `below` of `facts` and of `payoff` and to `rng`, and the numbers `action` and
-    `mode`."""
-    function = _PLAIN[int(address)]
-    row, numbers = (states[above], states[below]), (int(action), int(mode))
-    function(constants, *row, *numbers, rng, facts[below], payoff[below])
+def item_pointer(context: Any, builder: Any, kind: Any, array: Any, *indices: Any) -> Any:
+    """Returns the address of an entry of an array of type `kind`, in generated code."""
+    view = make_array(kind)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, kind, view, list(indices))
 
 
-def _call(
-    typing: Any,
-    address: Any,
-    constants: Any,
-    states: Any,
-    above: Any,
-    below: Any,
-    action: Any,
-    mode: Any,
-    rng: Any,
-    facts: Any,
-    payoff: Any,
-) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zero = _WORD(0)
+def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    address, _, _, above, below, action, mode, _, _, _ = arguments
+    zero = _WORD(0)
 
-        def pointer(k: int, *where: Any) -> Any:
-            kind = signature.args[k]
-            view = make_array(kind)(context, builder, arguments[k])
-            place = cgutils.get_item_pointer(context, builder, kind, view, list(where))
-            return builder.bitcast(place, _POINTER)
+    def pointer(k: int, *indices: Any) -> Any:
+        entry = item_pointer(context, builder, signature.args[k], arguments[k], *indices)
+        return builder.bitcast(entry, _POINTER)
 
-        function = builder.inttoptr(
-            arguments[0],
-            ir.FunctionType(
-                ir.VoidType(), [*[_POINTER] * 3, _WORD, _WORD, *[_POINTER] * 3]
-            ).as_pointer(),
-        )
-        builder.call(
-            function,
-            [
-                pointer(1, zero),
-                pointer(2, arguments[3], zero),
-                pointer(2, arguments[4], zero),
-                arguments[5],
-                arguments[6],
-                pointer(7, zero),
-                pointer(8, arguments[4], zero),
-                pointer(9, arguments[4], zero),
-            ],
-        )
-        return context.get_dummy_value()
+    function = builder.inttoptr(address, _RULES.as_pointer())
+    states = pointer(2, above, zero), pointer(2, below, zero)
+    results = pointer(8, below, zero), pointer(9, below, zero)
+    builder.call(function, [pointer(1, zero), *states, action, mode, pointer(7, zero), *results])
+    return context.get_dummy_value()
 
+
+def _compiled(
+    typing: Any, address: Any, constants: Any, states: Any, above: Any, below: Any, action: Any,
+    mode: Any, rng: Any, facts: Any, payoff: Any,
+) -> Any:  # fmt: skip
+    """The intrinsic: its types, and what generates its code."""
     given = (address, constants, states, above, below, action, mode, rng, facts, payoff)
-    return types.none(*given), generate
+    return types.none(*given), _generate
 
 
-_called = intrinsic(_call)
+def _plain(
+    address: Any, constants: Any, states: Any, above: Any, below: Any, action: Any, mode: Any,
+    rng: Any, facts: Any, payoff: Any,
+) -> None:  # fmt: skip
+    """The same with the jit off."""
+    rows = states[above], states[below]
+    function = _PLAIN[int(address)]
+    function(constants, *rows, int(action), int(mode), rng, facts[below], payoff[below])
 
 
-def _overload(
-    address: Any,
-    constants: Any,
-    states: Any,
-    above: Any,
-    below: Any,
-    action: Any,
-    mode: Any,
-    rng: Any,
-    facts: Any,
-    payoff: Any,
-) -> Any:
-    def call(
-        address: Any,
-        constants: Any,
-        states: Any,
-        above: Any,
-        below: Any,
-        action: Any,
-        mode: Any,
-        rng: Any,
-        facts: Any,
-        payoff: Any,
-    ) -> Any:
-        return _called(address, constants, states, above, below, action, mode, rng, facts, payoff)
-
-    return call
-
-
-overload(call_rules)(_overload)
+call_rules: Any = _plain if config.DISABLE_JIT else intrinsic(_compiled)

@@ -1,8 +1,8 @@
-"""A CUDA device through CuPy: arrays on it, kernels from source, what was recorded once and is
-repeated, products of many matrices at once.
+"""A CUDA device through CuPy: arrays, kernels from source, recorded graphs of kernels, batched
+matrix products.
 
-Kernels of this project are plain: a thread reads, computes and writes, and needs no other. So tests
-without a device compile the same source for a processor (`tests/support/emulate.py`).
+The threads of a kernel in this project do not communicate. Tests without a device therefore compile
+the same source for the CPU (`tests/support/emulate.py`).
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _COMPUTE, _DEFAULT, _FLOAT, _HALF = 68, -1, 0, 2
 
 
 def cupy() -> Any:
-    """The library, or a sentence about what is missing."""
+    """Returns CuPy; `BadParameter` if it or a device is missing."""
     try:
-        import cupy as found
+        import cupy as library
 
-        if found.cuda.runtime.getDeviceCount() < 1:
+        if library.cuda.runtime.getDeviceCount() < 1:
             raise BadParameter("there is no CUDA device; use backend=cpu")
-        return found
+        return library
     except ImportError:
         raise BadParameter(
             "backend=cuda needs CuPy: pip install 'counterplay[gpu]', or use backend=cpu"
         ) from None
     except BadParameter:
         raise
-    except Exception as error:  # whatever the driver says
+    except Exception as error:  # any error of the driver
         raise BadParameter(f"no CUDA device can be used ({error}); use backend=cpu") from None
 
 
@@ -57,16 +57,16 @@ class Device:
         return self.cupy.asarray(np.ascontiguousarray(array))
 
     def put_ahead(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """The same for many, while the stream goes on with what it has to do. They must live until
-        that is done."""
+        """`put` for several arrays, concurrently with the work of the stream. The result must stay
+        alive until that work is done."""
         with self._uploads:
-            found = [self.put(array) for array in arrays]
+            uploaded = [self.put(array) for array in arrays]
         self._uploads.synchronize()
-        return found
+        return uploaded
 
     def get(self, array: Any) -> np.ndarray:
-        found: np.ndarray = array.get()
-        return found
+        copy: np.ndarray = array.get()
+        return copy
 
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return self.cupy.empty(shape, dtype=dtype)
@@ -75,15 +75,15 @@ class Device:
         return self.cupy.zeros(shape, dtype=dtype)
 
     def compile(self, source: str, exact: bool = False) -> Callable[[str], Kernel]:
-        """Kernels of a source by name. `exact`: a product and a sum are rounded one after the
-        other, as processors do it here."""
+        """Returns a function that gives the kernels of a source by name. `exact`: no fused
+        multiply-add, so that every operation is rounded as on the CPU."""
         options = ("-std=c++14", "-fmad=false") if exact else ("-std=c++14",)
         module = self.cupy.RawModule(code=source, options=options)
         return cache(lambda name: module.get_function(name))
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        """What launches all kernels of `work` at once, each time it is called. `work` runs on the
-        stream, launches kernels and makes no arrays."""
+        """Records the kernels that `work` launches; returns a function that launches all of them at
+        once. `work` runs on the stream and allocates no arrays."""
         with self._stream:
             self._stream.begin_capture()
             try:
@@ -93,19 +93,19 @@ class Device:
         return lambda: graph.launch(self._stream)
 
     def wait(self) -> None:
-        """Until everything is done that was begun."""
+        """Waits until all work on the stream is done."""
         self._stream.synchronize()
 
     def multiply(self, left: Any, right: Any, out: Any, begin: int = 0) -> None:
         """out[b] = left[b] right[b] in single precision, with the columns of `left` from `begin`
-        on, as many as there are rows in `right`. Both are in halves (`halve`, `split`)."""
-        boards, rows, wide = left.shape
+        on, as many as `right` has rows. Both are in half precision."""
+        boards, rows, width = left.shape
         inner, columns = right.shape[1:]
         handle = self._handle()
         self._cublas.setStream(handle, self.cupy.cuda.get_current_stream().ptr)
-        self._cublas.gemmStridedBatchedEx(  # column by column there, so the other way round
+        self._cublas.gemmStridedBatchedEx(  # column-major there, hence transposed
             handle, 0, 0, columns, rows, inner, self._one.ctypes.data,
             right.data.ptr, _HALF, columns, inner * columns,
-            left.data.ptr + 2 * begin, _HALF, wide, rows * wide, self._zero.ctypes.data,
+            left.data.ptr + 2 * begin, _HALF, width, rows * width, self._zero.ctypes.data,
             out.data.ptr, _FLOAT, columns, rows * columns, boards, _COMPUTE, _DEFAULT,
         )  # fmt: skip

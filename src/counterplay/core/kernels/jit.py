@@ -1,19 +1,20 @@
-"""The one jit decorator of the project, and where compiled code is kept.
+"""The jit decorator of the project, and the folder of compiled code.
 
-Numba's on-disk cache looks only at the file of the function it compiles, not at the files of the
-functions that one calls. The cache folder is therefore named after a hash of every source file that
-a kernel can depend on: those that use this package, and whatever they import. The command line and
-the experiments are none of them.
+Numba's on-disk cache checks only the file of the function it compiles, and not the files of the
+functions which that one calls. The cache folder is therefore named after a hash of every source
+file that a kernel can depend on: those that import this package, and all that these import. The
+command line and the experiments are not among them.
 
-Two habits make the kernels fast. They are compiled without Numba's reference counting
-(`_nrt=False`), which would otherwise touch a counter of every array of a form at every step, and so
-they cannot allocate. And they index with `index(...)`, an unsigned integer: a signed one is tested
-for Python's negative indexing at every use. Never mix the two in arithmetic: Numba would make a
-float of it.
+Two conventions make kernels fast. They are compiled without Numba's reference counting
+(`_nrt=False`), which would otherwise touch a counter of every array at every step; hence kernels
+cannot allocate. And they index with `index(...)`, an unsigned integer: a signed one is tested for
+Python's negative indexing at every use. The two must not be mixed in arithmetic, where Numba would
+make the result a float.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import shutil
 import tempfile
@@ -24,15 +25,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
-from numba.core import ccallback
+from numba.core import ccallback, event
 from numba.core import config as _config
 
 from counterplay.core.base.disk import remove_abandoned
 from counterplay.core.base.store import cache_root
 from counterplay.core.base.version import imported_files, named_imports
-from counterplay.core.kernels.cache import KernelCache, RulesCache
-from counterplay.core.kernels.pause import pause_collector
-from counterplay.core.kernels.private import make_private, who_else_writes
+from counterplay.core.kernels.cache import KernelCache, RulesCache, make_private, untrusted_because
 
 config: Any = _config  # its settings are not declared
 njit: Any = numba.njit  # `_nrt` is not declared
@@ -40,7 +39,7 @@ CFunc: Any = ccallback.CFunc
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-if TYPE_CHECKING:  # to a reader an index is an int
+if TYPE_CHECKING:  # for the type checker an index is an int
 
     def index(value: Any) -> int:
         """An unsigned integer, for indexing."""
@@ -51,7 +50,7 @@ else:
 
 ZERO, ONE = index(0), index(1)
 
-#: How many versions of the compiled code are kept on disk.
+#: Versions of the compiled code that stay on disk.
 KEPT_VERSIONS = 4
 
 
@@ -66,8 +65,8 @@ def _source_hash() -> str:
 
 
 def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
-    """The files that compiled code can depend on: those that import from `core/kernels/`, and all
-    that these import."""
+    """Returns the files that compiled code can depend on: those that import from `core/kernels/`,
+    and all that these import."""
     imports = {path: named_imports(package, text) for path, text in sources.items()}
     kernels = package / "core" / "kernels"
     roots = [path for path, names in imports.items() if kernels in {*path.parents, *names}]
@@ -75,24 +74,24 @@ def kernel_sources(package: Path, sources: Mapping[Path, bytes]) -> list[Path]:
 
 
 def _writable_cache() -> str | None:
-    """The folder for compiled code; None, with a warning, where none can be written or trusted."""
+    """Returns the folder for compiled code; None, with a warning, if it cannot be used."""
     folder = cache_root() / "kernels" / _source_hash()
     try:
         if not folder.is_dir():
             make_private(folder)
-            _forget_old_versions(folder.parent)
+            _remove_old_versions(folder.parent)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        for place in folder.iterdir():
-            remove_abandoned(place)
-        problem = who_else_writes(folder, cache_root())
+        for subfolder in folder.iterdir():
+            remove_abandoned(subfolder)
+        problem = untrusted_because(folder, cache_root())
         advice = "take that right from them (chmod go-w)"
     except OSError as error:
         problem = error.strerror or str(error)
         advice = "set COUNTERPLAY_CACHE to a folder that can be written"
     if problem is None:
         return str(folder)
-    warnings.warn(  # compile in memory; slower to start, otherwise the same
+    warnings.warn(  # compiled in memory instead: slower to start, otherwise the same
         f"compiled code cannot be kept in {folder} ({problem}), so every start takes seconds "
         f"longer; {advice}",
         stacklevel=2,
@@ -100,7 +99,7 @@ def _writable_cache() -> str | None:
     return None
 
 
-def _forget_old_versions(parent: Path) -> None:
+def _remove_old_versions(parent: Path) -> None:
     folders = sorted(
         (p for p in parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True
     )
@@ -109,7 +108,30 @@ def _forget_old_versions(parent: Path) -> None:
 
 
 _CACHE = None if config.DISABLE_JIT else _writable_cache()
-pause_collector()
+
+
+class _CollectorPause(event.Listener):
+    """Disables Python's garbage collector during compilations, which may be nested; one thread
+    compiles at a time. Numba creates millions of small objects, and scanning them takes a fifth of
+    the time that the first run waits."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._paused = False
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._paused = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._paused:
+            gc.enable()
+
+
+event.register("numba:compile", _CollectorPause())  # type: ignore[no-untyped-call]
 
 
 @overload
@@ -119,12 +141,12 @@ def jit(*, inline: bool = False, inner: bool = False) -> Callable[[F], F]: ...
 def jit(
     function: F | None = None, *, inline: bool = False, inner: bool = False
 ) -> F | Callable[[F], F]:
-    """Compile with Numba: no interpreter lock, no allocation, IEEE division, cached on disk.
+    """Compiles with Numba: no interpreter lock, no allocation, IEEE division, cached on disk.
 
-    `inline` pastes the function into its callers, for large pieces of a hot loop that LLVM would
-    leave as calls, and for what has one caller: it is compiled once instead of twice. `inner`: only
-    kernels call it, so it needs no door for Python. With arguments of many arrays that door takes
-    longer to compile than what is behind it.
+    `inline` inserts the function into its callers, for large parts of a hot loop that LLVM would
+    leave as calls, and for functions with one caller, which are then compiled once instead of
+    twice. `inner`: only kernels call the function, so it gets no wrapper for Python. With arguments
+    of many arrays the wrapper takes longer to compile than the function.
     """
     if function is None:
         return lambda decorated: _compile(decorated, inline, inner)
@@ -146,7 +168,7 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
             _nrt=False,
         )(function)
         if inner and not config.DISABLE_JIT:
-            _shut(compiled)
+            _refuse_python(compiled)
         if _CACHE is not None:
             compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     finally:
@@ -155,33 +177,36 @@ def _compile(function: F, inline: bool, inner: bool) -> F:
 
 
 def compile_rules(function: Any, returned: Any, taken: tuple[Any, ...], digest: str) -> Any:
-    """A C function made from rules, cached by their digest. Its name has that too, or the code of
-    two games from the cache would bear one name; for the same reason it is loaded once."""
+    """Returns a C function compiled from rules and cached by their digest. The digest is part of
+    its name, because the code of two games in one process must not have the same name; for the same
+    reason it is loaded once."""
     if digest in _RULES:
         return _RULES[digest]
     function.__name__ = function.__qualname__ = f"rules_{digest}"
-    made: Any = CFunc(function, (taken, returned), {}, {"error_model": "numpy", "nopython": True})
+    compiled: Any = CFunc(
+        function, (taken, returned), {}, {"error_model": "numpy", "nopython": True}
+    )
     before = config.CACHE_DIR
     try:
         if _CACHE is not None:
             config.CACHE_DIR = _CACHE
-            made._cache = RulesCache(function, digest)
-        made.compile()
+            compiled._cache = RulesCache(function, digest)
+        compiled.compile()
     finally:
         config.CACHE_DIR = before
-    _RULES[digest] = made
-    return made
+    _RULES[digest] = compiled
+    return compiled
 
 
-#: Rules that are compiled in this process, by their digest.
+#: Compiled rules of this process, by digest.
 _RULES: dict[str, Any] = {}
 
 
-def _shut(kernel: Any) -> None:
-    """Have Python's calls of a kernel without a door refused: they would crash."""
+def _refuse_python(kernel: Any) -> None:
+    """Makes a call from Python of a kernel without a wrapper an error; it would crash."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise TypeError(f"{kernel.__name__} is called by kernels alone (jit(inner=True))")
 
-    kernel._insert = lambda *_: None  # so that every call asks to compile
+    kernel._insert = lambda *_: None  # so that every call goes through `_compile_for_args`
     kernel._compile_for_args = refuse

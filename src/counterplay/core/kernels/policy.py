@@ -37,8 +37,8 @@ def regret_matching(
 
 @jit(inline=True)
 def sample_action(policy: np.ndarray, offset: int, count: int, u: float) -> int:
-    """Eq 8 without exploration, inverted at `u` in [0, 1): the action. No division, and the same
-    bits."""
+    """Eq 8 without exploration, inverted at `u` in [0, 1): the action. It has no division and the
+    bits of `sample_epsilon_greedy` with ε = 0."""
     left = u
     last = count - ONE
     for a in range(last):
@@ -65,9 +65,8 @@ def sample_epsilon_greedy(
             return a, p
         left -= p
     p = explore + exploit * policy[offset + last]
-    while (
-        p <= 0.0 and last > ZERO
-    ):  # u fell behind the last action by rounding, and that action is never played
+    # by rounding u is behind the last action, and that action has probability 0
+    while p <= 0.0 and last > ZERO:
         last -= ONE
         p = explore + exploit * policy[offset + last]
     return last, p

@@ -1,7 +1,7 @@
-"""Random numbers as an argument: xoshiro256+ (Blackman & Vigna) with its state in `uint64[4]`.
+"""Random numbers: xoshiro256+ (Blackman & Vigna), with its state `uint64[4]` as an argument.
 
-The same state gives the same numbers on every machine; saving and restoring it is saving and
-restoring an array.
+The same state gives the same numbers on every machine, and a generator is saved and restored as an
+array.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _0, _1, _2, _3 = (index(k) for k in range(4))
 
 
 def new_state(seed: int, stream: int = 0) -> np.ndarray:
-    """State `uint64[4]` for a seed; different streams of one seed are independent."""
+    """Returns the state `uint64[4]` of a seed; different streams of one seed are independent."""
     state = np.empty(4, dtype=np.uint64)
     with np.errstate(over="ignore"):  # without the jit NumPy warns of the wrap-around
         seed_state(check_seed(seed), index(stream), state)
@@ -28,7 +28,7 @@ def new_state(seed: int, stream: int = 0) -> np.ndarray:
 
 
 def check_seed(seed: int) -> int:
-    """A seed as kernels take it, or `BadParameter`."""
+    """Returns the seed as kernels take it, or raises `BadParameter`."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _MASK:
         raise BadParameter(f"seed must be a whole number from 0 to 2^64 - 1, not {shown(seed)}")
     return index(seed)
@@ -36,7 +36,7 @@ def check_seed(seed: int) -> int:
 
 @jit(inline=True)
 def seed_state(seed: int, stream: int, state: np.ndarray) -> None:
-    """`new_state` inside kernels, for a seed that was checked: fills `state` by splitmix64."""
+    """`new_state` in kernels, for a seed that was checked: fills `state` by splitmix64."""
     word = seed ^ (stream * _STREAM)
     for k in range(index(4)):
         word += _STEP
@@ -47,7 +47,7 @@ def seed_state(seed: int, stream: int, state: np.ndarray) -> None:
 
 @jit(inline=True)
 def uniform(state: np.ndarray) -> float:
-    """A number in [0, 1); changes `state`."""
+    """Returns a number in [0, 1); changes `state`."""
     s0, s1, s2, s3 = state[_0], state[_1], state[_2], state[_3]
     result = s0 + s3
     shifted = s1 << _17

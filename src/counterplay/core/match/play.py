@@ -34,9 +34,9 @@ from counterplay.core.match.kernels import Blocks, new_workspace, play_policy_bl
 from counterplay.core.match.luck_adjustment import PlayedDeals, TreeLuckAdjustment
 from counterplay.core.match.result import Adjusted, MatchResult, estimate
 from counterplay.core.match.tally import Tally, tally
+from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.parallel.processes import cores, in_threads
 from counterplay.core.parallel.ray_cluster import Cluster, current
-from counterplay.core.parallel.stopping import Stop, stop_signals
 
 MOST_HANDS = 10**9
 DEFAULT_HANDS = 100_000

@@ -1,7 +1,11 @@
-"""Work on many processors, each way once. Read in this order:
+"""Computation on several threads, processes, machines or a CUDA device.
 
-`stopping`     Ctrl-C and SIGTERM as a flag
-`processes`    `ProcessPool`: jobs in other processes, by fork or by spawn; threads in order
-`ray_cluster`  `RayPool`: the same on a cluster
-`jobs`         jobs that wait for each other, with a deadline, on either pool; background jobs
+Jobs: `processes` (`ProcessPool`, by fork or spawn), `ray_cluster` (`RayPool`, on a cluster) and
+`jobs` (dependent jobs with a deadline on either pool, background jobs, stopping by signals).
+
+Sampling solvers: `pool` (worker pools, threads and their synchronisation), `remote_pool`,
+`remote_worker` and `ray_workers` (workers without shared memory), `changes` (what those send).
+
+Full-width solvers: `full_width` (threads that share one kernel, `ComputeOptions`), `partition` (how
+they share the treeplexes), `barrier`, `device_form` (CUDA).
 """

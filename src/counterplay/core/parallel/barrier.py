@@ -1,13 +1,13 @@
-"""Barriers: points where several threads wait for each other.
+"""Barriers, at which several threads wait for each other.
 
-`barrier` is for threads inside kernels, which do not go back to Python. A counter of all arrivals
-is its whole state. A thread adds one and spins until the number of arrivals is a multiple of the
-number of threads; nothing has to be reset. After a while a spinning thread yields its processor, so
-more threads than processors are slow but not stuck.
+`barrier` is for threads inside kernels. Its state is a counter of all arrivals: a thread adds one
+and spins until the number of arrivals is a multiple of the number of threads, so nothing has to be
+reset. After a while a spinning thread yields its processor, so that more threads than processors
+are slow but do not deadlock.
 
-`ThreadBarrier` is for threads in Python: `threading.Barrier` at less than half its cost. Every
-thread has a lock of its own, which the last to arrive releases, so threads do not take turns at one
-lock and the barrier can be used again at once.
+`ThreadBarrier` is for threads in Python and takes less than half the time of `threading.Barrier`.
+Every thread has its own lock, which the last to arrive releases, so that threads do not contend for
+one lock and the barrier can be reused at once.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils as _cgutils
 from numba.core import types as _types
-from numba.np import arrayobj
 
 from counterplay.core.kernels.cache_lines import cache_aligned
+from counterplay.core.kernels.call import item_pointer
 from counterplay.core.kernels.jit import jit
 
 cgutils: Any = _cgutils  # the modules of Numba have no types
 types: Any = _types
-make_array: Any = arrayobj.make_array
 intrinsic: Any = numba.extending.intrinsic
 
 MOST_THREADS = 64  # of one process
@@ -39,20 +38,18 @@ _YIELD = "sched_yield" if os.name == "posix" else None
 
 
 def new_counter() -> np.ndarray:
-    """int64[1]: the counter of a barrier, on a cache line of its own."""
+    """Returns int64[1]: the counter of a barrier, on its own cache line."""
     return cache_aligned(np.zeros(1, dtype=np.int64))
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    view = make_array(kind)(context, builder, array)
-    return cgutils.get_item_pointer(
-        context, builder, kind, view, [context.get_constant(types.intp, 0)]
-    )
+def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    zero = context.get_constant(types.intp, 0)
+    return item_pointer(context, builder, signature.args[0], arguments[0], zero)
 
 
 def _typed_arrive(typing: Any, counter: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, signature.args[0], arguments[0])
+        address = _address(context, builder, signature, arguments)
         return builder.atomic_rmw("add", address, ir.Constant(ir.IntType(64), 1), "seq_cst")
 
     return types.int64(counter), generate
@@ -60,7 +57,7 @@ def _typed_arrive(typing: Any, counter: Any) -> Any:
 
 def _typed_arrivals(typing: Any, counter: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, signature.args[0], arguments[0])
+        address = _address(context, builder, signature, arguments)
         return builder.load_atomic(address, "acquire", 8)
 
     return types.int64(counter), generate
@@ -76,14 +73,14 @@ def _typed_yield(typing: Any) -> Any:
     return types.none(), generate
 
 
-_arrive = intrinsic(_typed_arrive)  # add one; the value before
+_arrive = intrinsic(_typed_arrive)  # adds one and returns the value before
 _arrivals = intrinsic(_typed_arrivals)
 _yield_processor = intrinsic(_typed_yield)
 
 
 @jit(inner=True)
 def barrier(counter: np.ndarray, threads: int) -> None:
-    """Wait until all `threads` are here. What each wrote before, all others see after."""
+    """Waits until all `threads` arrive. Writes before the barrier are visible after it."""
     if threads > 1:
         full = (_arrive(counter) // threads + 1) * threads
         spins = 0
@@ -98,8 +95,8 @@ def _nothing() -> None:
 
 
 class ThreadBarrier:
-    """A barrier for a number of threads in Python. `action`: called by the last thread to arrive,
-    before any goes on."""
+    """A barrier for threads in Python. `action`: called by the last thread to arrive, before any
+    continues."""
 
     def __init__(self, threads: int, action: Callable[[], None] = _nothing) -> None:
         self._action = action
@@ -111,7 +108,7 @@ class ThreadBarrier:
         self._broken = False
 
     def wait(self, k: int) -> None:
-        """Thread k waits for all others. `BrokenBarrierError` when one of them never arrives."""
+        """Thread k waits for all others; `BrokenBarrierError` after `abort`."""
         with self._counting:
             self._missing -= 1
             last = self._missing == 0
@@ -126,12 +123,12 @@ class ThreadBarrier:
             raise threading.BrokenBarrierError
 
     def abort(self) -> None:
-        """Break the barrier: nobody waits here any more."""
+        """Breaks the barrier: releases all waiting threads."""
         self._broken = True
         self._release(-1)
 
     def _release(self, k: int) -> None:
-        """Release the locks of all threads but the k-th; one that is free stays so."""
+        """Releases the locks of all threads but the k-th, if they are held."""
         for other, lock in enumerate(self._locks):
             if other != k:
                 with suppress(RuntimeError):

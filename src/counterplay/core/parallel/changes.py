@@ -1,14 +1,14 @@
-"""Changes that workers without shared memory send each other: changed rows of tables, packed.
+"""The changes that workers without shared memory send: changed rows of tables, packed.
 
 A plane is a table of additive numbers with one row per slot (or node). Only rows that are not all
-zero are sent: their numbers, each as the distance to the one before, and their values, byte by byte
-of all numbers so that similar bytes are adjacent; both compressed. Packed planes are added in the
-order they are given, so the sum is the same whoever adds them.
+zero are sent: their indices, each as the difference from the one before, and their values, grouped
+by byte so that similar bytes are adjacent; both compressed. Packed planes are added in a given
+order, so the sum does not depend on where it is computed.
 
-Where information sets are discovered while playing, those discovered since the last synchronisation
-are sent with the rows, by key. Each worker numbers them in its own order of discovery. Whoever adds
-gives them one numbering, those of the first part before those of the second and so on, and
-renumbers the rows."""
+Information sets discovered since the last synchronisation are sent with the rows, by key. Each
+worker numbers them in its own order of discovery. `add_changes` gives them one numbering, those of
+the first part before those of the second and so on, and renumbers the rows.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Planes = Mapping[str, ChangedRows]
 
 
 class NewInfosets(NamedTuple):
-    """Information sets discovered in a round: m of them, numbered after those of the last
+    """The m information sets discovered in a round, numbered after those of the last
     synchronisation."""
 
     sets: int  # at the last synchronisation
@@ -64,7 +64,7 @@ class NewInfosets(NamedTuple):
 
 
 class NewNumbers(NamedTuple):
-    """The numbers that information sets and slots of `NewInfosets` get, counted from those of the
+    """The new numbers of the information sets and slots of `NewInfosets`, counted from those of the
     last synchronisation."""
 
     sets: np.ndarray  # int64[m]
@@ -72,14 +72,14 @@ class NewNumbers(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """All changes that are sent at once."""
+    """All changes that are sent together."""
 
     planes: Planes
-    new: NewInfosets | None = None  # where information sets are discovered while playing
+    new: NewInfosets | None = None  # if information sets are discovered
 
 
 class PackedChanges(NamedTuple):
-    """`Changes` as bytes; keys are as good as random and are not compressed."""
+    """`Changes` as bytes; keys are nearly random and not compressed."""
 
     planes: dict[str, PackedRows]
     new: NewInfosets | None = None
@@ -91,7 +91,7 @@ class PackedChanges(NamedTuple):
 
 
 def changed_rows(plane: np.ndarray) -> ChangedRows:
-    """The rows of a plane, float64[n, c], that are not all zero."""
+    """Returns the rows of a plane, float64[n, c], that are not all zero."""
     rows = np.flatnonzero(plane.any(axis=1))
     return ChangedRows(rows, plane[rows])
 
@@ -119,7 +119,7 @@ def unpack(packed: PackedRows) -> ChangedRows:
 
 
 def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
-    """The sum of the parts, added in this order. The rows of a part need not be sorted."""
+    """Returns the sum of the parts, added in this order; rows need not be sorted."""
     size = max((int(part.rows.max()) + 1 for part in parts if len(part.rows)), default=0)
     dense = np.zeros((size, parts[0].values.shape[1]))
     touched = np.zeros(size, dtype=bool)
@@ -131,7 +131,7 @@ def add_rows(parts: Sequence[ChangedRows]) -> ChangedRows:
 
 
 def union(parts: Sequence[NewInfosets]) -> tuple[NewInfosets, list[NewNumbers]]:
-    """Each of them once, in the order they are given; and the new numbers of each part."""
+    """Returns the union of the parts, in this order, and the new numbers of each part."""
     keys, counts = [part.keys for part in parts], [part.counts for part in parts]
     table = table_from_keys(np.concatenate(keys), np.concatenate(counts))
     numbers_of_parts = []
@@ -143,7 +143,7 @@ def union(parts: Sequence[NewInfosets]) -> tuple[NewInfosets, list[NewNumbers]]:
 
 
 def add_changes(parts: Sequence[Changes]) -> tuple[Changes, list[NewNumbers] | None]:
-    """The sum of the parts, added in this order; and the new numbers of each part."""
+    """Returns the sum of the parts, added in this order, and the new numbers of each part."""
     first = parts[0]
     if first.new is None:
         planes = {name: add_rows([part.planes[name] for part in parts]) for name in first.planes}
@@ -164,7 +164,7 @@ def add_changes(parts: Sequence[Changes]) -> tuple[Changes, list[NewNumbers] | N
 
 
 def renumber_rows(rows: np.ndarray, new: NewInfosets, to: NewNumbers, plane: str) -> np.ndarray:
-    """Row numbers after renumbering; those of the last synchronisation do not change."""
+    """Returns renumbered rows; those of the last synchronisation keep their number."""
     begin, numbers = (new.slots, to.slots) if plane == SLOTS else (new.sets, to.sets)
     late = rows >= begin
     renumbered = rows.copy()
@@ -177,7 +177,7 @@ def pack_changes(changes: Changes) -> PackedChanges:
 
 
 def unpack_changes(packed: PackedChanges) -> Changes:
-    """Copies, because arrays that were received are read-only, which is another type to kernels."""
+    """Unpacks into copies: received arrays are read-only, which is another type to kernels."""
     new = packed.new
     if new is not None:
         new = new._replace(keys=new.keys.copy(), counts=new.counts.copy())
@@ -185,5 +185,5 @@ def unpack_changes(packed: PackedChanges) -> Changes:
 
 
 def add_packed(parts: Sequence[PackedChanges]) -> PackedChanges:
-    """The sum at one node of a tree of sums."""
+    """Returns the packed sum of packed parts."""
     return pack_changes(add_changes([unpack_changes(part) for part in parts])[0])

@@ -1,14 +1,14 @@
-"""The sequence form on a CUDA device: the product, and passes over treeplexes stage by stage.
+"""The sequence form on a CUDA device: the matrix product, and passes over treeplexes by stages.
 
-A thread has one row, information set or slot. Rows lie in slices of `SLICE` neighbours of about
-equal length, entry by entry, so that neighbouring threads read neighbouring numbers; a row with
-more than `LONGEST` entries is cut into pieces, which are added up afterwards. Every sum is added in
-a processor's order, without fused products, so that in double precision a run gives the bits of a
-processor wherever no row is cut. Less would not do: regret matching turns a last bit into another
-strategy within a few hundred iterations.
+A thread has one row, information set or slot. Rows are stored in slices of `SLICE` rows of similar
+length, entry by entry, so that adjacent threads read adjacent numbers; a row with more than
+`LONGEST` entries is split into pieces, whose sums are added afterwards. Every sum is added in the
+order of the CPU and without fused multiply-add, so that in double precision a run has the bits of
+the CPU if no row is split. This matters because regret matching turns a difference in the last bit
+into another strategy within a few hundred iterations.
 
 The row of the empty sequence, the one long row of a restricted game, is only needed for the value
-of the game. It stands last and is left out of iterations.
+of the game. It comes last and is left out of iterations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from counterplay.core.parallel.partition import single_partition, stages_of
 
 PRECISIONS = {"double": np.float64, "single": np.float32}
 THREADS = 128  # of a block
-SLICE = 32  # rows side by side: the threads that a device runs as one
+SLICE = 32  # rows stored together: the threads of a warp
 LONGEST = 4_096  # entries of a piece of a row; no row of a built-in game has more
 NEW_DEVICE: Callable[[], Any] = Device
 
@@ -34,7 +34,7 @@ typedef @REAL@ real;
 extern "C" __global__ void product(const int rows, const long long* __restrict__ start,
     const int* __restrict__ size, const int* __restrict__ column, const real* __restrict__ entry,
     const int* __restrict__ where, const real* __restrict__ plan, real* __restrict__ out)
-{   // a row, or a piece of one, against a plan
+{   // the product of a row, or of a piece of one, with a plan
     const int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
     const long long at = start[r / @SLICE@] + r % @SLICE@;
@@ -47,7 +47,7 @@ extern "C" __global__ void product(const int rows, const long long* __restrict__
 
 extern "C" __global__ void join(const int rows, const int* __restrict__ row,
     const int* __restrict__ begin, const real* __restrict__ pieces, real* __restrict__ out)
-{   // rows that were cut: their pieces, first to last
+{   // the sums of rows that were split: their pieces in order
     const int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
     real total = 0;
@@ -57,7 +57,7 @@ extern "C" __global__ void join(const int rows, const int* __restrict__ row,
 
 extern "C" __global__ void descend(const int low, const int high, const int* __restrict__ above,
     const real* __restrict__ policy, real* __restrict__ plan)
-{   // a stage of a plan, slot by slot, parents first
+{   // one stage of a plan, parents first, one slot per thread
     const int slot = low + blockIdx.x * blockDim.x + threadIdx.x;
     if (slot >= high) return;
     const int q = above[slot];
@@ -66,7 +66,7 @@ extern "C" __global__ void descend(const int low, const int high, const int* __r
 
 __device__ inline real collect(const int* below, const int* after, const real* value, const int q,
     real total)
-{   // and the values of the information sets after a sequence, last first
+{   // total plus the values of the information sets after a sequence, last first
     for (int j = below[q]; j < below[q + 1]; ++j) total += value[after[j]];
     return total;
 }
@@ -75,7 +75,7 @@ extern "C" __global__ void choose(const int low, const int high, const int* __re
     const int* __restrict__ below, const int* __restrict__ after, const int bound,
     const real* __restrict__ floor_, real* __restrict__ payoff, real* __restrict__ value,
     real* __restrict__ policy)
-{   // a stage of a best reply, information set by information set, children first
+{   // one stage of a best reply, children first, one information set per thread
     const int i = low + blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= high) return;
     int best = first[i];
@@ -94,7 +94,7 @@ extern "C" __global__ void choose(const int low, const int high, const int* __re
     value[i] = sum + free_ * payoff[best + 1];
 }
 
-extern "C" __global__ void crown(const int* __restrict__ below, const int* __restrict__ after,
+extern "C" __global__ void game_value(const int* __restrict__ below, const int* __restrict__ after,
     const real* __restrict__ value, real* __restrict__ payoff)
 {   // the value of the game
     payoff[0] = collect(below, after, value, 0, payoff[0]);
@@ -103,18 +103,18 @@ extern "C" __global__ void crown(const int* __restrict__ below, const int* __res
 
 
 class DeviceSide(NamedTuple):
-    """A `Side` on a device: m information sets, s slots, r rows or pieces of them."""
+    """A `Side` on a device: m information sets, s slots, r rows or pieces of rows."""
 
     rows: int
-    rows_below: int  # without the empty sequence's, which stand last
-    start: Any  # int64[r / SLICE]: the first entry of a slice
+    rows_below: int  # without those of the empty sequence, which come last
+    start: Any  # int64[r / SLICE]: the first entry of each slice
     size: Any  # int32[r]
-    column: Any  # int32[entries, with those that fill slices]
+    column: Any  # int32[entries, with padding]
     entry: Any  # real[the same]
-    where: Any  # int32[r]: the sequence; of a piece its place behind all sequences
-    cut: int  # rows that were cut
+    where: Any  # int32[r]: the sequence; of a piece: its index after all sequences
+    cut: int  # rows that were split
     cut_row: Any  # int32[cut]
-    cut_begin: Any  # int32[cut + 1]: their pieces, places in `payoff`
+    cut_begin: Any  # int32[cut + 1]: their pieces, as indices of `payoff`
     above: Any  # int32[s]: the sequence that leads to the slot
     first: Any  # int32[m + 1]
     below: Any  # as in `Partition`
@@ -124,11 +124,11 @@ class DeviceSide(NamedTuple):
     stages: list[tuple[int, int]]  # information sets
     slots: list[tuple[int, int]]  # the same in slots
     n_sequences: int
-    room: int  # of an array of payoffs: sequences and pieces
+    room: int  # length of an array of payoffs: sequences and pieces
 
 
 def put_side(device: Any, side: Side, real: Any) -> DeviceSide:
-    """A side's arrays on the device."""
+    """Copies a side to the device."""
     pieces = _Pieces(side)
     order, bounds = single_partition(side), stages_of(side)
     stages = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
@@ -159,7 +159,7 @@ def put_side(device: Any, side: Side, real: Any) -> DeviceSide:
 
 
 class _Pieces:
-    """Rows cut into pieces of at most `LONGEST` entries, in slices of about equal length."""
+    """Rows split into pieces of at most `LONGEST` entries, in slices of similar length."""
 
     def __init__(self, side: Side) -> None:
         length = np.diff(side.row)
@@ -184,14 +184,14 @@ class _Pieces:
         self._room = int(widest.sum())
 
     def entries(self, side: Side, real: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Columns and values where the kernels look for them."""
+        """Returns columns and values in the layout of the kernels."""
         column = np.zeros(max(self._room, 1), dtype=np.int32)
         value = np.zeros(max(self._room, 1), dtype=real)
         rows = np.arange(len(self.size))
         at = self.start[rows // SLICE] + rows % SLICE
         left = np.flatnonzero(self.size)
         k = 0
-        while len(left):  # all rows that are longer than k
+        while len(left):  # the rows with more than k entries
             column[at[left] + k * SLICE] = side.column[self._begin[left] + k]
             value[at[left] + k * SLICE] = side.value[self._begin[left] + k]
             k += 1
@@ -200,10 +200,10 @@ class _Pieces:
 
 
 class DeviceForm:
-    """Both sides on a device, and what is asked of them."""
+    """Both sides on a device, their products, plans and best replies."""
 
     def __init__(self, form: SequenceForm, precision: str = "double", more: str = "") -> None:
-        """`more`: source of further kernels."""
+        """`more`: the source of further kernels."""
         self.device = NEW_DEVICE()
         self.real = PRECISIONS[precision]
         source = (SOURCE + more).replace("@SLICE@", str(SLICE))
@@ -214,7 +214,7 @@ class DeviceForm:
         self._infosets = [len(side.parent) for side in form]
 
     def launch(self, name: str, n: int, *arguments: Any) -> None:
-        """A kernel with n threads at least."""
+        """Launches a kernel with at least n threads."""
         if n > 0:
             self.kernel(name)((-(-n // THREADS),), (THREADS,), arguments)
 
@@ -222,8 +222,8 @@ class DeviceForm:
         return self.device.zeros((max(n, 1),), self.real)
 
     def payoffs(self, player: int, plan: Any, out: Any, empty: bool = False) -> None:
-        """Fill `out` with the payoff of each sequence of `player` against a plan; of the `empty`
-        one where asked for."""
+        """Fills `out` with the payoff of each sequence of `player` against a plan; with `empty`
+        also that of the empty one."""
         side = self.sides[player]
         rows = side.rows if empty else side.rows_below
         self.launch(
@@ -233,7 +233,7 @@ class DeviceForm:
         self.launch("join", side.cut, np.int32(side.cut), side.cut_row, side.cut_begin, out, out)
 
     def plan(self, player: int, policy: Any, out: Any) -> None:
-        """Fill `out` with the plan of a policy."""
+        """Fills `out` with the plan of a policy."""
         side = self.sides[player]
         for low, high in side.slots:
             self.launch(
@@ -248,7 +248,8 @@ class DeviceForm:
         return fetched
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """The value of `player`'s best reply to the other's `policy`; `out`: that reply."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
+        it."""
         side, other = self.sides[player], self.sides[1 - player]
         with self.device.stream:
             plan = self.empty(other.n_sequences)
@@ -262,6 +263,6 @@ class DeviceForm:
                     "choose", high - low, np.int32(low), np.int32(high), side.first, side.below,
                     side.after, np.int32(side.bound), side.floor, payoff, value, reply,
                 )  # fmt: skip
-            self.kernel("crown")((1,), (1,), (side.below, side.after, value, payoff))
+            self.kernel("game_value")((1,), (1,), (side.below, side.after, value, payoff))
             out[:] = self.get(reply)
             return float(self.get(payoff[0:1])[0])

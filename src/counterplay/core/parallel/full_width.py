@@ -1,17 +1,17 @@
-"""Full-width computation by several threads or on a device, and the options that choose them.
+"""Full-width computation by several threads or on a device, and the options that choose between
+them.
 
-Each thread computes the payoffs of the sequences of its part (`partition.py`), row by row, and
-passes over its part of the treeplex, children first or parents first, with a barrier between two
-stages. The values of the information sets after a sequence are added by the thread that has the
-sequence, last information set first, as one thread would add them. So the bits do not depend on the
-number of threads. A game that is too small for several threads is left to one.
+Each thread computes the payoffs of the sequences of its part (`partition.py`) and passes over its
+part of the treeplex, children first or parents first, with a barrier between two stages. The thread
+of a sequence adds the values of the information sets after it, last one first, as a single thread
+does, so the bits do not depend on the number of threads. Small games use one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -33,22 +33,22 @@ from counterplay.core.parallel.partition import (
 )
 from counterplay.core.parallel.processes import cores
 
-#: Of each thread in an iteration, in entries: `benchmarks/full_width.csv` has the crossing.
+#: The least work of a thread in an iteration, in entries (`benchmarks/full_width.csv`).
 LEAST_WORK = 75_000
-#: The same for a single best reply: waking a thread may take milliseconds.
+#: The same for a single best reply, since waking a thread may take milliseconds.
 LEAST_REPLY = 2_000_000
 
 BACKENDS = ("cpu", "cuda", "auto")
-#: Entries of a side from which a device is ahead of a processor (`benchmarks/full_width_gpu.csv`).
+#: Entries of a side from which a device is faster than a CPU (`benchmarks/full_width_gpu.csv`).
 LEAST_ENTRIES = 10_000
-LEAST_FOR_REPLIES = 300_000  # the same for a single best reply, which has to be sent there and back
+LEAST_FOR_REPLIES = 300_000  # the same for a single best reply, which has to be copied
 
 config: Any = _config  # its settings are not declared
 H = TypeVar("H", bound=tuple[Any, ...])
 
 
 class ThreadGroup(NamedTuple):
-    """The threads that run one kernel: which part is whose, and their barrier."""
+    """The threads that run one kernel: the part of each, and their barrier."""
 
     one: Partition
     two: Partition
@@ -58,7 +58,7 @@ class ThreadGroup(NamedTuple):
 
 @jit(inline=True)
 def collect(part: Partition, value: np.ndarray, q: int, total: float) -> float:
-    """`total` and the values of the information sets after sequence q."""
+    """Returns `total` plus the values of the information sets after sequence q."""
     for j in range(index(part.below[q]), index(part.below[q + ONE])):
         total += value[index(part.after[j])]
     return total
@@ -66,8 +66,8 @@ def collect(part: Partition, value: np.ndarray, q: int, total: float) -> float:
 
 @jit(inline=True)
 def sequences_of(plex: Treeplex | Side, part: Partition, row: int, k: int) -> tuple[int, int]:
-    """Thread k's sequences of a row, from and up to; the empty one is in the first row of the first
-    thread."""
+    """Returns the range of thread k's sequences in a row; the empty one is in the first row of the
+    first thread."""
     low = index(plex.first[index(part.low[row, k])]) + ONE
     high = index(plex.first[index(part.high[row, k])]) + ONE
     return ZERO if row == 0 and k == 0 else low, high
@@ -99,11 +99,11 @@ def partial_reply(
     group: ThreadGroup,
     k: int,
 ) -> float:
-    """Thread k's part of the best reply of `player` to the other's `policy`: its value. Fills
-    `plan` (the other's), `payoff`, `value` (of his information sets) and `out`, his policy."""
+    """Thread k's part of the best reply of `player` to the other's `policy`; returns its value.
+    Fills `plan` (the other's), `payoff`, `value` (of information sets) and `out`, the reply."""
     side, other = (form.one, form.two) if player == 0 else (form.two, form.one)
-    part, his = (group.one, group.two) if player == 0 else (group.two, group.one)
-    partial_plan(other, policy, plan, his, k, group)
+    part, others = (group.one, group.two) if player == 0 else (group.two, group.one)
+    partial_plan(other, policy, plan, others, k, group)
     partial_gradient(side, plan, payoff, part, k)
     row = len(part.low)
     while row > 0:  # children first
@@ -144,7 +144,7 @@ def partial_plan(
 
 
 def thread_count(threads: Any) -> int:
-    """The number of threads asked for; "auto" is the number of processors."""
+    """Returns the number of threads; "auto" is the number of processors."""
     if threads == "auto":
         return min(cores(), MOST_THREADS)
     if isinstance(threads, bool) or not isinstance(threads, int):
@@ -157,8 +157,8 @@ def thread_count(threads: Any) -> int:
 
 
 def useful_threads(form: Any, threads: int, least: int | None = None) -> int:
-    """The number of threads that a form keeps busy: no more than there are processors, and one
-    where the game is small. `least`: the work that each must have."""
+    """Returns the number of threads that a form can use: at most the number of processors, and one
+    for a small game. `least`: the work that each must have."""
     if threads == 1 or config.DISABLE_JIT or not isinstance(form.one, Side):
         return 1
     work = min(side_work(side) for side in (form.one, form.two))
@@ -166,12 +166,12 @@ def useful_threads(form: Any, threads: int, least: int | None = None) -> int:
 
 
 def side_work(side: Side) -> int:
-    """The work of a player's part of an iteration, in entries."""
+    """Returns the work of a player's part of an iteration, in entries."""
     return len(side.value) + SLOT * int(side.first[-1]) + INFOSET * len(side.parent)
 
 
 class KernelThreads:
-    """Threads that run kernels on one form. Each calls `kernel(..., group, k)`. For several threads
+    """Threads that run kernels on one form, each as `kernel(..., group, k)`. For several threads
     `form` is renumbered, and `orders` has each player's renumbering."""
 
     def __init__(self, form: Any, threads: int = 1, least: int | None = None) -> None:
@@ -185,7 +185,7 @@ class KernelThreads:
         self._executor = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of the first thread, which is the calling one."""
+        """Returns the result of the first thread, which is the calling one."""
         if self._executor is None:
             return kernel(*arguments, self.group, 0)
         others = [
@@ -198,7 +198,8 @@ class KernelThreads:
         return result
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """The value of `player`'s best reply to the other's `policy`; `out`: that reply."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
+        it."""
         sides = (self.form.one, self.form.two)
         side, other = sides[player], sides[1 - player]
         plan, payoff = (np.empty(int(which.first[-1]) + 1) for which in (other, side))
@@ -216,7 +217,7 @@ class RenumberedTables(Generic[H]):
     """Both players' arrays (named tuples), in the game's numbering and in that of the threads."""
 
     def __init__(self, threads: KernelThreads, tables: tuple[H, H], state: Sequence[str]) -> None:
-        """`state`: the arrays that are more than workspace."""
+        """`state`: the names of the arrays that are not workspace."""
         self._orders, self._game, self._state = threads.orders, tables, state
         #: In the numbering of the threads.
         self.own = tables
@@ -228,11 +229,11 @@ class RenumberedTables(Generic[H]):
             )
 
     def changing(self) -> None:
-        """The threads are about to write to their arrays."""
+        """Call before the threads write to their arrays."""
         self._fetched = False
 
     def get(self) -> tuple[H, H]:
-        """The arrays in the game's numbering. Whoever writes to them must call `changed`."""
+        """Returns the arrays in the game's numbering. Call `changed` after writing to them."""
         if not self._fetched:
             for mine, game, order in self._pairs():
                 order.restore(mine, game)
@@ -240,13 +241,13 @@ class RenumberedTables(Generic[H]):
         return self._game
 
     def changed(self) -> None:
-        """The arrays in the game's numbering are newer."""
+        """Copies the arrays in the game's numbering to those of the threads."""
         for mine, game, order in self._pairs():
             mine[:] = order.apply(game)
         self._fetched = True
 
     def _pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray, Renumbering]]:
-        """Each array in the threads' numbering and in the game's, and the renumbering."""
+        """Yields each array in the threads' and in the game's numbering, and the renumbering."""
         for k, order in enumerate(self._orders):
             for name in self._state:
                 yield getattr(self.own[k], name), getattr(self._game[k], name), order
@@ -255,8 +256,8 @@ class RenumberedTables(Generic[H]):
 def reply_threads(
     form: Any, threads: int, existing: KernelThreads | None = None
 ) -> KernelThreads | None:
-    """Threads that compute best replies; None for one thread, which needs no preparation.
-    `existing`: threads that work on the form already."""
+    """Returns threads that compute best replies; None for one thread, which needs no preparation.
+    `existing`: threads of the form that can be used."""
     if useful_threads(form, threads, LEAST_REPLY) == 1:
         return None
     if existing is not None and existing.threads > 1:
@@ -265,18 +266,19 @@ def reply_threads(
 
 
 class Replies(Protocol):
-    """Something that computes best replies in a form."""
+    """Computes best replies in a form."""
 
     def best_value(self, player: int, policy: np.ndarray, out: np.ndarray) -> float:
-        """The value of `player`'s best reply to the other's `policy`; `out`: that reply."""
+        """Returns the value of `player`'s best reply to the other's `policy`; fills `out` with
+        it."""
 
 
 @dataclass(frozen=True)
 class ComputeOptions:
     """The options of full-width computation. `threads`: a number, or "auto" for all processors;
-    fewer are used where more would not help, and the bits are the same. `backend`: "cpu", "cuda",
-    or "auto" for a device where there is one and the game is large. `precision` on a device:
-    "double" or "single"."""
+    fewer are used if more would not help, with the same bits. `backend`: "cpu", "cuda", or "auto"
+    for a device if there is one and the game is large. `precision` on a device: "double" or
+    "single"."""
 
     threads: int | str = 1
     backend: str = "cpu"
@@ -285,25 +287,24 @@ class ComputeOptions:
     @property
     def options(self) -> dict[str, Any]:
         """Those that differ from the defaults."""
-        plain = ComputeOptions()
-        asked = {name: getattr(self, name) for name in ("threads", "backend", "precision")}
-        return {name: value for name, value in asked.items() if value != getattr(plain, name)}
+        defaults = asdict(ComputeOptions())
+        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
     def replies(self, form: Any) -> Replies | None:
-        """What computes best replies; None for one thread, which needs no preparation."""
+        """Returns what computes best replies; None for one thread, which needs no preparation."""
         self.check()
         if use_device(form, self.backend, self.threads, LEAST_FOR_REPLIES):
             return device_form.DeviceForm(form, self.precision)
         return reply_threads(form, thread_count(self.threads))
 
     def check(self) -> None:
-        """`BadParameter` for values that are not allowed."""
+        """`BadParameter` for an invalid value."""
         thread_count(self.threads)
         check_precision(self.precision, self.backend)
 
 
 def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) -> bool:
-    """Whether a backend means a device for this form; `BadParameter` where it cannot be used."""
+    """Whether a backend uses a device for this form; `BadParameter` if it cannot."""
     if backend not in BACKENDS:
         raise BadParameter(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if backend == "cpu":
@@ -322,10 +323,10 @@ def use_device(form: Any, backend: Any, threads: Any, least: int | None = None) 
 
 
 def check_precision(precision: Any, backend: str) -> str:
-    """`precision` if the backend has it, else `BadParameter`."""
+    """Returns `precision` if the backend has it, else raises `BadParameter`."""
     if precision not in tuple(device_form.PRECISIONS):
-        known = ", ".join(device_form.PRECISIONS)
-        raise BadParameter(f"precision must be one of {known}, not {precision!r}")
+        names = ", ".join(device_form.PRECISIONS)
+        raise BadParameter(f"precision must be one of {names}, not {precision!r}")
     if precision != "double" and backend == "cpu":
         raise BadParameter("single precision is for a device; use backend=cuda or auto")
     return str(precision)

@@ -1,17 +1,19 @@
-"""Jobs that wait for each other, in processes or on a cluster, until there is no time left; jobs in
-threads that stop together; and jobs in the background of this process.
+"""Jobs that depend on each other, in processes or on a cluster, up to a deadline; jobs in threads
+that stop together; background jobs of this process; and stopping by Ctrl-C and SIGTERM.
 
-A `Job` keeps what it makes on disk and gives nothing back, so what is done stays done: after a
-stop, or a kill, the same call makes what is missing.
+A `Job` stores its result on disk and returns nothing, so finished jobs stay finished: after a stop,
+or a kill, the same call does the missing ones.
 """
 
 from __future__ import annotations
 
 import secrets
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -32,10 +34,51 @@ from counterplay.core.parallel.processes import (
 from counterplay.core.parallel.ray_cluster import Cluster, RayPool
 
 T = TypeVar("T")
+#: A second signal after so many seconds interrupts at once.
+PATIENCE = 1.0
+
+
+class Stop:
+    """A flag that a signal or `ask` sets; calling it returns whether to stop."""
+
+    def __init__(self) -> None:
+        self._flag = False
+        self._asked = 0.0
+
+    def __call__(self) -> bool:
+        return self._flag
+
+    def ask(self) -> None:
+        self._flag = True
+
+    def _on_signal(self, _number: int, _frame: Any) -> None:
+        if not self._flag:
+            self._asked = time.monotonic()
+        elif time.monotonic() - self._asked > PATIENCE:
+            raise KeyboardInterrupt
+        self._flag = True
+
+
+@contextmanager
+def stop_signals() -> Iterator[Stop]:
+    """Within this context SIGINT and SIGTERM set the flag instead of interrupting, in the main
+    thread. Ignored signals stay ignored."""
+    stop = Stop()
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {n: old for n, old in handlers.items() if old not in (None, signal.SIG_IGN)}
+    for number in before:
+        signal.signal(number, stop._on_signal)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Job(NamedTuple):
-    """Jobs of one name are the same job. `seconds`: about, with its processors to itself."""
+    """A job; its name identifies it. `seconds`: an estimate, with processors of its own."""
 
     name: str
     work: Callable[[ProgressCallback], Any]
@@ -45,7 +88,7 @@ class Job(NamedTuple):
 
 
 def without_duplicates(jobs: Iterable[Job]) -> list[Job]:
-    """The first of each name."""
+    """Returns the first job of each name."""
     return list({job.name: job for job in reversed(list(jobs))}.values())[::-1]
 
 
@@ -57,11 +100,11 @@ def run_jobs(
     remake: Callable[[], Sequence[Job]] | None = None,
     cluster: Cluster | None = None,
 ) -> dict[str, str]:
-    """Do the jobs, the first first, as many at a time as there are processors, or a cluster has.
+    """Runs the jobs in order, as many at a time as there are processors, here or in the cluster.
 
-    `deadline`, by the monotonic clock: jobs that still run then are told to stop. `remake` gives
-    the same jobs in another process; without it they are sent there as they are. Returns why jobs
-    were not done, by name: what went wrong, or nothing but that time was over.
+    `deadline`, by the monotonic clock: jobs that still run then are stopped. `remake` returns the
+    same jobs in another process; without it jobs are pickled. Returns, by name, why jobs were not
+    done: the error, or "" for the deadline.
     """
     setup = partial(_work_by_name, remake or partial(list, jobs))
     pool: JobPool = (
@@ -75,29 +118,24 @@ def run_jobs(
 
     def report(name: str, share: float, what: str) -> None:
         shares[name] = min(max(share, 0.0), 1.0)
-        over = sum(expected[name] * shares[name] for name in names)
-        progress(
-            over / (sum(expected.values()) or 1.0),
-            f"{len(done)} of {len(jobs)} pieces, {pool.busy} at work: {what}",
-        )
+        spent = sum(expected[name] * shares[name] for name in names)
+        state = f"{len(done)} of {len(jobs)} pieces, {pool.busy} at work: {what}"
+        progress(spent / (sum(expected.values()) or 1.0), state)
 
     def left() -> float | None:
         return None if deadline is None else deadline - time.monotonic()
 
-    def following() -> Job | None:
-        """The next job: one that will end in time if there is any."""
-        able = [
-            job
-            for job in todo
-            if not (names & set(job.after)) - done - set(failed) and pool.room(job.threads)
-        ]
+    def next_job() -> Job | None:
+        """Returns the next job, preferably one that ends before the deadline."""
+        ended = done | set(failed)
+        ready = [j for j in todo if not (names & set(j.after)) - ended and pool.room(j.threads)]
         limit = left()
-        in_time = (job for job in able if limit is None or job.seconds <= limit)
-        return next(in_time, next(iter(able), None))
+        in_time = (job for job in ready if limit is None or job.seconds <= limit)
+        return next(in_time, next(iter(ready), None))
 
     try:
         while todo or pool.busy:
-            while (job := following()) is not None:
+            while (job := next_job()) is not None:
                 todo.remove(job)
                 pool.submit(job.name, job.name, job.threads)
             rest = left()
@@ -110,7 +148,7 @@ def run_jobs(
                     done.add(name)
                     report(name, 1.0, name)
                 elif isinstance(value, BadParameter) and cluster is not None:
-                    raise value  # machines that are not alike
+                    raise value  # machines with different versions
                 elif kind != SKIPPED:
                     why = f"{type(value).__name__}: {value}"
                     failed[name] = why if kind == FAILED else "its process ended"
@@ -120,7 +158,7 @@ def run_jobs(
 
 
 def _work_by_name(remake: Callable[[], Sequence[Job]]) -> Work:
-    """In a process of the pool."""
+    """Returns what runs jobs in a process of the pool."""
     jobs = {job.name: job for job in remake()}
 
     def work(name: str, context: JobContext) -> None:
@@ -132,25 +170,25 @@ def _work_by_name(remake: Callable[[], Sequence[Job]]) -> Work:
 def in_parallel(
     jobs: Sequence[Callable[[ProgressCallback], T]], progress: ProgressCallback
 ) -> list[T]:
-    """What each job gives, in order, by threads; a job reports its own progress.
+    """Runs jobs in threads and returns their results in order. `progress` gets the mean share.
 
-    After Ctrl-C, or when a job fails, the others end at their next report, which raises
+    After Ctrl-C or the failure of a job the others end at their next progress report, which raises
     KeyboardInterrupt.
     """
     running = [BackgroundJob("", "") for _ in jobs]
 
     def work(job: Callable[[ProgressCallback], T], state: BackgroundJob) -> T:
-        def progress(share: float, what: str) -> None:
+        def report(share: float, what: str) -> None:
             state.progress(max(state.share, min(max(share, 0.0), 1.0)), what)
             progress(sum(one.share for one in running) / len(jobs), what)
 
-        return job(progress)
+        return job(report)
 
     with ThreadPoolExecutor(cores()) as pool:
         futures = [pool.submit(work, *one) for one in zip(jobs, running, strict=True)]
         try:
             for future in wait(futures, return_when=FIRST_EXCEPTION).done:
-                future.result()  # raises what it raised
+                future.result()  # raises the job's exception
             return [future.result() for future in futures]
         except BaseException:
             for state, future in zip(running, futures, strict=True):
@@ -161,7 +199,7 @@ def in_parallel(
 
 @dataclass
 class BackgroundJob:
-    """A job in a thread: how far it is, what came out, and stopping it."""
+    """A job in a thread: its progress, its result, and a way to stop it."""
 
     key: str
     title: str
@@ -175,7 +213,7 @@ class BackgroundJob:
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def progress(self, share: float, what: str) -> None:
-        """Progress of the job; raises KeyboardInterrupt when somebody pressed stop."""
+        """Reports progress; raises KeyboardInterrupt after `stop`."""
         self.check()
         self.share, self.what = share, what
 
@@ -208,7 +246,8 @@ class BackgroundJob:
 
 
 class BackgroundJobs:
-    """Few run at a time; the oldest that has ended makes room for a new one."""
+    """A bounded list of background jobs, of which few run at a time; the oldest ended is
+    removed."""
 
     MOST_RUNNING, MOST_LISTED = 2, 20
 
@@ -216,7 +255,7 @@ class BackgroundJobs:
         self._jobs: dict[str, BackgroundJob] = {}
 
     def start(self, title: str, work: Callable[[BackgroundJob], Any]) -> BackgroundJob:
-        """Begin; `work` gives the result, also as that of `Interrupted` when it is stopped."""
+        """Starts a job; `work` returns the result, or raises `Interrupted` with it if stopped."""
         ended = [key for key, job in self._jobs.items() if job.state != "running"]
         if len(self._jobs) - len(ended) >= self.MOST_RUNNING:
             raise BadParameter(

@@ -1,14 +1,14 @@
-"""How several threads share the passes over a form's treeplexes, and the form renumbered for them.
+"""The partition of a form's treeplexes among threads, and the renumbering of the form for it.
 
-Every thread has whole subtrees, so threads seldom have to wait for each other. The information sets
-above the subtrees, the top, belong to the first thread; subtrees are as small as keeps the top
-short. Subtrees of the two players that have many payoffs in common go to the same thread, because
-reading a number that another processor has just written is slow. For the same reason the form is
-renumbered, the top first and then thread by thread, so that a thread writes to cache lines of its
-own.
+Every thread has whole subtrees, so threads rarely wait for each other. The information sets above
+the subtrees, the top, belong to the first thread; subtrees are as small as a short top allows.
+Subtrees of the two players that have many payoffs in common are assigned to the same thread,
+because reading a number that another processor has just written is slow. For the same reason the
+form is renumbered, the top first and then thread by thread, so that each thread writes to its own
+cache lines.
 
 The entries of a row, the slots of an information set and the information sets after a sequence keep
-the order that they have in the game, so every sum is added as one thread would add it.
+their order in the game, so every sum is added as one thread would add it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ import numpy as np
 
 from counterplay.core.forms.sequence import SequenceForm, Side, Treeplex
 
-#: Entries that take as long as a slot, and as an information set, of a pass (measured).
+#: The measured time of a slot and of an information set in a pass, in entries.
 SLOT, INFOSET = 3, 12
-#: The same for a top, which costs two barriers, and for a payoff that couples two threads.
+#: The same for a top, which needs two barriers, and for a payoff that couples two threads.
 TOP, ACROSS = 3_000, 1
 #: Numbers of subtrees per thread that are tried.
 SUBTREES_PER_THREAD = (1, 4, 16)
-#: Of a player; where there are more, neighbouring subtrees are treated as one.
+#: Of a player; beyond that, neighbouring subtrees are treated as one.
 MOST_SUBTREES = 2048
-#: Payoffs that are sampled to see which subtrees are coupled.
+#: Payoffs that are sampled to find which subtrees are coupled.
 MOST_ENTRIES = 200_000
-#: Times that the players' subtrees are assigned again, each given the other's.
+#: Alternating assignments of the players' subtrees, each given the other's.
 ROUNDS = 4
 
 
 class Renumbering(NamedTuple):
-    """A numbering of a treeplex other than the game's: the game's numbers, in the new order."""
+    """A renumbering of a treeplex: the game's numbers, in the new order."""
 
     infosets: np.ndarray  # int64[m]
     slots: np.ndarray  # int64[s]
@@ -45,27 +45,27 @@ class Renumbering(NamedTuple):
         return np.append(0, self.slots + 1)
 
     def apply(self, array: np.ndarray) -> np.ndarray:
-        """A copy, in this order, of an array in the game's order."""
+        """Returns a copy, in this order, of an array in the game's order."""
         copy: np.ndarray = array[self._of(array)]
         return copy
 
     def restore(self, mine: np.ndarray, out: np.ndarray) -> None:
-        """Fill `out`, in the game's order, from an array in this order."""
+        """Fills `out`, in the game's order, from an array in this order."""
         out[self._of(out)] = mine
 
     def _of(self, array: np.ndarray) -> np.ndarray:
-        """The numbers that an array of this length is indexed by. Where there are as many slots as
-        information sets, each set has one slot and both orders are the same."""
-        known = (self.slots, self.sequences(), self.infosets, np.empty(0, dtype=np.int64))
-        return next(order for order in known if len(order) == len(array))
+        """Returns the numbers that index an array of this length. If there are as many slots as
+        information sets, each set has one slot and both orders are equal."""
+        orders = (self.slots, self.sequences(), self.infosets, np.empty(0, dtype=np.int64))
+        return next(order for order in orders if len(order) == len(array))
 
 
 class Partition(NamedTuple):
-    """The parts of a treeplex with m information sets and s slots that t threads work on."""
+    """The parts of t threads in a treeplex with m information sets and s slots."""
 
     below: np.ndarray  # int32[s + 2]: after sequence q come after[below[q]] .. after[below[q + 1]]
     after: np.ndarray  # int32[m]: information sets, the game's last of a sequence first
-    # Rows are the top and what is below it: thread k has low[row, k] .. high[row, k] - 1 of a row.
+    # The rows are the top and the subtrees: thread k has low[row, k] .. high[row, k] - 1 of a row.
     low: np.ndarray  # int32[2, t]
     high: np.ndarray  # int32[2, t]
     # There is a barrier between two stages. Without a top both rows are one stage.
@@ -74,11 +74,11 @@ class Partition(NamedTuple):
 
 
 class InfosetWork(NamedTuple):
-    """The work of each information set of a treeplex, in entries, and what is above it."""
+    """The work of each information set of a treeplex, in entries, and its parent."""
 
     own: np.ndarray  # int64[m]
-    total: np.ndarray  # int64[m + 1]: with all below it; the last: of the whole treeplex
-    above: np.ndarray  # int64[m]: the information set before; m: none
+    total: np.ndarray  # int64[m + 1]: of its subtree; the last: of the whole treeplex
+    above: np.ndarray  # int64[m]: the player's previous information set; m: none
     stages: list[slice]
 
 
@@ -94,13 +94,13 @@ class Subtrees(NamedTuple):
 class Split(NamedTuple):
     """Subtrees of both players and the thread of each."""
 
-    time: float  # that an iteration takes, in entries
+    time: float  # of an iteration, in entries
     subtrees: list[Subtrees]
     owners: list[np.ndarray]  # int64[subtrees]
 
 
 def single_partition(plex: Treeplex | Side) -> Partition:
-    """The partition of a treeplex among one thread."""
+    """Returns the partition of a treeplex for one thread."""
     m = len(plex.parent)
     return _partition_of(plex, np.arange(m), np.array([0, m]))
 
@@ -108,14 +108,15 @@ def single_partition(plex: Treeplex | Side) -> Partition:
 def partition_form(
     form: SequenceForm, threads: int
 ) -> tuple[SequenceForm, tuple[Partition, Partition], tuple[Renumbering, Renumbering]]:
-    """The form renumbered for several threads; the partition and the renumbering of each player."""
+    """Returns the form renumbered for several threads, and each player's partition and
+    numbering."""
     work = [work_of_infosets(side) for side in form]
     splits = [_split(form, work, threads, parts) for parts in SUBTREES_PER_THREAD]
     _, subtrees, owners = min(splits, key=lambda split: split.time)
     orders, bounds = [], []
     for side, subtree, owner in zip(form, subtrees, owners, strict=True):
         thread = np.where(subtree.of < 0, -1, owner[subtree.of])
-        # what the top needs of a thread, where its subtrees begin, comes first
+        # the roots of a thread's subtrees, which the top reads, come first
         orders.append(renumbering_of(side, np.lexsort((subtree.inner, thread))))
         bounds.append(np.searchsorted(np.sort(thread), np.arange(threads + 1)))
     one = renumbered(form.one, orders[0], orders[1])
@@ -128,8 +129,8 @@ def partition_form(
 
 
 def stages_of(plex: Treeplex | Side) -> np.ndarray:
-    """int64[stages + 1]: bounds of the longest ranges of information sets in which none is below
-    another."""
+    """Returns int64[stages + 1]: bounds of the longest ranges of information sets in which none is
+    below another."""
     latest = np.maximum.accumulate(_above(plex, -1))  # the last that is above any up to here
     bounds = [0]
     while bounds[-1] < len(latest):
@@ -138,7 +139,7 @@ def stages_of(plex: Treeplex | Side) -> np.ndarray:
 
 
 def _above(plex: Treeplex | Side, none: int) -> np.ndarray:
-    """int64[m]: the player's previous information set of each, or `none`."""
+    """Returns int64[m]: the player's previous information set of each, or `none`."""
     owner = np.repeat(np.arange(len(plex.parent)), np.diff(plex.first))
     return np.where(plex.parent > 0, owner[np.maximum(plex.parent, 1) - 1], none)
 
@@ -155,7 +156,7 @@ def work_of_infosets(side: Side) -> InfosetWork:
 
 
 def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int) -> Split:
-    """An assignment of subtrees, about `parts` of them to each thread."""
+    """Returns an assignment of subtrees, about `parts` of them to each thread."""
     subtrees = [subtrees_of(mine, int(mine.total[-1]) // (threads * parts)) for mine in work]
     coupling = _coupling(form, subtrees)
     owners = [np.zeros(len(subtree.work), dtype=np.int64) for subtree in subtrees]
@@ -170,8 +171,8 @@ def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int
 
 
 def subtrees_of(work: InfosetWork, limit: int) -> Subtrees:
-    """The top has the information sets with more than `limit` work below them; all others are in
-    subtrees."""
+    """Returns the subtrees below the top, which has the information sets with more than `limit`
+    work below them."""
     top = np.append(work.total[:-1] - work.own > limit, True)  # the last is above all
     first = ~top[:-1] & top[work.above]
     roots = _roots(work.above, top, first)
@@ -192,32 +193,32 @@ def subtrees_of(work: InfosetWork, limit: int) -> Subtrees:
 
 
 def _roots(above: np.ndarray, top: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """int64[...]: the roots of the subtrees, in depth-first order."""
+    """Returns int64[...]: the roots of the subtrees, in depth-first order."""
     after: dict[int, list[int]] = {}
     for i in np.flatnonzero(top[above]).tolist()[::-1]:
         after.setdefault(int(above[i]), []).append(i)
-    roots, waiting = [], after[len(above)]
-    while waiting:
-        i = waiting.pop()
+    roots, stack = [], after[len(above)]
+    while stack:
+        i = stack.pop()
         if first[i]:
             roots.append(i)
         else:
-            waiting += after[i]
+            stack += after[i]
     return np.array(roots)
 
 
 def _coupling(form: SequenceForm, subtrees: list[Subtrees]) -> np.ndarray:
-    """float32[subtrees, subtrees]: how many payoffs a subtree of player 1's has with one of 2's."""
+    """Returns float32[subtrees, subtrees]: the payoffs of a subtree of player 1 with one of 2."""
     of_one, of_two = (  # of the sequences
         np.append(-1, np.repeat(subtree.of, np.diff(side.first)))
         for side, subtree in zip(form, subtrees, strict=True)
     )
     step = 1 + len(form.one.column) // MOST_ENTRIES
     mine = np.repeat(of_one, np.diff(form.one.row))[::step]
-    his = of_two[form.one.column[::step]]
-    both = (mine >= 0) & (his >= 0)
+    theirs = of_two[form.one.column[::step]]
+    both = (mine >= 0) & (theirs >= 0)
     rows, columns = (len(subtree.work) for subtree in subtrees)
-    counts = np.bincount(mine[both] * columns + his[both], minlength=rows * columns)
+    counts = np.bincount(mine[both] * columns + theirs[both], minlength=rows * columns)
     return counts.reshape(rows, columns).astype(np.float32)
 
 
@@ -228,7 +229,7 @@ def _assign(
     threads: range,
     owners: list[np.ndarray],
 ) -> None:
-    """Fill `owners` of these subtrees of both players: half of the threads, then the other half."""
+    """Fills `owners` of these subtrees of both players, by recursive bisection of the threads."""
     if len(threads) == 1:
         for owner, mine in zip(owners, subtrees, strict=True):
             owner[mine] = threads[0]
@@ -242,15 +243,15 @@ def _assign(
 
 
 def _bisect(coupling: np.ndarray, work: list[np.ndarray], share: float) -> list[np.ndarray]:
-    """The subtrees of each player in a part with this share of the work, chosen so that little is
-    coupled to the other part: the best of several starts."""
+    """Returns which subtrees of each player are in a part with this share of the work, such that
+    little is coupled to the other part: the best of several starts."""
     least, best = np.inf, [np.ones(len(weight), dtype=bool) for weight in work]
     for player, between in ((0, coupling), (1, coupling.T)):
-        mine, his = work[player], work[1 - player]
+        mine, theirs = work[player], work[1 - player]
         for pull in _starts(between, mine):
             for _ in range(ROUNDS):
                 inside = _select(pull, mine, share)
-                others = _select(_times(between.T, _sign(inside)), his, share)
+                others = _select(_times(between.T, _sign(inside)), theirs, share)
                 pull = _times(between, _sign(others))
                 across = -float(_sign(inside) @ pull)
                 if across < least:
@@ -259,7 +260,7 @@ def _bisect(coupling: np.ndarray, work: list[np.ndarray], share: float) -> list[
 
 
 def _starts(between: np.ndarray, work: np.ndarray) -> list[np.ndarray]:
-    """Subtrees in depth-first order, and by what they have in common with the largest one."""
+    """Subtrees in depth-first order, and by their coupling to the largest one."""
     if not len(work):
         return [work]
     return [-np.arange(len(work)) * work, _times(between, between[np.argmax(work)])]
@@ -270,13 +271,13 @@ def _sign(inside: np.ndarray) -> np.ndarray:
 
 
 def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Their product, by this thread; libraries use several, which lose time on a busy machine."""
+    """Returns their product, by one thread; BLAS uses several, which is slow on a busy machine."""
     product: np.ndarray = np.einsum("ij,j->i", matrix, vector)
     return product
 
 
 def _select(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
-    """bool[subtrees]: those that are pulled most for their work, up to a share of all work."""
+    """Returns bool[subtrees]: those with the most pull per work, up to a share of all work."""
     order = np.argsort(-pull / work, kind="stable")
     inside = np.empty(len(work), dtype=bool)
     inside[order] = np.cumsum(work[order]) - work[order] / 2 < share * work.sum()
@@ -284,7 +285,7 @@ def _select(pull: np.ndarray, work: np.ndarray, share: float) -> np.ndarray:
 
 
 def _partition_of(plex: Treeplex | Side, infosets: np.ndarray, bound: np.ndarray) -> Partition:
-    """`infosets`: their numbers in the game. `bound`: int[t + 1], where threads' parts begin."""
+    """`infosets`: their numbers in the game. `bound`: int[t + 1]: where threads' parts begin."""
     n_sequences, threads = int(plex.first[-1]) + 1, len(bound) - 1
     below = np.zeros(n_sequences + 1, dtype=np.int32)
     np.cumsum(np.bincount(plex.parent, minlength=n_sequences), out=below[1:])
@@ -300,19 +301,19 @@ def _partition_of(plex: Treeplex | Side, infosets: np.ndarray, bound: np.ndarray
 
 
 def renumbering_of(side: Side, infosets: np.ndarray) -> Renumbering:
-    """The renumbering in which the information sets come in this order."""
+    """Returns the renumbering with the information sets in this order."""
     counts = np.diff(side.first)[infosets]
     first = np.append(0, np.cumsum(counts))
     return Renumbering(infosets, _ranges(side.first[infosets], counts, first))
 
 
 def _ranges(begin: np.ndarray, counts: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Ranges of `counts` numbers, one after the other, the k-th at `place[k]`."""
+    """Returns the ranges begin[k] .. begin[k] + counts[k] - 1, the k-th at `place[k]`."""
     return np.repeat(begin - place[:-1], counts) + np.arange(place[-1])
 
 
 def renumbered(side: Side, order: Renumbering, other: Renumbering) -> Side:
-    """A side whose sequences, and those of the other player, are renumbered."""
+    """Returns a side with the sequences of both players renumbered."""
     sequences = order.sequences()
     sizes = np.diff(side.row)[sequences]
     row = np.append(0, np.cumsum(sizes))

@@ -1,32 +1,32 @@
-"""Worker pools: who plays the iterations of a sampling algorithm, one thread or several that
+"""Worker pools, which play the iterations of a sampling algorithm: one thread, or several that
 synchronise.
 
 Each of T threads has its own copy of the tables and its own random numbers, and plays every T-th
 iteration. Between two synchronisations each of its samples counts T times, as if the other threads
-results the same; at a synchronisation all go on from the mean of the copies, in which every sample
-counts once. So a thread reacts to its own mistakes as fast as all of them together would. (If
-samples counted once while playing, T threads would correct the same regret T times before they
-knew of each other.)
+had drawn the same; at a synchronisation all continue from the mean of the copies, in which every
+sample counts once. (If samples counted once between synchronisations, T threads would each correct
+the same regret.)
 
-Nothing depends on which thread was faster, so a seed and a number of threads give the same bits,
-however a run is cut. Up to `WARM_UP` visits per information set the first thread plays by itself:
-from so little the others would only repeat its mistakes. Then synchronisations become rarer: after
-3% of all iterations so far, until that is `VISITS` visits per information set by every thread, and
-again from there on when 0.5% of all iterations is more. (With 10% external sampling learns less,
-because early samples weigh on the average for long; MCTS and public chance sampling do not mind.)
-A game with few information sets for its threads is refused: its threads would all find the same.
+Results do not depend on the speed of the threads: a seed and a number of threads give the same
+bits, also if a run is interrupted and resumed. Up to `WARM_UP` visits per information set the first
+thread plays alone, because the others would only repeat its early errors. Then synchronisations
+become rarer: after 3% of all iterations so far, until that is `VISITS` visits per information set
+by every thread; from there on after that many, or after 0.5% of all iterations if that is more.
+(With 10% external sampling learns less, because early samples keep a large weight in the average;
+MCTS and public chance sampling are not affected.) A game with too few information sets for the
+threads is refused: all threads would sample the same.
 
-At a synchronisation each thread computes a part of the mean, which all copy. So it writes to no
-table but its own, and the numbers it goes on with are in its own cache.
+At a synchronisation each thread computes a part of the mean, which all copy. Thus it writes to its
+own tables only, which stay in its cache.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from threading import BrokenBarrierError
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -37,31 +37,34 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import index, jit
 from counterplay.core.parallel.barrier import MOST_THREADS, ThreadBarrier
 
-INFOSETS = 150  # a game with so many times T² information sets takes T threads
+INFOSETS = 150  # T threads need this many times T² information sets
 LEAST = 4  # iterations of each thread between two synchronisations
 WARM_UP = 8.0  # visits of an information set before the first synchronisation
-MOST_WARM_UP = 1_000_000  # nodes, where information sets are discovered while playing
-VISITS = 16.0  # by every thread between two synchronisations, which then take little of the time
-EARLY, LATE = 0.03, 0.005  # of all iterations so far: at most before `VISITS`, at least after
-TOLERANT = 0.1  # `EARLY` of an algorithm that does not mind, and whose tables are large
+MOST_WARM_UP = 1_000_000  # nodes, if information sets are discovered while playing
+VISITS = 16.0  # by every thread between two synchronisations, whose cost is then small
+EARLY, LATE = 0.03, 0.005  # share of all iterations: at most before `VISITS`, at least after
+TOLERANT = 0.1  # `EARLY` of an algorithm that tolerates it and has large tables
 POOL_OPTIONS = ("pool", "workers", "sync_interval")  # of remote workers (`remote_pool.py`)
-RAREST = 0.5  # the most of `EARLY`, where information sets are discovered while playing
+RAREST = 0.5  # the largest `EARLY`, if information sets are discovered while playing
 BLOCK = 256  # entries that are merged at once
 
 
 @dataclass(eq=False)
 class Worker:
-    """The state of one thread. Tables and `chance` are replaced by larger ones where information
-    sets are discovered while playing."""
+    """The state of one thread. `tables` and `chance` are replaced by larger ones if information
+    sets
+    are discovered while playing."""
 
     tables: Any
-    buffer: np.ndarray  # the memory of `chance`, for files
-    chance: Any  # what was dealt: the workspace of a form
+    buffer: np.ndarray  # the memory of `chance`, which is saved
+    chance: Any  # the workspace of the form, with what was dealt
     workspace: Any  # of the kernel
     rng: np.ndarray
 
-    def __iter__(self) -> Iterator[Any]:
-        return (getattr(self, field.name) for field in fields(self))
+    @property
+    def arguments(self) -> tuple[Any, Any, Any, np.ndarray]:
+        """The arguments that sampling kernels take after the form."""
+        return self.chance, self.tables, self.workspace, self.rng
 
 
 class TablesFull(Exception):
@@ -73,56 +76,55 @@ class TablesFull(Exception):
 
 
 class PoolProgress(NamedTuple):
-    """What a pool played in one call."""
+    """The result of one call of a pool."""
 
     iterations: int
     nodes: int
-    tables_full: bool = False  # whether it stopped early
+    tables_full: bool = False  # whether it stopped before the end
 
 
 class Algorithm(Protocol):
-    """What a pool asks of an algorithm."""
+    """What a pool needs of an algorithm."""
 
     game: Game
     early: ClassVar[float]  # of all iterations so far, at most, between two early synchronisations
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """Play n iterations numbered done + 1, done + 1 + stride, ..., every sample counting
-        `scale` times; the nodes touched. `TablesFull` where tables cannot grow."""
+        """Plays n iterations numbered done + 1, done + 1 + stride, ..., whose samples count `scale`
+        times; returns the nodes touched. `TablesFull` if tables cannot grow."""
 
     def new_mean(self) -> Any:
-        """Tables for the mean of all copies."""
+        """Returns tables for the mean of all copies."""
 
     def infosets(self) -> int:
-        """The information sets of the game, or those discovered so far."""
+        """Returns the number of information sets of the game, or of those discovered."""
 
     def align(self) -> bool:
-        """Before a synchronisation: give discovered information sets one numbering in all copies;
-        False where memory does not allow it."""
+        """Gives discovered information sets one numbering in all copies, before a synchronisation;
+        False if memory is too small."""
 
     def merge(self, copies: tuple[Any, ...], mean: Any, part: int) -> None:
-        """Write the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts of the
-        tables."""
+        """Writes the mean of all copies to `mean`, in the `part`-th of `len(copies)` parts."""
 
     def load_merged(self, mean: Any, tables: Any) -> None:
-        """Write the mean to the tables of a worker."""
+        """Copies the mean to the tables of a worker."""
 
     def broadcast(self, workers: list[Worker]) -> None:
-        """Copy what the first worker has learnt to all others."""
+        """Copies what the first worker has learnt to all others."""
 
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
-        """The arrays that a file has of a worker's tables."""
+        """Returns the arrays of a worker's tables that are saved."""
 
 
 class WorkerPool(ABC):
-    """Workers that play iterations. All its state is in `arrays()` and in the workers."""
+    """Workers that play iterations. The whole state is in `arrays()` and in the workers."""
 
     def __init__(self, workers: list[Worker]) -> None:
         self.workers = workers
 
     @abstractmethod
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
-        """Play iterations done + 1 .. done + n."""
+        """Plays iterations done + 1 .. done + n."""
 
     @property
     def playing(self) -> list[Worker]:
@@ -130,11 +132,11 @@ class WorkerPool(ABC):
         return self.workers
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The state of the pool besides its workers: when it synchronises next."""
+        """The state of the pool besides its workers: its schedule."""
         return {}
 
     def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
-        """All arrays that a file has, not copies."""
+        """All saved arrays, not copies."""
         self.fetch()
         arrays: dict[str, np.ndarray] = {}
         for k, worker in enumerate(self.workers):
@@ -142,28 +144,28 @@ class WorkerPool(ABC):
             arrays |= {f"{name}{suffix}": array for name, array in algorithm.saved(worker).items()}
             if k > 0:
                 arrays[f"rng.{k}"] = worker.rng
-            if len(worker.buffer):  # the deck as the last hand left it
+            if len(worker.buffer):  # the deck after the last hand
                 arrays[f"hand.{k}"] = worker.buffer
         return arrays | self.arrays()
 
     def resize(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Before arrays of `tables` are restored: make those of varying size fit."""
+        """Makes arrays of varying size fit, before those of `tables` are restored."""
         return
 
     def settle(self) -> None:
-        """Synchronise, so that the workers' tables have all that was learnt and can be changed."""
+        """Synchronises, so that the workers' tables have all that was learnt."""
         self.fetch()
 
     def change_form(self, form: Any) -> None:
-        """From now on another form is played."""
+        """Replaces the form that is played."""
         return
 
     def fetch(self) -> None:
-        """Bring what was learnt to the workers' tables, where it is stored elsewhere."""
+        """Copies what was learnt to the workers' tables, if it is stored elsewhere."""
         return
 
     def changed(self) -> None:
-        """The workers' tables were written to from outside."""
+        """Call after writing to the workers' tables."""
         return
 
 
@@ -186,13 +188,13 @@ class ThreadPool(WorkerPool):
         self._executor = ThreadPoolExecutor(len(workers))
         self._after_playing = ThreadBarrier(len(workers), self._align)
         self._after_merging = ThreadBarrier(len(workers), self._schedule)
-        # the iteration of the next synchronisation; whether the first thread still plays by itself
+        # the iteration of the next synchronisation; whether the first thread still plays alone
         self._sync = np.array([LEAST * len(workers), 1])
         self._nodes = np.zeros(len(workers), dtype=np.int64)  # touched by each thread
         self._mean: Any = None  # of all copies, made when first used
-        # iterations that each thread could not play because its tables were full
+        # iterations that each thread has yet to play because its tables were full
         self._owed = np.zeros(len(workers), dtype=np.int64)
-        self._blocked = False  # whether a synchronisation is impossible, for the same reason
+        self._blocked = False  # whether that makes a synchronisation impossible
         self._algorithm: Algorithm
 
     @property
@@ -210,16 +212,16 @@ class ThreadPool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         threads = range(len(self.workers))
         self._algorithm, self._blocked = algorithm, False
-        if n == 0 and self._owed.any():  # nothing is asked for
+        if n == 0 and self._owed.any():
             return PoolProgress(0, 0)
         jobs = [self._executor.submit(self._work, algorithm, k, done, done + n) for k in threads]
-        wait(jobs)  # all of them, whatever happens to one
+        wait(jobs)  # all of them, even if one fails
         results = _results(jobs)
         full = self._blocked or bool(self._owed.any())
         return PoolProgress(results[0][1] - done, sum(nodes for nodes, _ in results), full)
 
     def _work(self, algorithm: Algorithm, k: int, done: int, end: int) -> tuple[int, int]:
-        """Thread k's share of the iterations up to `end`: the nodes touched, and how far it is."""
+        """Plays thread k's iterations up to `end`; returns nodes touched and iterations reached."""
         touched = 0
         try:
             if self._owed[k]:
@@ -251,8 +253,8 @@ class ThreadPool(WorkerPool):
             raise
 
     def _share(self, algorithm: Algorithm, k: int, done: int, until: int, single: bool) -> int:
-        """Iterations done + 1 .. until: number i belongs to thread i mod T, or all of them to
-        the first."""
+        """Plays thread k's part of iterations done + 1 .. until: those with i mod T = k, or all for
+        a single thread."""
         threads = len(self.workers)
         if single:
             return self._play(algorithm, k, done + 1, until - done, 1) if k == 0 else 0
@@ -261,14 +263,14 @@ class ThreadPool(WorkerPool):
         return self._play(algorithm, k, first, count, threads)
 
     def _play_owed(self, algorithm: Algorithm, k: int, done: int) -> int:
-        """Play what thread k owes: the last of its iterations up to `done`."""
+        """Plays the iterations that thread k owes: the last of its iterations up to `done`."""
         stride, count = 1 if self._sync[1] else len(self.workers), int(self._owed[k])
         last = done - (done - k) % stride
         return self._play(algorithm, k, last - (count - 1) * stride, count, stride)
 
     def _play(self, algorithm: Algorithm, k: int, first: int, count: int, stride: int) -> int:
-        """Play iterations first, first + stride, ...; the nodes touched. Those that cannot be
-        played are owed."""
+        """Plays iterations first, first + stride, ...; returns the nodes touched. Those that cannot
+        be played are owed."""
         try:
             nodes = algorithm.play(self.workers[k], first - 1, count, stride, float(stride))
             self._owed[k] = 0
@@ -279,7 +281,8 @@ class ThreadPool(WorkerPool):
         return nodes
 
     def _align(self) -> None:
-        """All threads have played: give their tables one numbering, and make room for the mean."""
+        """After all threads have played: gives their tables one numbering, and allocates the
+        mean."""
         single = bool(self._sync[1])
         self._blocked = bool(self._owed.any()) or (not single and not self._algorithm.align())
         if not single and not self._blocked and (self._mean is None or self._discovers):
@@ -290,20 +293,20 @@ class ThreadPool(WorkerPool):
         return int(self._nodes.sum()) / self._algorithm.infosets()
 
     def _warmed_up(self) -> bool:
-        """Whether the first thread has played enough by itself."""
+        """Whether the first thread has played enough alone."""
         return warmed_up(self._algorithm, int(self._nodes.sum()))
 
     def _early(self, visits: float) -> float:
-        """The largest part of all iterations so far between two early synchronisations. Where
-        information sets are discovered while playing, each thread then visits about as many as
-        there are, which is the cost of a synchronisation."""
+        """Returns the largest share of all iterations between two early synchronisations. If
+        information sets are discovered, each thread then visits about as many as there are, which
+        is the cost of a synchronisation."""
         early = self._algorithm.early
         if self._discovers:
             early = max(early, min(len(self.workers) / visits, RAREST))
         return early
 
     def _schedule(self) -> None:
-        """Set the next synchronisation."""
+        """Sets the next synchronisation."""
         done, single = self._sync.tolist()
         visits = max(self._visits(), 1e-9)
         self._sync[1] = single and not self._warmed_up()
@@ -315,14 +318,14 @@ class ThreadPool(WorkerPool):
 
 
 def warmed_up(algorithm: Algorithm, nodes: int) -> bool:
-    """Whether one thread that touched so many nodes has played enough by itself; in a game whose
-    information sets hardly ever come again, after `MOST_WARM_UP` nodes."""
+    """Whether one thread that touched so many nodes has played enough alone; if information sets
+    are discovered, which may rarely recur, at most `MOST_WARM_UP` nodes are needed."""
     enough = algorithm.game.capabilities.discovered and nodes >= MOST_WARM_UP
     return enough or nodes >= WARM_UP * algorithm.infosets()
 
 
 def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """The results of all threads; where one failed, its error and not that others waited for it."""
+    """Returns the results of all threads; raises the error of one, rather than a broken barrier."""
     errors = [error for error in (job.exception() for job in jobs) if error is not None]
     for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
         raise error
@@ -330,12 +333,9 @@ def _results(jobs: list[Future[tuple[int, int]]]) -> list[tuple[int, int]]:
 
 
 def check_threads(threads: Any, game: Game) -> int:
-    """`threads`, or `BadParameter` where so many cannot share `game`."""
-    if (
-        isinstance(threads, bool)
-        or not isinstance(threads, int)
-        or not 1 <= threads <= MOST_THREADS
-    ):
+    """Returns `threads`, or raises `BadParameter` if that is too many for `game`."""
+    is_int = isinstance(threads, int) and not isinstance(threads, bool)
+    if not is_int or not 1 <= threads <= MOST_THREADS:
         raise BadParameter(
             f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
         )
@@ -346,25 +346,25 @@ def check_threads(threads: Any, game: Game) -> int:
             f"{game.name} has {game.n_infosets:,} information sets, too few for {threads} "
             f"threads; {use}"
         )
-    return threads
+    return int(threads)
 
 
 def most_threads(game: Game) -> int:
-    """The number of threads that can share `game`."""
+    """Returns the largest number of threads for `game`."""
     if game.capabilities.discovered:
         return MOST_THREADS
     return min(max(1, math.isqrt(game.n_infosets // INFOSETS)), MOST_THREADS)
 
 
 def part_of(size: int, part: int, parts: int) -> tuple[int, int]:
-    """The `part`-th of `parts` ranges of about equal length."""
+    """Returns the `part`-th of `parts` ranges of about equal length."""
     return size * part // parts, size * (part + 1) // parts
 
 
 @jit
 def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
-    """Fill entries low .. high - 1 of `out` with the mean of all copies. Where all are equal, the
-    mean is equal to them bit for bit."""
+    """Fills entries low .. high - 1 of `out` with the mean of all copies; if all are equal, with
+    the same bits."""
     one = copies[0]
     many = float(len(copies))
     start = index(low)
@@ -382,7 +382,7 @@ def mean_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray
 
 @jit
 def maximum_of(copies: tuple[np.ndarray, ...], low: int, high: int, out: np.ndarray) -> None:
-    """Fill entries low .. high - 1 of `out` with the maximum of all copies."""
+    """Fills entries low .. high - 1 of `out` with the maximum of all copies."""
     for k in range(index(low), index(high)):
         out[k] = copies[0][k]
     for copy in copies:

@@ -1,9 +1,9 @@
-"""Jobs in other processes, by fork or by spawn.
+"""Jobs in other processes, which are forked or spawned.
 
-`setup()` gives `work(job, context)`, once in each process. A forked process has all that this one
-has. A spawned one starts from nothing, so `setup` and the jobs are pickled; the user's script does
-not run again there. Both give the same results. Linux forks; elsewhere a fork is missing, or breaks
-what runs in threads, and processes are spawned. `COUNTERPLAY_START` overrides that.
+`setup()` is called once in each process and returns `work(job, context)`. A forked process has a
+copy of this one. A spawned one starts empty, so `setup` and the jobs are pickled; the user's script
+is not run again there. Both give the same results. Linux forks; elsewhere fork is missing or unsafe
+with threads, and processes are spawned. `COUNTERPLAY_START` overrides that.
 """
 
 from __future__ import annotations
@@ -30,40 +30,41 @@ T = TypeVar("T")
 U = TypeVar("U")
 FORK, SPAWN = "fork", "spawn"
 PROGRESS, DONE, FAILED, DIED, SKIPPED = "progress", "done", "failed", "died", "skipped"
-POLL_SECONDS = 0.2  # between two looks whether somebody asked to stop
+POLL_SECONDS = 0.2  # between two checks whether to stop
 PROGRESS_SECONDS = 1.0  # between two reports of a job's progress
 GRACE_SECONDS = 25.0  # for an interrupted job to write a draft
 QUEUED = 2  # jobs per process: the one that runs and the next
-MOST_HELD = 100  # results that wait for an earlier one
+MOST_HELD = 100  # results that are held back for an earlier one
 _STARTING = threading.Lock()
-_GRANTED: list[int] = []  # how many processors, where a process cannot be bound to them
-_BORN_WITH: list[int] = []  # processors, before it was bound to some of them
+_GRANTED: list[int] = []  # number of processors, if a process cannot be bound to them
+_INITIAL: list[int] = []  # processors of this process before it was bound
 
 
 def cores() -> int:
-    """Processors this process may use: those it is bound to where the system says so."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return _GRANTED[-1] if _GRANTED else os.cpu_count() or 1
 
 
 def start_method() -> str:
-    """How processes start: `COUNTERPLAY_START`, or on Linux by fork, elsewhere by spawn."""
-    asked = os.environ.get("COUNTERPLAY_START", "")
-    if asked and asked not in (FORK, SPAWN):
-        raise BadParameter(f"COUNTERPLAY_START is {FORK} or {SPAWN}, not {asked!r}")
-    if asked == FORK and FORK not in multiprocessing.get_all_start_methods():
+    """Returns how processes start: `COUNTERPLAY_START`, or fork on Linux and spawn elsewhere."""
+    method = os.environ.get("COUNTERPLAY_START", "")
+    if method and method not in (FORK, SPAWN):
+        raise BadParameter(f"COUNTERPLAY_START is {FORK} or {SPAWN}, not {method!r}")
+    if method == FORK and FORK not in multiprocessing.get_all_start_methods():
         raise BadParameter(f"COUNTERPLAY_START asks for {FORK}, which this system has not")
-    return asked or (FORK if sys.platform == "linux" else SPAWN)
+    return method or (FORK if sys.platform == "linux" else SPAWN)
 
 
 def never() -> bool:
-    """Nobody asks to stop."""
+    """A stop condition that is never true."""
     return False
 
 
 class JobContext(NamedTuple):
-    """What a job may ask. `progress` raises KeyboardInterrupt once the pool is stopped."""
+    """The second argument of a job. `progress` raises KeyboardInterrupt once the pool is
+    stopped."""
 
     progress: ProgressCallback = no_progress
     stopped: Callable[[], bool] = never
@@ -74,7 +75,7 @@ Setup = Callable[[], Work]
 
 
 class Report(NamedTuple):
-    """What became of a job."""
+    """The progress or the end of a job."""
 
     key: Any
     kind: str  # PROGRESS, DONE, FAILED, DIED or SKIPPED
@@ -102,11 +103,11 @@ class _Worker:
 
 
 class ProcessPool:
-    """At most `processes`, started as jobs come. A job of n `threads` has n processors for itself;
-    with 0 it runs wherever the system puts it.
+    """At most `processes`, started on demand. A job of n `threads` has n processors for itself;
+    with 0 the system schedules it.
 
-    `interruptible`: jobs are long, may start processes of their own, and are interrupted where they
-    stand when the pool is closed. Others are asked to stop (`context.stopped`), then killed.
+    `interruptible`: jobs are long, may start processes of their own, and are interrupted when the
+    pool is closed. Other jobs are asked to stop (`context.stopped`) and then killed.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class ProcessPool:
 
     @property
     def busy(self) -> int:
-        """Jobs that were submitted and have not ended."""
+        """The number of submitted jobs that have not ended."""
         return sum(len(worker.jobs) for worker in self._workers)
 
     def room(self, threads: int = 0) -> bool:
@@ -143,14 +144,14 @@ class ProcessPool:
         worker = idle[0] if idle else min(self._workers, key=lambda one: len(one.jobs))
         processors = [self._free.pop(0) for _ in range(min(threads, len(self._free)))]
         worker.jobs.append((key, processors))
-        with suppress(OSError):  # it has died: `wait` will say so
+        with suppress(OSError):  # it has died, which `wait` reports
             worker.pipe.send((job, processors))
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         spawned = self._method == SPAWN
         arguments = (self._setup, theirs, self._flag, os.getpid(), self._interruptible, spawned)
-        # daemons may have no children, and matches inside a job are played by children
+        # a daemon may not start processes, which matches inside a job need
         process = self._context.Process(
             target=_serve, args=arguments, daemon=not self._interruptible
         )
@@ -164,7 +165,7 @@ class ProcessPool:
         return self._workers[-1]
 
     def wait(self, timeout: float | None) -> list[Report]:
-        """Reports, as soon as there are some; empty after `timeout` seconds."""
+        """Returns reports as soon as there are some; none after `timeout` seconds."""
         by_pipe = {worker.pipe: worker for worker in self._workers}
         reports: list[Report] = []
         for pipe in wait(list(by_pipe), timeout):
@@ -180,7 +181,7 @@ class ProcessPool:
         return reports
 
     def _ended(self, worker: _Worker) -> list[Report]:
-        """A process has ended: because it was told to, or it died."""
+        """Returns reports of the jobs of a process that has ended."""
         self._workers.remove(worker)
         worker.pipe.close()
         worker.process.join()
@@ -189,11 +190,11 @@ class ProcessPool:
         return [Report(key, kind, code) for key, _ in worker.jobs]
 
     def stop(self) -> None:
-        """No further job begins; those that run are asked to end."""
+        """Starts no further job and asks the running ones to end."""
         self._flag.value = 1
 
     def close(self) -> None:
-        """End all processes."""
+        """Ends all processes."""
         self.stop()
         for worker in self._workers:
             if not self._interruptible:
@@ -211,9 +212,9 @@ class ProcessPool:
 
 
 def _spawn(process: Any) -> None:
-    """Start it without the user's script, and deaf to Ctrl-C from its first moment."""
+    """Starts a process that does not run the user's script and ignores Ctrl-C from the start."""
     main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")  # or the user's script would run again
+    sys.modules["__main__"] = ModuleType("__main__")  # else the user's script would run
     in_main = threading.current_thread() is threading.main_thread()
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
     try:
@@ -231,10 +232,10 @@ def _spawn(process: Any) -> None:
 def _serve(
     setup: Setup, pipe: Connection, flag: Any, parent: int, interruptible: bool, spawned: bool
 ) -> None:
-    """A worker process: one job after the other, until it is told to stop or is alone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started it
+    """Runs jobs in a worker process until it is stopped or its parent has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.signal(signal.SIGTERM, _interrupt if interruptible else signal.SIG_IGN)
-    if spawned:  # a thread would make forking from here unsafe
+    if spawned:  # in a forked process a thread would make further forks unsafe
         threading.Thread(target=_end_with, args=(parent, interruptible), daemon=True).start()
     reported = 0.0
 
@@ -264,7 +265,7 @@ def _serve(
                 pipe.send((DONE, work(job, JobContext(progress, stopped))))
             except Exception as error:
                 pipe.send((FAILED, _sendable(error)))
-    os._exit(0)  # nothing to put away, and no handlers of the process that forked it
+    os._exit(0)  # without the exit handlers of the parent
 
 
 def _interrupt(_number: int, _frame: Any) -> None:
@@ -279,7 +280,7 @@ def _orphaned(parent: int) -> bool:
 
 
 def _end_with(parent: int, interruptible: bool) -> None:
-    """End when the process that started this one has ended."""
+    """Ends this process after its parent has ended."""
     while not _orphaned(parent):
         time.sleep(POLL_SECONDS)
     if interruptible:
@@ -296,23 +297,23 @@ def _sendable(error: Exception) -> Exception:
 
 
 def _bind(processors: Sequence[int]) -> None:
-    """Use these processors, by their place among those that this process was born with."""
+    """Binds this process to processors, given by their index among its initial ones."""
     if not processors:
         return
     if not hasattr(os, "sched_setaffinity"):
         _GRANTED.append(len(processors))
         return
-    if not _BORN_WITH:
-        _BORN_WITH.extend(sorted(os.sched_getaffinity(0)))
-    with suppress(OSError):  # not everywhere one may
-        os.sched_setaffinity(0, {_BORN_WITH[k % len(_BORN_WITH)] for k in processors})
+    if not _INITIAL:
+        _INITIAL.extend(sorted(os.sched_getaffinity(0)))
+    with suppress(OSError):  # where that is not permitted
+        os.sched_setaffinity(0, {_INITIAL[k % len(_INITIAL)] for k in processors})
 
 
 def in_order(
     pool: JobPool, jobs: Iterable[Any], stop: Callable[[], bool] = never
 ) -> Generator[Any, None, None]:
-    """Results in the order of the jobs. After `stop()` no job begins, and what is there is given.
-    The first exception is raised here. Closes the pool."""
+    """Yields results in the order of the jobs. After `stop()` no job begins, and the results so far
+    are yielded. Raises the first exception of a job. Closes the pool."""
     todo, results, given = deque(enumerate(jobs)), dict[int, Any](), 0
     try:
         while todo or pool.busy:
@@ -346,9 +347,10 @@ def in_processes(
     remake: Callable[[], Setup | None] = lambda: None,
     warm: Any = None,
 ) -> Generator[Any, None, None]:
-    """The same by so many processes, or by this one where one is enough. A forked process has
-    `work` as it is, after the job `warm` was done here, so that all is compiled and loaded once. A
-    spawned one needs the answer of `remake`; where that is None, this process works alone."""
+    """Yields results in the order of the jobs, from several processes, or from this one if one is
+    enough. Forked processes use `work`, after the job `warm` was done here, so that everything is
+    compiled and loaded once. Spawned ones use `remake()`; if that is None, this process does all
+    jobs."""
     processes = min(processes, len(jobs))
     setup: Setup | None = lambda: work  # noqa: E731
     if processes > 1 and start_method() == SPAWN:
@@ -372,8 +374,8 @@ def in_threads(
     stop: Callable[[], bool] = never,
     at_end: Callable[[], None] = lambda: None,
 ) -> Generator[U, None, None]:
-    """`work(item)` of each, in order; at most `waiting` are ahead of what was asked for. `at_end`
-    is called before the last threads are waited for, so that it can hurry them."""
+    """Yields `work(item)` in order, by threads, at most `waiting` ahead. `at_end` is called before
+    waiting for the last threads, so that it can make them stop."""
     running: deque[Future[U]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:

@@ -1,9 +1,8 @@
-"""A cluster through Ray: finding or starting one, and pieces of work spread over it.
+"""Ray clusters: connecting to or starting one, and running jobs on it.
 
-Inside `on_ray()` whatever is cut into pieces anyway is done by the cluster: matches, frontiers,
-exploitability by flops, tables of hold'em, `reproduce all`. A piece whose process or machine is
-lost is done again elsewhere. Results come in the order of the pieces, so they do not depend on who
-was fast.
+Inside `on_ray()` the cluster does all work that consists of independent jobs: matches, frontiers,
+exploitability by flops, tables of hold'em, `reproduce all`. A job whose process or machine is lost
+is repeated elsewhere. Results come in the order of the jobs and do not depend on timing.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from counterplay.core.parallel.processes import (
 )
 
 T = TypeVar("T")
-RETRIES = 4  # of a piece that was lost
-WAITING = 3  # pieces per processor that are handed out ahead
-ANSWER_SECONDS = 5.0  # for a machine at an address
+RETRIES = 4  # of a lost job
+WAITING = 3  # jobs per processor that are submitted ahead
+ANSWER_SECONDS = 5.0  # timeout of a connection
 NEEDS = "pool=ray needs Ray: pip install 'counterplay[ray]'"
 
 
 def ray_library() -> Any:
-    """The library, or a sentence about what is missing."""
+    """Returns Ray; `BadParameter` if it is not installed."""
     try:
         import ray
     except ImportError:
@@ -46,23 +45,23 @@ def ray_library() -> Any:
 
 
 def identity() -> str:
-    """What has to be alike everywhere for the same bits."""
+    """What must be equal on all machines for the same bits."""
     return f"Counterplay {version()} ({code_hash()}) on Python {platform.python_version()}"
 
 
 class Cluster:
-    """A connection to one. `ray`: the library."""
+    """A connection to a cluster. `ray`: the library."""
 
     def __init__(self, ray: Any) -> None:
         self.ray = ray
 
     @property
     def processors(self) -> int:
-        """Of all machines."""
+        """The processors of all machines."""
         return max(1, int(self.ray.cluster_resources().get("CPU", 1)))
 
     def check_room(self, n_bytes: int, what: str) -> None:
-        """`BadParameter` where the object store of a machine is too small."""
+        """`BadParameter` if the object store of a machine is too small."""
         stores = [
             int(node["Resources"].get("object_store_memory", 0))
             for node in self.ray.nodes()
@@ -70,16 +69,16 @@ class Cluster:
         ]
         least = min(stores, default=0)
         if n_bytes > least:
-            wanted = -(-n_bytes // 1_000_000)
+            needed = -(-n_bytes // 1_000_000)
             raise BadParameter(
-                f"{what} take {wanted:,} MB and Ray's object store of one machine holds "
+                f"{what} take {needed:,} MB and Ray's object store of one machine holds "
                 f"{least // 1_000_000:,} MB; start Ray there with "
-                f"--object-store-memory={2 * wanted}000000"
+                f"--object-store-memory={2 * needed}000000"
             )
 
     @staticmethod
     def check_same(theirs: str, where: str, ours: str = "") -> None:
-        """`BadParameter` where a worker has another version."""
+        """`BadParameter` if a worker has another version."""
         ours = ours or identity()
         if theirs != ours:
             raise BadParameter(
@@ -88,7 +87,7 @@ class Cluster:
             )
 
     def put(self, value: Any) -> Any:
-        """For all machines, once."""
+        """Copies a value to the object store, for all machines."""
         try:
             return self.ray.put(value)
         except self.ray.exceptions.ObjectStoreFullError:
@@ -107,12 +106,12 @@ class Cluster:
         shared: Any = None,
         prepare: Callable[[Any], Any] | None = None,
     ) -> Iterator[T]:
-        """`work(shared, piece)` for each, in order. `shared` is sent to every machine once;
-        `prepare` makes of it what a process needs for all its pieces."""
+        """Yields `work(shared, piece)` for each piece, in order. `shared` is sent to every machine
+        once; `prepare(shared)` replaces it in each process."""
         return in_order(RayPool(self, partial(_prepared, work, shared, prepare)), pieces)
 
     def get(self, reference: Any) -> Any:
-        """What a piece gave, or its error in one sentence."""
+        """Returns the result of a job, or raises its error in one sentence."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
@@ -138,8 +137,8 @@ class Cluster:
 
 
 class RayPool:
-    """Jobs by the processes of a cluster, as `ProcessPool` has them; see `processes.py`. `force`:
-    jobs that run when it is closed are killed."""
+    """A `JobPool` (`processes.py`) of the processes of a cluster. `force`: closing kills running
+    jobs."""
 
     def __init__(self, cluster: Cluster, setup: Setup, force: bool = False) -> None:
         self._cluster, self._force, self._processors = cluster, force, cluster.processors
@@ -182,10 +181,10 @@ class RayPool:
 
 
 class Common(NamedTuple):
-    """What all jobs of a pool have in common."""
+    """What all jobs of a pool share."""
 
     identity: str
-    token: str  # another for each pool
+    token: str  # identifies the pool
     setup: Setup
 
 
@@ -193,7 +192,7 @@ _WORK: dict[str, Work] = {}  # by token, in a process of the cluster
 
 
 def _do(common: Common, job: Any) -> Any:
-    """In a process of the cluster."""
+    """Runs a job in a process of the cluster."""
     Cluster.check_same(identity(), socket.gethostname(), common.identity)
     if common.token not in _WORK:
         _WORK.clear()
@@ -202,23 +201,23 @@ def _do(common: Common, job: Any) -> Any:
 
 
 def _prepared(work: Callable[..., Any], shared: Any, prepare: Callable[[Any], Any] | None) -> Work:
-    made = shared if prepare is None else prepare(shared)
-    return lambda piece, context: work(made, piece)
+    prepared = shared if prepare is None else prepare(shared)
+    return lambda piece, context: work(prepared, piece)
 
 
 _CURRENT: list[Cluster] = []
 
 
 def current() -> Cluster | None:
-    """The cluster that work is spread over here, if any."""
+    """Returns the cluster of the present `on_ray()`, if any."""
     return _CURRENT[-1] if _CURRENT else None
 
 
 @contextmanager
 def on_ray(address: str | None = None) -> Iterator[Cluster]:
-    """Spread what can be over a cluster meanwhile. `address`: host:port of its head; None: the one
-    that this process is connected to, one that runs on this machine, or a new one of its
-    processors."""
+    """Within this context a cluster does all work that consists of independent jobs. `address`:
+    host:port of its head; None: the cluster that this process is connected to, one that runs on
+    this machine, or a new one of its processors."""
     enter(address)
     try:
         yield _CURRENT[-1]
@@ -227,7 +226,7 @@ def on_ray(address: str | None = None) -> Iterator[Cluster]:
 
 
 def enter(address: str | None) -> None:
-    """The same until `leave`."""
+    """Begins the context of `on_ray`, until `leave`."""
     _CURRENT.append(connect(address))
 
 
@@ -237,7 +236,7 @@ def leave() -> None:
 
 
 def connect(address: str | None = None) -> Cluster:
-    """A connection, `BadParameter` where there can be none."""
+    """Returns a connection; `BadParameter` if there is no cluster."""
     ray = ray_library()
     if not ray.is_initialized():
         if address is not None:
@@ -246,7 +245,7 @@ def connect(address: str | None = None) -> Cluster:
         if address is None:
             try:
                 ray.init(address="auto", **settings)
-            except ConnectionError:  # none runs here
+            except ConnectionError:  # no cluster on this machine
                 ray.init(num_cpus=cores(), include_dashboard=False, **settings)
         else:
             try:
@@ -259,7 +258,7 @@ def connect(address: str | None = None) -> Cluster:
 
 
 def _check_address(address: Any) -> None:
-    """Ray itself would try for minutes."""
+    """`BadParameter` if no server answers; Ray itself would try for minutes."""
     host, _, port = str(address).removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
         raise BadParameter(f"the address of a Ray cluster is host:port, not {address!r}")
@@ -268,6 +267,6 @@ def _check_address(address: Any) -> None:
             pass
     except OSError:
         raise BadParameter(
-            f"nobody answers at {address}; start a cluster there with `ray start --head`, or leave "
-            f"out the address"
+            f"no server answers at {address}; start a cluster there with `ray start --head`, or "
+            f"leave out the address"
         ) from None

@@ -1,7 +1,7 @@
 """Remote workers (`remote_worker.py`) as actors of a Ray cluster.
 
-An actor that no longer answers is replaced by one that plays the round again from the state that
-this process has. The others need not repeat anything: asked twice, they give the same answer.
+An actor that does not answer is replaced by one that plays the round again from the state of this
+process. The others repeat nothing, since repeated calls give the same answer.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class RayWorker(RemoteWorker):
     """A remote worker in a process of the cluster."""
 
     def hello(self) -> tuple[str, str]:
-        """The version it runs, and the machine."""
+        """Returns its version and its machine."""
         return identity(), socket.gethostname()
 
     def pid(self) -> int:
         return os.getpid()
 
     def node(self) -> str:
-        """Ray's name of the machine."""
+        """Returns Ray's id of the machine."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -46,7 +46,7 @@ class RayWorker(RemoteWorker):
         return self.number
 
     def split_changes(self, number: int) -> tuple[RoundResult, PackedChanges]:
-        """The result without planes, for the driver, and all changes, for the tree of sums."""
+        """Returns the result without planes, for the driver, and all changes, for the sum."""
         result = self.changes(number)
         changes = result.changes
         return result._replace(changes=changes._replace(planes={})), changes
@@ -64,7 +64,7 @@ class RayWorkers:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._ray = cluster, cluster.ray
         self._actor = self._ray.remote(RayWorker)
-        self._add = self._ray.remote(num_cpus=0)(_add)  # it must not wait for workers to end
+        self._add = self._ray.remote(num_cpus=0)(_add)  # not delayed by busy workers
         self.actors: list[Any] = []
         self._specs: Sequence[WorkerSpec] = ()
         self._state: Callable[[], SyncState] | None = None
@@ -75,23 +75,23 @@ class RayWorkers:
             self._specs = specs
             enough = sum(spec.threads for spec in specs) <= self._cluster.processors
             self.actors = [self._new_actor(spec, spec.threads if enough else 0) for spec in specs]
-            for theirs, where in self._ask(lambda actor: actor.hello.remote()):
+            for theirs, where in self._call(lambda actor: actor.hello.remote()):
                 self._cluster.check_same(theirs, where)
 
     def _new_actor(self, spec: WorkerSpec, cpus: int) -> Any:
-        """A new actor. With no processors of its own it shares those there are, as the replacement
-        of one whose machine is gone must."""
+        """Returns a new actor. With `cpus` 0 it shares processors, as the replacement of an actor
+        whose machine is gone has to."""
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": self.placing}
         return self._actor.options(**options).remote(spec)
 
     def broadcast(self, state: SyncState) -> None:
         self._state = lambda: state
         packed = self._cluster.put(state)
-        self._ask(lambda actor: actor.begin.remote(packed))
+        self._call(lambda actor: actor.begin.remote(packed))
 
     def play(self, number: int, until: int) -> list[int]:
         self._until = until
-        return self._ask(lambda actor: actor.play.remote(number, until))
+        return self._call(lambda actor: actor.play.remote(number, until))
 
     def changes(self, number: int) -> tuple[list[RoundResult], PackedChanges]:
         for _ in range(TRIES):
@@ -113,23 +113,23 @@ class RayWorkers:
     ) -> None:
         self._state = state
         packed, done = self._cluster.put(total), state().done
-        self._ask(lambda actor: actor.load_merged.remote(number, done, packed))
+        self._call(lambda actor: actor.load_merged.remote(number, done, packed))
 
     def change_form(self, form: Any) -> None:
         self._specs = [spec._replace(form=form) for spec in self._specs]
         packed = self._cluster.put(form)
-        self._ask(lambda actor: actor.change_form.remote(packed))
+        self._call(lambda actor: actor.change_form.remote(packed))
 
     def stop(self) -> None:
         for actor in self.actors:
             self._ray.kill(actor)
         self.actors = []
 
-    def _ask(self, question: Callable[[Any], Any]) -> list[Any]:
-        """The answers of all actors; lost ones are replaced and asked again."""
+    def _call(self, method: Callable[[Any], Any]) -> list[Any]:
+        """Calls all actors and returns their answers; lost ones are replaced and called again."""
         for _ in range(TRIES):
             try:
-                return self._get([question(actor) for actor in self.actors])
+                return self._get([method(actor) for actor in self.actors])
             except self._lost():
                 self._repair()
         raise self._too_many_losses()
@@ -151,7 +151,7 @@ class RayWorkers:
             ) from error
 
     def _lost(self) -> tuple[type[BaseException], ...]:
-        """Errors that say that a process or a machine is gone."""
+        """The errors for a lost process or machine."""
         errors = self._ray.exceptions
         return (
             errors.RayActorError,
@@ -162,7 +162,7 @@ class RayWorkers:
         )
 
     def _repair(self) -> None:
-        """Replace actors that do not answer; the new ones play the round again."""
+        """Replaces actors that do not answer; the new ones play the round again."""
         for k, actor in enumerate(self.actors):
             try:
                 self._ray.get(actor.at_round.remote(), timeout=HELLO_SECONDS)

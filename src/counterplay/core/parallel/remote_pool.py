@@ -1,14 +1,14 @@
-"""A pool whose workers share no memory: they are in other processes or on other machines.
+"""A pool of workers without shared memory: in other processes or on other machines.
 
-Iteration i belongs to thread i mod T, of all threads of all workers. The tables of the last
-synchronisation, the random numbers of all threads and the progress of the round are the whole
-state, and this process has it: a checkpoint is that state, and a lost worker is replaced by one
-that plays the round again from it. Every sum is added in the order of the workers, by a tree of a
-fixed shape. So the bits depend on the seed and the numbers of workers and threads, and not on which
-worker was slow, died or was resumed.
+Iteration i belongs to thread i mod T, of all threads of all workers. The whole state is in this
+process: the tables of the last synchronisation, the random numbers of all threads and the progress
+of the round. A checkpoint is that state, and a lost worker is replaced by one that plays the round
+again from it. Every sum is added in the order of the workers, by a tree of a fixed shape. The bits
+therefore depend on the seed and the numbers of workers and threads, and not on which worker was
+slow, died or was resumed.
 
-Up to `WARM_UP` visits per information set this process plays by itself (see `pool.py`). Then all
-synchronise whenever `sync_interval` times as many iterations have been played as before the round.
+Up to `WARM_UP` visits per information set this process plays alone (see `pool.py`). After that a
+round has `sync_interval` times as many iterations as were played before it.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ SYNC_INTERVAL = 0.1  # see docs/explanation/beyond-one-machine.md
 
 
 class RemotePool(WorkerPool):
-    """A number of remote workers, with a number of threads each. `new_solver`: by name, as workers
-    make theirs."""
+    """Remote workers with a number of threads each. `new_solver`: makes the solver of a worker."""
 
     def __init__(
         self,
@@ -63,7 +62,7 @@ class RemotePool(WorkerPool):
         self._rng = np.array([new_state(solver.seed, k) for k in range(self.threads)])
         self._hand = np.array([first.buffer for _ in range(self.threads)])
         self._private = self._private_of_all(first)
-        # the iteration of the next synchronisation, whether this process still plays by itself,
+        # the iteration of the next synchronisation, whether this process still plays alone,
         # the iteration and the number of the last synchronisation
         self._sync = np.array([LEAST * self.threads, 1, 0, 0])
         self._nodes = np.zeros(2, dtype=np.int64)  # up to the last synchronisation, and since
@@ -74,7 +73,7 @@ class RemotePool(WorkerPool):
             for k in range(workers)
         ]
         self._ready = False  # whether the workers have the state
-        self._merged: Worker | None = None  # what all have learnt by now, once it was asked for
+        self._merged: Worker | None = None  # what all have learnt so far, computed on demand
 
     def tables(self, algorithm: Algorithm) -> dict[str, np.ndarray]:
         first = self.workers[0]
@@ -88,7 +87,7 @@ class RemotePool(WorkerPool):
         self._private = self._private_of_all(self.workers[0])
 
     def _private_of_all(self, first: Worker) -> dict[str, np.ndarray]:
-        """The private tables of all threads, each equal to those of the first worker."""
+        """Returns the private tables of all threads, each equal to those of the first worker."""
         tables = self._solver.used_tables(first)
         return {
             name: np.array([getattr(tables, name)] * self.threads) for name in self._solver.private
@@ -100,7 +99,7 @@ class RemotePool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         begun, end, touched = done, done + n, 0
         self._merged = None
-        self.remote.start(self._specs)  # outside the clock: `solve` begins with no iterations
+        self.remote.start(self._specs)  # before the clock starts: `solve` begins with no iterations
         while done < end:
             until = min(end, int(self._sync[0]))
             try:
@@ -133,7 +132,7 @@ class RemotePool(WorkerPool):
             self._merge(done)
 
     def _end_warm_up(self, done: int) -> None:
-        """End the time in which this process plays by itself, if it has played enough."""
+        """Ends the warm-up, in which this process plays alone, if it is long enough."""
         visits = self._nodes[0] / self._solver.infosets()
         more = max(WARM_UP / max(visits, 1e-9) - 1.0, self._interval)
         if warmed_up(self._solver, int(self._nodes[0])):
@@ -145,7 +144,7 @@ class RemotePool(WorkerPool):
         self._sync[0] = done + max(LEAST * self.threads, int(min(more, 1.0) * done))
 
     def _merge(self, done: int) -> None:
-        """Add the changes of all workers to the tables here and everywhere."""
+        """Adds the changes of all workers to the tables of this process and of the workers."""
         self._broadcast()
         number = int(self._sync[3])
         results, total = self.remote.changes(number)
@@ -165,7 +164,7 @@ class RemotePool(WorkerPool):
         self.remote.load_merged(number + 1, total, self._state)
 
     def _update_private(self, first_thread: int, result: RoundResult, changes: Changes) -> None:
-        """The private tables of the threads from `first_thread` on."""
+        """Updates the private tables of the threads from `first_thread` on."""
         new = unpack_changes(result.changes).new
         to = None
         if changes.new is not None and new is not None and self._private:
@@ -178,7 +177,7 @@ class RemotePool(WorkerPool):
                 self._private[name][k][rows] = changed.values[:, 0]
 
     def _broadcast(self) -> None:
-        """Send the state to the workers, unless they have it."""
+        """Sends the state to the workers, unless they have it."""
         if not self._ready:
             self.remote.broadcast(self._state())
             self._ready = True
@@ -190,13 +189,13 @@ class RemotePool(WorkerPool):
 
     @property
     def playing(self) -> list[Worker]:
-        """One worker with what all have learnt by now; the round goes on."""
+        """One worker with what all have learnt so far; the round continues."""
         if self._sync[1] or self._solver.iterations == self._sync[2]:
             return self.workers
         if self._merged is None:
             try:
                 self._merged = self._merged_copy()
-            except OutOfMemory:  # what all had learnt at the last synchronisation
+            except OutOfRoom:  # the state of the last synchronisation will do
                 self._ready = False
                 return self.workers
         return [self._merged]

@@ -1,11 +1,10 @@
 """A remote worker: a process, here or on another machine, that plays a share of the iterations.
 
-A worker has one or more threads, each with a copy of the tables, random numbers and a hand of its
-own. In a round every thread plays its share of the iterations from the tables of the last
-synchronisation, each sample counting as often as there are threads in all. `changes` adds up what
-the threads changed; `load_merged` receives what all workers changed, and the next round begins.
-Until then a worker can be asked again and gives the same answer, so a lost worker is replaced by
-one that plays the round again.
+A worker has one or more threads, each with its own tables, random numbers and hand. In a round
+every thread plays its share of the iterations from the tables of the last synchronisation, and each
+sample counts as often as there are threads in all. `changes` adds what the threads changed;
+`load_merged` receives what all workers changed, and the next round begins. Until then repeated
+calls give the same answer, so a lost worker is replaced by one that plays the round again.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ FAN_IN = 4  # branches at a node of the tree of sums
 
 
 class WorkerSpec(NamedTuple):
-    """What a remote worker has to know at its start. Its threads are number first_thread ..
-    first_thread + threads - 1 of `all_threads`."""
+    """The arguments of a remote worker. Its threads are number first_thread .. first_thread +
+    threads - 1 of `all_threads`."""
 
     game: Game
-    new_solver: Callable[[Any], Any]  # a solver of the game, on a given form
+    new_solver: Callable[[Any], Any]  # makes a solver of the game, on a given form
     form: Any  # packed by `pack_form`
     first_thread: int
     threads: int
@@ -50,14 +49,14 @@ class SyncState(NamedTuple):
 
     number: int  # of the round that begins
     done: int  # iterations
-    tables: dict[str, np.ndarray]  # as in files
+    tables: dict[str, np.ndarray]  # as they are saved
     rng: np.ndarray  # uint64[T, 4]
     hand: np.ndarray  # [T, ...]
-    private: dict[str, np.ndarray]  # [T, ...]: tables that each thread has to itself
+    private: dict[str, np.ndarray]  # [T, ...]: each thread's own tables
 
 
 class RoundResult(NamedTuple):
-    """What a remote worker did in a round."""
+    """The result of a round of a remote worker."""
 
     changes: PackedChanges
     rng: np.ndarray  # uint64[threads, 4]
@@ -67,39 +66,39 @@ class RoundResult(NamedTuple):
 
 
 class RemoteWorkers(Protocol):
-    """All remote workers of a run, and how they are called. Lost workers are replaced."""
+    """All remote workers of a run. Lost workers are replaced."""
 
     def start(self, specs: Sequence[WorkerSpec]) -> None:
-        """Start them."""
+        """Starts all workers."""
 
     def broadcast(self, state: SyncState) -> None:
-        """Have all of them begin a round from this state."""
+        """Begins a round of all workers from this state."""
 
     def play(self, number: int, until: int) -> list[int]:
-        """Have each play up to an iteration; the nodes that each has touched in this round."""
+        """Plays up to an iteration; returns the nodes that each has touched in this round."""
 
     def changes(self, number: int) -> tuple[list[RoundResult], PackedChanges]:
-        """The results of each, perhaps without planes, and the sum of all changes."""
+        """Returns the result of each, perhaps without planes, and the sum of all changes."""
 
     def load_merged(
         self, number: int, total: PackedChanges, state: Callable[[], SyncState]
     ) -> None:
-        """Send the sum of all changes to all. `state`: for a worker that is replaced."""
+        """Sends the sum of all changes to all. `state`: for a worker that is replaced."""
 
     def change_form(self, form: Any) -> None:
-        """Have all of them go on with another form."""
+        """Replaces the form of all workers."""
 
     def stop(self) -> None:
-        """Stop them."""
+        """Stops all workers."""
 
 
 def pack_form(game: Game, form: Any) -> Any:
-    """A form to be sent: None for the game's own, a restricted one without the game's form."""
+    """Returns a form to send: None for the game's own, a restricted one without the game's form."""
     return None if form is game.form else form._replace(inner=None)
 
 
 def unpack_form(game: Game, form: Any) -> Any:
-    """The form that `pack_form` packed; None for the game's own."""
+    """Returns the form that `pack_form` packed; None for the game's own."""
     if form is None:
         return None
     assert isinstance(form, RestrictedForm | DataBiasedForm)
@@ -107,8 +106,8 @@ def unpack_form(game: Game, form: Any) -> Any:
 
 
 def _copied(sent: Any) -> Any:
-    """Copies of all arrays in a tuple: arrays that were received are read-only, which is another
-    type to kernels."""
+    """Returns copies of all arrays in a tuple: received arrays are read-only, which is another type
+    to kernels."""
     if isinstance(sent, np.ndarray):
         return np.array(sent)
     if isinstance(sent, tuple) and hasattr(sent, "_replace"):
@@ -131,7 +130,7 @@ class RemoteWorker:
         self._private: list[dict[str, np.ndarray]] = []  # of each thread, when the round began
 
     def begin(self, state: SyncState) -> int:
-        """Go on from a synchronisation; the number of the round that begins."""
+        """Begins a round from a synchronisation; returns its number."""
         self.solver.set_tables(self.base, state.tables)
         for j, thread in enumerate(self.threads):
             k = self.spec.first_thread + j
@@ -153,7 +152,7 @@ class RemoteWorker:
         return {name: getattr(tables, name).copy() for name in self.solver.private}
 
     def play(self, number: int, until: int) -> int:
-        """Play iterations of this round up to `until`; the nodes touched in the round so far."""
+        """Plays this round up to `until`; returns the nodes touched in the round so far."""
         assert number == self.number
         if until > self.done:
             threads = range(len(self.threads))
@@ -165,7 +164,7 @@ class RemoteWorker:
         return int(self.nodes.sum())
 
     def _play_share(self, j: int, until: int) -> None:
-        """Iteration i belongs to thread i mod T, of all T threads."""
+        """Plays the iterations of one thread: those with i mod T = k, of all T threads."""
         k, every = self.spec.first_thread + j, self.spec.all_threads
         first = self.done + 1 + (k - self.done - 1) % every
         count = max(0, (until - first) // every + 1)
@@ -176,7 +175,7 @@ class RemoteWorker:
         self.nodes[j] += nodes
 
     def changes(self, number: int) -> RoundResult:
-        """What this worker changed in the round."""
+        """Returns what this worker changed in the round."""
         assert number == self.number
         total, numbers_of_parts = add_changes(
             [self.solver.changes_since(self.base, thread) for thread in self.threads]
@@ -201,7 +200,7 @@ class RemoteWorker:
         )
 
     def load_merged(self, number: int, done: int, total: PackedChanges) -> int:
-        """Add what all workers changed in the last round; the number of the round that begins."""
+        """Adds what all workers changed in the last round; returns the number of the new round."""
         if number != self.number:
             self.solver.apply_changes(self.base, unpack_changes(total), self.spec.all_threads)
             for thread in self.threads:
@@ -210,18 +209,18 @@ class RemoteWorker:
         return self.number
 
     def change_form(self, form: Any) -> None:
-        """Go on with another form."""
+        """Replaces the form."""
         self.solver.change_form(unpack_form(self.spec.game, form) or self.spec.game.form)
 
 
 def _difference(base: np.ndarray, mine: np.ndarray) -> ChangedRows:
-    """The changed entries of a private table of whole numbers; new entries were 0."""
+    """Returns the changed entries of a private table of integers; new entries were 0."""
     rows = np.flatnonzero(np.pad(base, (0, len(mine) - len(base))) != mine)
     return ChangedRows(rows, mine[rows].astype(np.float64)[:, None])
 
 
 def sum_tree(parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-    """Add parts in groups of `FAN_IN` neighbours, then their sums in the same way."""
+    """Adds parts in groups of `FAN_IN` neighbours, then their sums in the same way."""
     while len(parts) > 1:
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
         parts = [add(group) if len(group) > 1 else group[0] for group in groups]
@@ -229,7 +228,8 @@ def sum_tree(parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
 
 
 class LocalWorkers:
-    """All workers in this process, one after the other: the results of a cluster, for tests."""
+    """All workers in this process, one after the other, with the results of a cluster; for tests
+    and benchmarks."""
 
     def __init__(self) -> None:
         self.workers: list[RemoteWorker] = []

@@ -35,7 +35,7 @@ from counterplay.core.responses.compute import (
 )
 from counterplay.core.responses.result import Response
 from counterplay.core.solvers.base import probability, real
-from counterplay.core.solvers.limits import Limits, check_target, take_limits
+from counterplay.core.solvers.limits import Limits, check_target, pop_limits
 
 PAPER_PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # Figure 6
 #: Arguments of `respond` that a frontier refuses.
@@ -195,7 +195,7 @@ def frontier(
             raise BadParameter(
                 f"a frontier is many runs, one for each of ps; give {name} to respond instead"
             )
-    limits = take_limits(arguments)
+    limits = pop_limits(arguments)
     engine, seed = arguments.pop("engine", None), arguments.pop("seed", 0)
     algorithm = response_algorithm(algorithm or default_response(game)).name
     parameters = ResponseParameters(game, model, player, 0.0, algorithm, engine, seed, arguments)

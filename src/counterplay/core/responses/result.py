@@ -13,9 +13,8 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate
 from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.solvers.display import draw_runs
-from counterplay.core.solvers.run import Run
-from counterplay.core.solvers.value import game_value
+from counterplay.core.solvers.measures import game_value
+from counterplay.core.solvers.run import Run, draw_runs
 
 
 @dataclass(frozen=True)

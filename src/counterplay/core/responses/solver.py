@@ -39,8 +39,7 @@ from counterplay.core.responses.algorithms import (
 )
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
-from counterplay.core.solvers.base import Solver
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver
 
 
 def engines_of(algorithm: ResponseAlgorithm) -> tuple[str, ...]:

@@ -1,1 +1,13 @@
-"""Layer 2: equilibrium finders. One file per algorithm; `solve` runs any of them by name."""
+"""Solvers, which compute equilibria of games and of restricted games.
+
+`base`, `algorithms`                 `Problem` and `Solver`; every solver by name
+`run`, `limits`, `folder`            `solve` and `resume`; run folders
+`measures`                           exploitability, lower bounds by play, the value of a game
+`cfr`, `cfr_kernels`, `cfr_device`   full-width CFR and its variants, on processors and on a device
+`egt`, `prox`, `lp`                  the excessive gap technique; the sequence-form linear program
+`sampling`, `hash_tables`            the base class of solvers that sample; tables that grow
+`mccfr`, `history`, `interleaved`    outcome sampling
+`external`, `chance`, `mcts`         external sampling, chance sampling, UCT
+
+A new algorithm is a file that sets `SOLVER`, and its test.
+"""

@@ -1,4 +1,4 @@
-"""Every solver by name. A new one is a file that sets `SOLVER`, and its test."""
+"""The registry of solvers, and `new_solver`, which makes one by name with its options."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.parallel.pool import check_threads
 from counterplay.core.parallel.remote_pool import SYNC_INTERVAL, RemotePool
 from counterplay.core.parallel.remote_worker import LocalWorkers, RemoteWorkers
-from counterplay.core.solvers.base import Solver, real
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, real
 
 
 def _is_solver(spec: Any) -> bool:
@@ -24,39 +23,40 @@ ALGORITHMS: Registry[type[Any]] = Registry("solver", _is_solver)
 
 
 def solver_names(sampled: bool) -> list[str]:
-    """Solvers that sample, or those of full width."""
+    """Returns the names of the solvers that sample, or of the full-width ones."""
     return sorted(name for name in ALGORITHMS if ALGORITHMS.fact(name, "sampled", True) == sampled)
 
 
 def sampling_solvers(game: Game) -> list[str]:
-    """Those that sample and play this game."""
+    """Returns the names of the solvers that sample and play this game."""
     return [name for name in solver_names(sampled=True) if ALGORITHMS[name].plays(game)]
 
 
 def samplers_of(game: Game) -> str:
-    """The same for an error that names them."""
+    """Returns the same as text for an error message."""
     return ", ".join(sampling_solvers(game))
 
 
 def default_solver(game: Game) -> str:
-    """What is used where nobody names a solver: full width where the game has it, else the
-    default sampler."""
+    """Returns the default solver: a full-width one if the game allows it, else the default
+    sampling solver."""
     if game.capabilities.full_width and game.n_players == 2 and game.perfect_recall:
         return "cfr+"
     return default_sampler(game)
 
 
 def default_sampler(game: Game) -> str:
-    """The same among those that sample: the one that the rules name (`sampler`); without a tree
-    outcome sampling, since a game may be deep and walks of external sampling long; otherwise
+    """Returns the default sampling solver: the one that the rules name (`sampler`); outcome
+    sampling
+    for a game without a tree, which may be too deep for traversals of external sampling; otherwise
     external sampling."""
     usual = "mccfr" if game.capabilities.discovered else "mccfr-external"
     return str(getattr(game.rules, "sampler", usual))
 
 
 def find_solver(name: Any) -> type[Any]:
-    """The solver called `name`, in small letters or not; where that is something else, the error
-    says what."""
+    """Returns the solver called `name`, in any case; the error for the name of a response says what
+    that is."""
     try:
         return ALGORITHMS.find(name, "algorithm")
     except UnknownName as error:
@@ -69,46 +69,40 @@ def find_solver(name: Any) -> type[Any]:
         ) from error
 
 
-#: Options of every solver that samples: the pool that plays, and its defaults. `workers` 0: as many
-#: as the cluster has processors for. `sync_interval`: see `core/parallel/remote_pool.py`.
+#: The options of every sampling solver that choose a worker pool. `workers` 0: as many as the
+#: cluster has processors for. `sync_interval`: see `core/parallel/remote_pool.py`.
 POOL: dict[str, Any] = {"pool": "threads", "workers": 0, "sync_interval": SYNC_INTERVAL}
-#: Remote workers besides Ray's, for tests.
+#: Remote workers other than Ray's, by the name of their pool.
 REMOTE: dict[str, Callable[[], RemoteWorkers]] = {"local": LocalWorkers}
 MOST_WORKERS = 10_000
 
 
 def options_of(algorithm: str) -> dict[str, Any]:
-    """The algorithm's own options with their defaults."""
+    """Returns the options of an algorithm with their defaults."""
     solver = find_solver(algorithm)
-    parameters = list(inspect.signature(solver).parameters.values())[
-        3:
-    ]  # after game, seed, problem
+    parameters = list(inspect.signature(solver).parameters.values())[3:]  # after the problem
     own = {
         parameter.name: parameter.default
         for parameter in parameters
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
-    return own | POOL if solver.sampled else own
+    return own | dict(solver.shared_options) | (POOL if solver.sampled else {})
 
 
 def new_solver(
-    game: Game,
-    algorithm: str,
-    seed: int,
-    options: dict[str, Any],
-    problem: Problem | None = None,
+    game: Game, algorithm: str, seed: int, options: dict[str, Any], problem: Problem | None = None
 ) -> Solver:
-    """A solver at iteration 0. `problem`: what to solve, None for an equilibrium of the game."""
-    known = options_of(algorithm)
+    """Returns a solver at iteration 0. `problem` None: an equilibrium of the game."""
+    defaults = options_of(algorithm)
     if "pool" in options and not find_solver(algorithm).sampled:
         raise BadParameter(
-            f"{algorithm} looks at the whole game, and a worker pool is for solvers that sample: "
+            f"{algorithm} traverses the whole game, and a worker pool is for solvers that sample: "
             f"{samplers_of(game)}"
         )
-    strange = sorted(set(options) - set(known))
-    if strange:
-        takes = f"its options are {', '.join(known)}" if known else "it has no options"
-        raise BadParameter(f"{algorithm} has no option {strange[0]!r}; {takes}")
+    unknown = sorted(set(options) - set(defaults))
+    if unknown:
+        takes = f"its options are {', '.join(defaults)}" if defaults else "it has no options"
+        raise BadParameter(f"{algorithm} has no option {unknown[0]!r}; {takes}")
     own = {name: options[name] for name in options if name not in POOL}
     pool = {name: options[name] for name in POOL if name in options}
     if pool:
@@ -128,11 +122,11 @@ def _with_pool(
     workers: Any,
     sync_interval: Any,
 ) -> Solver:
-    """A solver whose iterations are played by a pool of remote workers, or by threads."""
+    """Returns a solver whose iterations a pool of remote workers plays, or threads."""
     if not isinstance(pool, str) or pool not in ("threads", "ray", *REMOTE):
         raise BadParameter(f"pool must be threads or ray, not {shown(pool)}")
-    whole = isinstance(workers, int) and not isinstance(workers, bool)
-    if not whole or not 0 <= workers <= MOST_WORKERS:
+    is_int = isinstance(workers, int) and not isinstance(workers, bool)
+    if not is_int or not 0 <= workers <= MOST_WORKERS:
         raise BadParameter(
             f"workers must be a whole number from 1 to {MOST_WORKERS:,}, or 0 for as many as there "
             f"are processors, not {shown(workers)}"
@@ -164,7 +158,7 @@ def _with_pool(
 
 
 def _on_form(game: Game, algorithm: str, seed: int, options: dict[str, Any], form: Any) -> Solver:
-    """A solver as a remote worker makes it; `form` None: of the game itself."""
+    """Returns the solver of a remote worker; `form` None: the game's own."""
     problem = None if form is None else Problem(game, form)
     return new_solver(game, algorithm, seed, options, problem)
 
@@ -172,7 +166,7 @@ def _on_form(game: Game, algorithm: str, seed: int, options: dict[str, Any], for
 def _remote_workers(
     pool: str, workers: int, threads: int, solver: Solver
 ) -> tuple[RemoteWorkers, int]:
-    """The remote workers of a pool, and how many there are."""
+    """Returns the remote workers of a pool, and their number."""
     if pool in REMOTE:
         return REMOTE[pool](), workers or 1
     from counterplay.core.parallel.ray_cluster import connect

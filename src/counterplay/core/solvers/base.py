@@ -1,7 +1,7 @@
-"""What every solver is: arrays that change by `step`, and a policy that can be read off them.
+"""`Problem`, what a solver works on, and `Solver`, the base class of all solvers: arrays that
+`step` changes, and a policy that follows from them.
 
-All state is in `arrays()`, so that saving is writing them and resuming is copying them back: bit
-for bit.
+All state is in `arrays()`: saving writes these, resuming copies them back, bit for bit.
 """
 
 from __future__ import annotations
@@ -9,26 +9,71 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from counterplay.core.base.errors import BadFile, BadParameter, shown
+from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
+from counterplay.core.forms.sequence import SequenceForm
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.parallel.full_width import Replies
-from counterplay.core.solvers.problem import Problem
+
+
+class Problem:
+    """An equilibrium of a game, or of a transform of it, such as the restricted game of a response
+    to a model. `form`: the transformed form, of the kind that the solver takes: a form for sampling
+    or a sequence form. None: the game's own."""
+
+    #: What identifies a run besides game, algorithm, options and seed, such as the model.
+    setting: Mapping[str, Any] = {}
+
+    def __init__(self, game: Game, form: Any = None) -> None:
+        self.game, self._form = game, form
+
+    @property
+    def transformed(self) -> bool:
+        """Whether the form differs from the game's."""
+        return self._form is not None
+
+    @property
+    def form(self) -> Any:
+        """The form of sampling solvers."""
+        return self._form if self.transformed else self.game.form
+
+    @property
+    def sequence_form(self) -> SequenceForm:
+        """The form of full-width solvers."""
+        form: SequenceForm = self._form if self.transformed else self.game.sequence_form
+        return form
+
+    def measure(self, policy: np.ndarray, replies: Replies | None = None) -> float:
+        """Returns the exploitability of a policy in this problem. `replies`: what computes best
+        replies."""
+        return policy_exploitability(self.game, policy, replies)
+
+    def complete(self, learnt: Strategy) -> Strategy:
+        """Returns the strategy to be played, given the one that was learnt."""
+        return learnt
+
+    def save(self, folder: Path) -> None:
+        """Writes to a run folder what resuming needs."""
 
 
 class Solver(ABC):
-    """An iterative solver of one problem, None: an equilibrium of the game. `options` are the
-    algorithm's own parameters, as given or by default."""
+    """An iterative solver of one problem; None: an equilibrium of the game. `options`: the
+    parameters of the algorithm."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]  # one line for people
-    sampled: ClassVar[bool] = True  # whether an iteration looks at a sample or at the whole game
+    summary: ClassVar[str]  # one line
+    sampled: ClassVar[bool] = True  # or each iteration traverses the whole game
+
+    #: Options with their defaults, besides the keyword arguments of the class.
+    shared_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self, game: Game, seed: int, problem: Problem | None = None, **options: Any
@@ -38,11 +83,11 @@ class Solver(ABC):
         self.seed = int(seed)
         self.options = options
         self.counters = np.zeros(2, dtype=np.int64)  # iterations, nodes touched
-        self.replies: Replies | None = None  # who works out best replies, where not one thread
+        self.replies: Replies | None = None  # what computes best replies, unless one thread does
 
     @classmethod
     def plays(cls, game: Game) -> bool:
-        """Whether it can be used on a game."""
+        """Whether it can solve a game."""
         return True
 
     @property
@@ -56,61 +101,61 @@ class Solver(ABC):
 
     @property
     def nodes_touched(self) -> int:
-        """Decision and terminal nodes visited; for full-width methods the nodes a walk of the
-        tree would visit."""
+        """Decision and terminal nodes visited; for full-width methods the nodes that a traversal of
+        the tree would visit."""
         return int(self.counters[1])
 
     def step(self, n: int) -> None:
-        """Run n iterations."""
+        """Runs n iterations."""
         nodes = self._run(n)
         self.counters[0] += n
         self.counters[1] += nodes
 
     @abstractmethod
     def _run(self, n: int) -> int:
-        """n iterations; returns the number of nodes touched."""
+        """Runs n iterations; returns the number of nodes touched."""
 
     @abstractmethod
     def tables(self) -> dict[str, np.ndarray]:
-        """The learned arrays, not copies."""
+        """The learnt arrays, not copies."""
 
     @abstractmethod
     def weights(self) -> np.ndarray:
-        """float64[n_slots]: what normalises to the policy."""
+        """float64[n_slots]: the policy before normalisation."""
 
     def policy(self) -> np.ndarray:
-        """float64[n_slots]: the strategy learned so far."""
+        """float64[n_slots]: the strategy learnt so far."""
         out = np.empty(self.game.n_slots)
         normalise(self.weights(), self.game.form.first, out)
         return out
 
     def strategy(self) -> Strategy:
-        """What is to be played, and saved: the policy, as the problem completes it."""
+        """The strategy to be played and saved: the policy, as the problem completes it."""
         return self.problem.complete(Strategy(self.game, self.policy()))
 
     def measure(self, policy: np.ndarray) -> float:
-        """How far a policy is from solving the problem."""
+        """Returns the exploitability of a policy in the problem."""
         return self.problem.measure(policy, self.replies)
 
     def discount(self, factor: float) -> None:
-        """From now on what was learnt counts for this share, as when the game has changed a
-        little."""
-        raise BadParameter(f"{self.name} cannot forget a share of what it learnt; start it anew")
+        """Multiplies the weight of all earlier iterations by `factor`, as when the game has changed
+        a little."""
+        raise BadParameter(f"{self.name} cannot discount what it has learnt; start it anew")
 
     def change_problem(self, problem: Problem) -> None:
-        """Go on, with what was learnt, at another problem of the same game."""
-        raise BadParameter(f"{self.name} cannot go on in another game; start it anew")
+        """Continues from what was learnt with another problem of the same game."""
+        raise BadParameter(f"{self.name} cannot continue with another problem; start it anew")
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All state, not copies."""
         return {"rng": self.rng, "counters": self.counters, **self.tables()}
 
     def restore(self, saved: Mapping[str, np.ndarray], source: str) -> None:
-        """Go on from what `arrays` gave. `source` names the file in errors."""
+        """Restores what `arrays` returned. `source`: the name of the file in errors."""
         mine = self.arrays()
         for name, array in mine.items():
-            found = saved.get(name)
-            if found is None or found.shape != array.shape or found.dtype != array.dtype:
+            given = saved.get(name)
+            if given is None or given.shape != array.shape or given.dtype != array.dtype:
                 raise BadFile(
                     f"{source}: does not fit {self.name} on {self.game.name} (array {name!r})"
                 )
@@ -119,7 +164,7 @@ class Solver(ABC):
 
 
 def probability(value: Any, what: str) -> float:
-    """`value` as a float in [0, 1], else `BadParameter`."""
+    """Returns `value` as a float in [0, 1], else raises `BadParameter`."""
     number = real(value, what)
     if not 0.0 <= number <= 1.0:
         raise BadParameter(f"{what} must be from 0 to 1, not {shown(value)}")
@@ -127,12 +172,12 @@ def probability(value: Any, what: str) -> float:
 
 
 def real(value: Any, what: str) -> float:
-    """`value` as a finite float, else `BadParameter`."""
+    """Returns `value` as a finite float, else raises `BadParameter`."""
     try:
         number = (
             float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
         )
-    except OverflowError:  # a whole number of over 300 digits
+    except OverflowError:  # an integer of over 300 digits
         number = math.inf
     if isinstance(value, bool) or not math.isfinite(number):
         raise BadParameter(f"{what} must be a number, not {shown(value)}")
@@ -140,7 +185,7 @@ def real(value: Any, what: str) -> float:
 
 
 def one_of(value: Any, choices: tuple[str, ...], what: str) -> str:
-    """`value` if it is one of `choices`, else `BadParameter`."""
+    """Returns `value` if it is one of `choices`, else raises `BadParameter`."""
     if value not in choices:
         raise BadParameter(f"{what} must be one of {', '.join(choices)}, not {shown(value)}")
     return str(value)

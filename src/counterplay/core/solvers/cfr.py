@@ -1,21 +1,24 @@
 """Full-width counterfactual regret minimisation on any full-width form: CFR, CFR+, DCFR and PCFR+.
 
-Section 3.2.2 and Eqs 3, 5. An iteration of one player is a product (`payoff_gradient`, the payoff
-of each of his sequences against the other's plan), a pass children first that turns payoffs into
-counterfactual values v(σ_I→a, I) and adds r(I, a) = v(σ_I→a, I) - v(σ, I) to `regret` and applies
-regret matching, and a pass parents first that writes his new plan.
+Section 3.2.2 and Eqs 3, 5. An iteration of one player has three steps: a product
+(`payoff_gradient`: the payoff of each of the player's sequences against the other's plan); a pass
+children first, which turns payoffs into counterfactual values v(σ_I→a, I), adds r(I, a) = v(σ_I→a,
+I) - v(σ, I) to `regret` and applies regret matching; and a pass parents first, which writes the new
+plan.
 
-The family differs in four numbers (`Variant`): how old regrets are kept, how strategies are
-weighted in the average, whether the last regret is counted twice as a prediction, and whether
-players take turns within an iteration. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR: Brown
-& Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging. Deviations:
-none, except that PCFR+ predicts with the regrets of the last iteration as they were, where its
-authors work out the predicted values again with the children's new strategies.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `policy`, v → `payoff` (of sequences) and `value`
+(of information sets). The variants differ in the fields of `CFRVariant`: the discount of earlier
+regrets, the weight of strategies in the average, whether the last regret is counted twice as a
+prediction, and whether players alternate. CFR: Zinkevich et al. 2008. CFR+: Tammelin 2014. DCFR:
+Brown & Sandholm 2019, α = 1.5, β = 0, γ = 2. PCFR+: Farina et al. 2021, quadratic averaging.
+Deviations: PCFR+ predicts with the regrets of the last iteration as they were, where its authors
+recompute the predicted values with the children's new strategies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -32,25 +35,24 @@ from counterplay.core.parallel.full_width import (
     use_device,
 )
 from counterplay.core.solvers.algorithms import samplers_of
-from counterplay.core.solvers.base import Solver, probability, real
+from counterplay.core.solvers.base import Problem, Solver, probability, real
 from counterplay.core.solvers.cfr_device import DeviceRegretMinimiser
 from counterplay.core.solvers.cfr_kernels import (
     DISCOUNTED,
     FIELDS,
+    CFRVariant,
     RegretTables,
-    Variant,
     average_strategy,
     cfr_iterations,
     cfr_iterations_parallel,
     new_tables,
 )
-from counterplay.core.solvers.problem import Problem
 
 
 class RegretMinimiser:
-    """A run of one variant on any full-width form."""
+    """One variant of CFR on any full-width form."""
 
-    def __init__(self, form: FullWidthForm, variant: Variant, threads: int = 1) -> None:
+    def __init__(self, form: FullWidthForm, variant: CFRVariant, threads: int = 1) -> None:
         self._form, self._variant = form, variant
         self.kernel_threads = KernelThreads(form, threads)
         self.replies = reply_threads(form, threads, self.kernel_threads)
@@ -62,11 +64,11 @@ class RegretMinimiser:
         return self._tables.get()
 
     def changed(self) -> None:
-        """The tables were written to from outside."""
+        """Call after writing to `tables`."""
         self._tables.changed()
 
     def run(self, done: int, n: int) -> None:
-        """Iterations done + 1 .. done + n."""
+        """Runs iterations done + 1 .. done + n."""
         self._tables.changing()
         arguments = self.kernel_threads.form, *self._tables.own, self._variant, done, n
         if self.kernel_threads.threads == 1:
@@ -74,30 +76,28 @@ class RegretMinimiser:
         else:
             self.kernel_threads.run(cfr_iterations_parallel, *arguments)
 
-    def weights(self) -> np.ndarray:
-        """float64[slots of both]: what normalises to the average strategy."""
-        return np.concatenate([tables.strategy_sum for tables in self.tables])
-
     def average(self) -> np.ndarray:
-        """The average strategy; the last one where a player never comes by his own choice."""
+        """The average strategy; the current one at information sets of zero own reach."""
         return average_strategy(self._form, self.tables)
 
 
 class FullWidth(Solver):
-    """CFR with given variant; two players with perfect recall. Options of all: `threads`, `backend`
-    and `precision` (`ComputeOptions`)."""
+    """A variant of CFR for two players with perfect recall. `compute`: `threads`, `backend` and
+    `precision` (`ComputeOptions`)."""
 
     sampled = False
+    shared_options = asdict(ComputeOptions())
 
     def __init__(
         self,
         game: Game,
         seed: int,
         problem: Problem | None,
-        variant: Variant,
-        compute: ComputeOptions,
+        variant: CFRVariant,
+        compute_options: dict[str, Any],
         **options: Any,
     ) -> None:
+        compute = ComputeOptions(**compute_options)
         super().__init__(game, seed, problem, **options, **compute.options)
         if game.n_players != 2:
             raise BadParameter(
@@ -125,7 +125,7 @@ class FullWidth(Solver):
         }
 
     def weights(self) -> np.ndarray:
-        return self._regrets.weights()
+        return np.concatenate([tables.strategy_sum for tables in self._regrets.tables])
 
     def discount(self, factor: float) -> None:
         share = probability(factor, "factor")
@@ -139,14 +139,14 @@ class FullWidth(Solver):
         return n * self.game.n_nodes
 
 
-def _yes(value: Any, what: str) -> bool:
+def _flag(value: Any, what: str) -> bool:
     if not isinstance(value, bool):
         raise BadParameter(f"{what} must be True or False, not {shown(value)}")
     return value
 
 
 class CFR(FullWidth):
-    """`alternating`: player 2 answers player 1's new strategy within an iteration."""
+    """`alternating`: player 2 responds to player 1's new strategy within an iteration."""
 
     name = "cfr"
     summary = "counterfactual regret minimisation, full width"
@@ -158,12 +158,9 @@ class CFR(FullWidth):
         problem: Problem | None = None,
         *,
         alternating: bool = False,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(np.inf, np.inf, 0.0, False, _yes(alternating, "alternating"))
+        variant = CFRVariant(np.inf, np.inf, 0.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
@@ -180,18 +177,15 @@ class CFRPlus(FullWidth):
         problem: Problem | None = None,
         *,
         alternating: bool = True,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(np.inf, -np.inf, 1.0, False, _yes(alternating, "alternating"))
+        variant = CFRVariant(np.inf, -np.inf, 1.0, False, _flag(alternating, "alternating"))
         super().__init__(game, seed, problem, variant, compute, alternating=alternating)
 
 
 class DiscountedCFR(FullWidth):
-    """Old regrets are discounted: `alpha` the positive, `beta` the negative; `gamma` the
-    average."""
+    """Discounts of earlier regrets: `alpha` for positive ones, `beta` for negative ones; `gamma`:
+    for the average."""
 
     name = "dcfr"
     summary = "discounted CFR"
@@ -205,15 +199,12 @@ class DiscountedCFR(FullWidth):
         alpha: float = DISCOUNTED.alpha,
         beta: float = DISCOUNTED.beta,
         gamma: float = DISCOUNTED.gamma,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        **compute: Any,
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        variant = Variant(
-            real(alpha, "alpha"), real(beta, "beta"), real(gamma, "gamma"), False, True
-        )
-        super().__init__(game, seed, problem, variant, compute, alpha=alpha, beta=beta, gamma=gamma)
+        discounts = {"alpha": alpha, "beta": beta, "gamma": gamma}
+        exponents = [real(value, name) for name, value in discounts.items()]
+        variant = CFRVariant(exponents[0], exponents[1], exponents[2], False, True)
+        super().__init__(game, seed, problem, variant, compute, **discounts)
 
 
 class PredictiveCFRPlus(FullWidth):
@@ -223,17 +214,9 @@ class PredictiveCFRPlus(FullWidth):
     summary = "predictive CFR+, quadratic averaging"
 
     def __init__(
-        self,
-        game: Game,
-        seed: int,
-        problem: Problem | None = None,
-        *,
-        threads: int | str = 1,
-        backend: str = "cpu",
-        precision: str = "double",
+        self, game: Game, seed: int, problem: Problem | None = None, **compute: Any
     ) -> None:
-        compute = ComputeOptions(threads, backend, precision)
-        super().__init__(game, seed, problem, Variant(np.inf, -np.inf, 2.0, True, True), compute)
+        super().__init__(game, seed, problem, CFRVariant(np.inf, -np.inf, 2.0, True, True), compute)
 
 
 SOLVER = (CFR, CFRPlus, DiscountedCFR, PredictiveCFRPlus)

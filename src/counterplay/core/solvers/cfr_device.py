@@ -1,8 +1,8 @@
-"""The CFR family on a CUDA device: an iteration is recorded once as a graph and repeated.
+"""Full-width CFR on a CUDA device: an iteration is recorded once as a graph and repeated.
 
-The kernel `learn` is that of `cfr_kernels.py`, one thread per information set. The weights of
-iterations are computed by the processor for many iterations at once and looked up by a counter on
-the device. The tables are on the device too and are fetched on demand.
+The kernel `learn` is that of `cfr_kernels.py`, one thread per information set. The CPU computes the
+weights of many iterations at once; the device looks them up by its iteration counter. The tables
+are on the device and are fetched on demand.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from counterplay.core.forms.sequence import SequenceForm
 from counterplay.core.parallel.device_form import DeviceForm
 from counterplay.core.solvers.cfr_kernels import (
     FIELDS,
+    CFRVariant,
     IterationWeights,
     RegretTables,
-    Variant,
-    average_strategy,
     new_tables,
     weight_table,
 )
@@ -29,16 +28,16 @@ CHUNK = 1_024  # iterations whose weights are computed at once
 SOURCE = r"""
 extern "C" __global__ void learn(const int low, const int high, const int* __restrict__ first,
     const int* __restrict__ below, const int* __restrict__ after, const int bound,
-    const real* __restrict__ floor_, const int predictive, const double* __restrict__ paces,
-    const int* __restrict__ clock, const real* __restrict__ plan, real* __restrict__ payoff,
+    const real* __restrict__ floor_, const int predictive, const double* __restrict__ weights,
+    const int* __restrict__ counter, const real* __restrict__ plan, real* __restrict__ payoff,
     real* __restrict__ value, real* __restrict__ policy, real* __restrict__ regret,
     real* __restrict__ sum, real* __restrict__ predicted)
-{   // a stage of an iteration, information set by information set, children first
+{   // one stage of an iteration (stages come children first), one information set per thread
     const int i = low + blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= high) return;
     const int from = first[i], to = first[i + 1];
-    const double* pace = paces + 3 * (size_t)clock[0];
-    const real weight = pace[0], positive = pace[1], negative = pace[2];
+    const double* now = weights + 3 * (size_t)counter[0];
+    const real weight = now[0], positive = now[1], negative = now[2];
     real mean = 0;
     for (int slot = from; slot < to; ++slot) {
         const real earned = collect(below, after, value, slot + 1, payoff[slot + 1]);
@@ -75,9 +74,9 @@ extern "C" __global__ void learn(const int low, const int high, const int* __res
     }
 }
 
-extern "C" __global__ void tick(int* __restrict__ clock)
+extern "C" __global__ void count(int* __restrict__ counter)
 {
-    clock[0] += 1;
+    counter[0] += 1;
 }
 """
 
@@ -85,13 +84,13 @@ extern "C" __global__ void tick(int* __restrict__ clock)
 class DeviceRegretMinimiser:
     """A `RegretMinimiser` whose tables are on a device."""
 
-    def __init__(self, form: SequenceForm, variant: Variant, precision: str) -> None:
-        self._form, self._variant = form, variant
+    def __init__(self, form: SequenceForm, variant: CFRVariant, precision: str) -> None:
+        self._variant = variant
         self._tables = new_tables(form, variant)
         self.replies = DeviceForm(form, precision, SOURCE)
         device = self.replies.device
         with device.stream:
-            self._clock = device.zeros((1,), np.int32)
+            self._counter = device.zeros((1,), np.int32)
             self._weights = device.zeros((CHUNK, len(IterationWeights._fields)), np.float64)
             self._work = [
                 {
@@ -118,7 +117,7 @@ class DeviceRegretMinimiser:
         return self._tables
 
     def changed(self) -> None:
-        """The tables were written to from outside."""
+        """Call after writing to `tables`."""
         with self.replies.device.stream:
             for tables, work in zip(self._tables, self._work, strict=True):
                 for name in FIELDS:
@@ -128,25 +127,25 @@ class DeviceRegretMinimiser:
         self._fetched = True
 
     def run(self, done: int, n: int) -> None:
-        """Iterations done + 1 .. done + n."""
+        """Runs iterations done + 1 .. done + n."""
         device = self.replies.device
         if self._iteration is None:
             with device.stream:
-                self._once()  # loads the kernels, which must not happen while recording
+                self._launch_iteration()  # loads the kernels, which is impossible while recording
             self.changed()
-            self._iteration = device.record(self._once)
+            self._iteration = device.record(self._launch_iteration)
         self._fetched = self._fetched and n == 0
         for begin in range(done, done + n, CHUNK):
             count = min(CHUNK, done + n - begin)
             with device.stream:
                 self._weights[:count] = device.put(weight_table(self._variant, begin, count))
-                self._clock[:] = device.put(np.zeros(1, np.int32))
+                self._counter[:] = device.put(np.zeros(1, np.int32))
                 for _ in range(count):
                     self._iteration()
         device.wait()
 
-    def _once(self) -> None:
-        """The kernels of one iteration."""
+    def _launch_iteration(self) -> None:
+        """Launches the kernels of one iteration."""
         form, (one, two) = self.replies, self._work
         form.payoffs(0, two["plan"], one["payoff"])
         if self._variant.alternating:
@@ -156,7 +155,7 @@ class DeviceRegretMinimiser:
             form.payoffs(1, one["plan"], two["payoff"])
             self._learn(0, one)
         self._learn(1, two)
-        form.kernel("tick")((1,), (1,), (self._clock,))
+        form.kernel("count")((1,), (1,), (self._counter,))
 
     def _learn(self, player: int, work: dict[str, Any]) -> None:
         side = self.replies.sides[player]
@@ -164,15 +163,7 @@ class DeviceRegretMinimiser:
             self.replies.launch(
                 "learn", high - low, np.int32(low), np.int32(high), side.first, side.below,
                 side.after, np.int32(side.bound), side.floor, np.int32(self._variant.predictive),
-                self._weights, self._clock, work["plan"], work["payoff"], work["value"],
+                self._weights, self._counter, work["plan"], work["payoff"], work["value"],
                 work["policy"], work["regret"], work["strategy_sum"], work["predicted"],
             )  # fmt: skip
         self.replies.plan(player, work["policy"], work["plan"])
-
-    def weights(self) -> np.ndarray:
-        """float64[slots of both]: what normalises to the average strategy."""
-        return np.concatenate([tables.strategy_sum for tables in self.tables])
-
-    def average(self) -> np.ndarray:
-        """The average strategy; the last one where a player never comes by his own choice."""
-        return average_strategy(self._form, self.tables)

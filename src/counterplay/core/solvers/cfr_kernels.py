@@ -1,5 +1,5 @@
-"""Kernels of the CFR family, for one thread and for several (`core/parallel/full_width.py`), with
-equal bits. `cfr.py` says what they compute."""
+"""The kernels of full-width CFR, for one thread and for several (`core/parallel/full_width.py`),
+which give equal bits. `cfr.py` has the algorithm and its symbols."""
 
 from __future__ import annotations
 
@@ -27,20 +27,18 @@ from counterplay.core.parallel.full_width import (
 from counterplay.core.parallel.partition import Partition
 
 
-class Variant(NamedTuple):
-    """The parameters in which the members of the family differ."""
+class CFRVariant(NamedTuple):
+    """The parameters in which the variants of CFR differ."""
 
-    alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity keeps them
-    beta: float  # the same for negative regrets; minus infinity forgets them (regret matching+)
+    alpha: float  # positive regrets are multiplied by t^α / (t^α + 1); infinity: by 1
+    beta: float  # the same for negative regrets; minus infinity: by 0 (regret matching+)
     gamma: float  # iteration t has weight t^γ in the average
     predictive: bool
     alternating: bool
 
 
-DISCOUNTED = Variant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
-
-
-FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # that files have
+DISCOUNTED = CFRVariant(alpha=1.5, beta=0.0, gamma=2.0, predictive=False, alternating=True)
+FIELDS = ("regret", "strategy_sum", "policy", "plan", "predicted")  # that are saved
 
 
 class RegretTables(NamedTuple):
@@ -57,14 +55,14 @@ class RegretTables(NamedTuple):
 
 @jit
 def _discount(t: int, exponent: float) -> float:
-    """t^x / (t^x + 1), and its limits: all for infinity, nothing for minus infinity."""
+    """t^x / (t^x + 1), and its limits: 1 for infinity, 0 for minus infinity."""
     if np.isinf(exponent):
         return 1.0 if exponent > 0.0 else 0.0
     return 1.0 / float(1.0 + float(t) ** -exponent)
 
 
 class IterationWeights(NamedTuple):
-    """The weights of iteration t and of what was learnt before it."""
+    """The weight of iteration t and the discounts of what was learnt before it."""
 
     weight: float  # of its strategy in the average
     positive: float  # factor of positive regrets
@@ -72,19 +70,19 @@ class IterationWeights(NamedTuple):
 
 
 @jit(inline=True)
-def iteration_weights(variant: Variant, t: int) -> IterationWeights:
+def iteration_weights(variant: CFRVariant, t: int) -> IterationWeights:
     return IterationWeights(
         float(t) ** variant.gamma, _discount(t, variant.alpha), _discount(t, variant.beta)
     )
 
 
 @jit
-def _fill_weights(variant: Variant, done: int, out: np.ndarray) -> None:
+def _fill_weights(variant: CFRVariant, done: int, out: np.ndarray) -> None:
     for j in range(len(out)):
         out[j, 0], out[j, 1], out[j, 2] = iteration_weights(variant, done + 1 + j)
 
 
-def weight_table(variant: Variant, done: int, n: int) -> np.ndarray:
+def weight_table(variant: CFRVariant, done: int, n: int) -> np.ndarray:
     """float64[n, 3]: the `IterationWeights` of iterations done + 1 .. done + n."""
     out = np.empty((n, len(IterationWeights._fields)))
     _fill_weights(variant, done, out)
@@ -101,10 +99,10 @@ def _learn(
     high: int,
     value: Any,
 ) -> None:
-    """Regrets, sums and the new policy of the information set with slots low .. high - 1, whose
-    `payoff` is that of all below; `value`: v(σ, I)."""
+    """Updates regrets, strategy sums and the policy of the information set with slots low .. high -
+    1. `payoff` has v(σ_I→a, I); `value`: v(σ, I)."""
     free = 1.0
-    if len(side.floor) > 0:  # regret concerns the free part of the behaviour only
+    if len(side.floor) > 0:  # regrets are of the part of the behaviour above the floor
         fixed = 0.0
         for slot in range(low, high):
             free -= side.floor[slot]
@@ -127,9 +125,10 @@ def _learn(
 
 
 @jit
-def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant, t: int) -> None:
-    """One player's part of iteration t, given the gradient in `tables.payoff`. Changes every array
-    of `tables`."""
+def update_player(side: Treeplex | Side, tables: RegretTables, variant: CFRVariant, t: int) -> None:
+    """One player's part of iteration t, given the gradient in `tables.payoff`. Changes all arrays
+    of
+    `tables`."""
     weights = iteration_weights(variant, t)
     i = index(len(side.parent))
     while i > ZERO:  # children first
@@ -145,7 +144,12 @@ def update_player(side: Treeplex | Side, tables: RegretTables, variant: Variant,
 
 @jit
 def cfr_iterations(
-    form: FullWidthForm, one: RegretTables, two: RegretTables, variant: Variant, done: int, n: int
+    form: FullWidthForm,
+    one: RegretTables,
+    two: RegretTables,
+    variant: CFRVariant,
+    done: int,
+    n: int,
 ) -> None:
     """Iterations done + 1 .. done + n of both players."""
     for t in range(done + 1, done + n + 1):
@@ -163,13 +167,13 @@ def cfr_iterations(
 def partial_update(
     side: Side,
     tables: RegretTables,
-    variant: Variant,
+    variant: CFRVariant,
     t: int,
     part: Partition,
     group: ThreadGroup,
     k: int,
 ) -> None:
-    """Thread k's part of `update_player`; at the end all parts are done."""
+    """Thread k's part of `update_player`; returns when all parts are done."""
     weights = iteration_weights(variant, t)
     row = len(part.low)
     while row > 0:  # children first
@@ -196,7 +200,7 @@ def cfr_iterations_parallel(
     form: SequenceForm,
     one: RegretTables,
     two: RegretTables,
-    variant: Variant,
+    variant: CFRVariant,
     done: int,
     n: int,
     group: ThreadGroup,
@@ -215,15 +219,14 @@ def cfr_iterations_parallel(
         partial_update(form.two, two, variant, t, group.two, group, k)
 
 
-def new_tables(form: FullWidthForm, variant: Variant) -> tuple[RegretTables, RegretTables]:
+def new_tables(form: FullWidthForm, variant: CFRVariant) -> tuple[RegretTables, RegretTables]:
     """Both players' arrays at iteration 0."""
-    return _player_tables(form.one, variant.predictive), _player_tables(
-        form.two, variant.predictive
-    )
+    one, two = (_player_tables(side, variant.predictive) for side in (form.one, form.two))
+    return one, two
 
 
 def average_strategy(form: FullWidthForm, tables: tuple[RegretTables, RegretTables]) -> np.ndarray:
-    """The average strategy; the last one where a player never comes by his own choice."""
+    """Returns the average strategy; the current one at information sets of zero own reach."""
     pairs = zip((form.one, form.two), tables, strict=True)
     return np.concatenate([_average(plex, tables) for plex, tables in pairs])
 
@@ -232,8 +235,8 @@ def _average(plex: Treeplex | Side, tables: RegretTables) -> np.ndarray:
     out = np.empty(len(tables.policy))
     normalise(tables.strategy_sum, plex.first, out)
     counts = np.diff(plex.first)
-    never = np.repeat(np.add.reduceat(tables.strategy_sum, plex.first[:-1]) <= 0.0, counts)
-    return np.where(never, tables.policy, out)
+    reach = np.add.reduceat(tables.strategy_sum, plex.first[:-1])
+    return np.where(np.repeat(reach <= 0.0, counts), tables.policy, out)
 
 
 def _player_tables(side: Treeplex | Side, predictive: bool) -> RegretTables:

@@ -1,11 +1,11 @@
-"""Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, every player's
-actions are all tried.
+"""Chance-sampled CFR (Section 3.2.2; Zinkevich et al. 2008): chance is sampled, all actions of all
+players are tried.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even
-where an information set is met more than once), π_i → `stack.reach`. An iteration is one traversal
-that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations: a
-chance node met under different actions is drawn anew, so the block of histories need not share all
-chance outcomes; each history is still considered with its chance probability.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ^t → `current` (fixed during an iteration, even if
+an information set is visited more than once), π_i → `stack.reach`. An iteration is one traversal
+that updates all players: r̃(I, a) = π_-i(h) (v(ha) - v(h)), s_I[a] += π_i(h) σ(I, a). Deviations:
+chance is sampled again at each chance node, so the histories of a traversal need not share all
+chance outcomes; each history still has its chance probability.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 
@@ -33,14 +33,14 @@ class ChanceTables(NamedTuple):
 
 
 class ChanceStack(NamedTuple):
-    """Decisions on the way down: d of them, w actions at most, p players."""
+    """The decisions on the current path: d of them, w actions at most, p players."""
 
     node: np.ndarray  # int64[d]
     action: np.ndarray  # int32[d]: being tried
-    # float64[(d + 1) * p]: each player's probability of playing to decision k, chance left out
+    # float64[(d + 1) * p]: π_i of each player at decision k
     reach: np.ndarray
     gain: np.ndarray  # float64[d * w]: value to the acting player of each action tried so far
-    # float64[(d + 1) * p]: to each player, of the decision; summed up action by action
+    # float64[(d + 1) * p]: value of decision k to each player, summed over the actions tried
     value: np.ndarray
     width: int  # w
     n_players: int  # p
@@ -60,15 +60,9 @@ def new_stack(depth: int, width: int, n_players: int) -> ChanceStack:
 
 @jit(inline=True)
 def _open(
-    form: Any,
-    chance: np.ndarray,
-    tables: ChanceTables,
-    stack: ChanceStack,
-    depth: int,
-    node: int,
-    t: int,
+    form: Any, chance: Any, tables: ChanceTables, stack: ChanceStack, depth: int, node: int, t: int
 ) -> None:
-    """Put a decision on the stack: its σ^t, and the part of the average strategy it adds."""
+    """Pushes a decision: computes its σ^t and adds to its average strategy."""
     infoset = infoset_at(form, chance, node)
     first, count = slots_of(form, chance, infoset)
     if tables.computed[infoset] != t:
@@ -85,10 +79,10 @@ def _open(
 
 @jit(inline=True)
 def _close_action(
-    form: Any, chance: np.ndarray, tables: ChanceTables, stack: ChanceStack, depth: int
+    form: Any, chance: Any, tables: ChanceTables, stack: ChanceStack, depth: int
 ) -> bool:
-    """The action being tried at decision `depth` has its values in the row below: take them up.
-    Whether it was the last one."""
+    """Adds the values of the action tried at decision `depth`, which are in the row below. Returns
+    whether it was the last action, after which regrets are updated."""
     node = index(stack.node[depth])
     infoset = infoset_at(form, chance, node)
     player = index(player_at(form, chance, node))
@@ -115,7 +109,7 @@ def _close_action(
 @jit
 def chance_sampling(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: ChanceTables,
     stack: ChanceStack,
     rng: np.ndarray,
@@ -178,9 +172,7 @@ class ChanceSampling(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return n, chance_sampling(
-            self._form, worker.chance, worker.tables, worker.workspace, worker.rng, done, n
-        )
+        return n, chance_sampling(self._form, *worker.arguments, done, n)
 
 
 SOLVER = ChanceSampling

@@ -1,25 +1,23 @@
 """The excessive gap technique on a full-width form (Section 3.1; Hoda, Gilpin, Peña & Sandholm
 2010; Nesterov 2005).
 
-Player 1 gets x'Ay and player 2 its negative; x and y are plans, points of their treeplexes. With
-prox functions d_k ≥ 0 and smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2
+Player 1 gets x'Ay and player 2 its negative, where x and y are plans. With prox functions d_k ≥ 0
+(`prox.py`) and smoothing μ_k, V1(y) = max_x x'Ay - μ1 d1(x) and V2(x) = max_y -x'Ay - μ2
 d2(y) are smooth best-response values. The excessive gap condition V1(y) + V2(x) ≤ 0 gives b1 + b2 ≤
 μ1 D1 + μ2 D2, D_k the maximum of d_k. An iteration lowers one μ and keeps the condition.
 
-The prox functions are the dilated ones of `prox.py`.
-
-Symbols, for the player whose μ falls (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply`
+Symbols, for the player whose μ is lowered (roles alternate): x → `plan`, Ay → `payoff`, x̂ → `reply`
 (behaviour `reply_policy`), x̃ and x⁺ → `next`, x̆ → `work`, Ay⁺ → `next_payoff`; the other's ŷ and
 y⁺ → `next`. μ1, μ2, k → `schedule`.
 
 Deviations. (1) The first μ come from a search, not from operator norms: μ_k = m / D_k with the
 smallest m = 2^j times the largest payoff, j ≥ -20, whose initial point satisfies the condition. (2)
-The condition is tested at every step, which the theory makes needless; where it fails for τ = 2 /
-(k + 3), τ is halved and k goes on from there (k ← 2k + 3). Small τ never fail in theory, so k stays
-within a factor of the iterations and the bound falls as 1/T. (3) The condition may fail by
-rounding, `ROUNDING` times the largest payoff. (4) For the entropy x̆ is taken from Ay + τ / (1 - τ)
-Aŷ: μ ∇d(x̂) and Ay differ by what is constant on the treeplex, and no logarithm of a vanishing
-probability is needed.
+The condition is tested at every step, which in theory is unnecessary; if it fails for τ = 2 / (k +
+3), τ is halved and k continues from there (k ← 2k + 3). In theory small τ never fail, so k stays
+within a factor of the iterations and the bound falls as 1/T. (3) The condition may be violated by
+`ROUNDING` times the largest payoff. (4) For the entropy x̆ is computed from Ay + τ / (1 - τ) Aŷ: μ
+∇d(x̂) and Ay differ by a constant on the treeplex, and the logarithm of a vanishing probability is
+avoided.
 """
 
 from __future__ import annotations
@@ -46,8 +44,7 @@ from counterplay.core.parallel.full_width import (
 )
 from counterplay.core.parallel.partition import Partition
 from counterplay.core.solvers.algorithms import samplers_of
-from counterplay.core.solvers.base import Solver, one_of
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, one_of
 from counterplay.core.solvers.prox import (
     STATE,
     ProxTables,
@@ -58,7 +55,7 @@ from counterplay.core.solvers.prox import (
 )
 
 ROUNDING = 1e-14
-#: A step this short changes nothing that rounding would not; the point stays where it is.
+#: A shorter step would be within rounding; the point stays.
 SHORTEST_STEP = 1e-9
 
 
@@ -75,7 +72,7 @@ def _mix(
 
 @jit(inner=True)
 def _copy(source: np.ndarray, out: np.ndarray, side: Any, part: Any, k: int) -> None:
-    """The same for out = source."""
+    """out = source for the sequences of thread k."""
     for row in range(len(part.low)):
         low, high = sequences_of(side, part, row, k)
         for q in range(low, high):
@@ -84,7 +81,7 @@ def _copy(source: np.ndarray, out: np.ndarray, side: Any, part: Any, k: int) -> 
 
 @jit(inner=True)
 def _keep_policy(tables: ProxTables, side: Any, part: Any, k: int) -> None:
-    """The policy of thread k's information sets as x̂'s."""
+    """Copies the policy of thread k's information sets to that of x̂."""
     for row in range(len(part.low)):
         low, high = sequences_of(side, part, row, k)
         for slot in range(max(low, ONE) - ONE, high - ONE):
@@ -102,20 +99,21 @@ def try_decrease(
     tau: float,
     euclidean: bool,
     mine: Partition,
-    his: Partition,
+    yours: Partition,
     group: ThreadGroup,
     k: int,
 ) -> float:
-    """The point after a step that lowers μ to (1 - τ) μ, in the `next` arrays, from x̂ in
-    `me.reply`. Its V1 + V2, which every thread gets.
+    """Writes the point after a step that lowers μ to (1 - τ) μ to the `next` arrays, from x̂ in
+    `me.reply`. Returns its V1 + V2, in every thread.
 
-    `side` and `mine` are of the player whose μ falls, `other` and `his` of the other.
+    `side`, `me` and `mine` belong to the player whose μ is lowered, `other`, `you` and `yours` to
+    the other.
     """
     _mix(tau, me.plan, me.reply, me.next, side, mine, k)  # x̃ = (1 - τ) x + τ x̂
     barrier(group.counter, group.threads)
-    partial_gradient(other, me.next, you.work, his, k)
-    smoothed_reply(other, you, mu_other, euclidean, you.work, his, group, k)
-    partial_plan(other, you.policy, you.next, his, k, group)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
+    partial_gradient(other, me.next, you.work, yours, k)
+    smoothed_reply(other, you, mu_other, euclidean, you.work, yours, group, k)
+    partial_plan(other, you.policy, you.next, yours, k, group)  # ŷ = argmax -x̃'Ay - μ2 d2(y)
     partial_gradient(side, you.next, me.work, mine, k)
     _mix(tau, me.payoff, me.work, me.next_payoff, side, mine, k)  # Ay⁺ = (1 - τ) Ay + τ Aŷ
     scale = tau / (1.0 - tau)
@@ -129,12 +127,12 @@ def try_decrease(
     # x̆ = argmax τ / (1 - τ) x'Aŷ - μ (d(x) - d(x̂) - ∇d(x̂)'(x - x̂))
     partial_plan(side, me.policy, me.work, mine, k, group)
     _mix(tau, me.plan, me.work, me.next, side, mine, k)  # x⁺ = (1 - τ) x + τ x̆
-    _mix(tau, you.plan, you.next, you.next, other, his, k)  # y⁺ = (1 - τ) y + τ ŷ
+    _mix(tau, you.plan, you.next, you.next, other, yours, k)  # y⁺ = (1 - τ) y + τ ŷ
     barrier(group.counter, group.threads)
-    partial_gradient(other, me.next, you.next_payoff, his, k)
+    partial_gradient(other, me.next, you.next_payoff, yours, k)
     value = smoothed_reply(side, me, (1.0 - tau) * mu, euclidean, me.next_payoff, mine, group, k)
     return value + float(
-        smoothed_reply(other, you, mu_other, euclidean, you.next_payoff, his, group, k)
+        smoothed_reply(other, you, mu_other, euclidean, you.next_payoff, yours, group, k)
     )
 
 
@@ -151,11 +149,11 @@ def egt_iterations(
     group: ThreadGroup,
     k: int,
 ) -> None:
-    """Thread k's part of iterations done + 1 .. done + n; player 1's μ falls in the odd ones.
+    """Thread k's part of iterations done + 1 .. done + n; player 1's μ is lowered in the odd ones.
     Changes plans, payoffs and `schedule`."""
     mu, mu_other, step = schedule[done % 2], schedule[1 - done % 2], schedule[2]
     for t in range(done, done + n):
-        side, other, me, you, mine, his = (
+        side, other, me, you, mine, yours = (
             (form.one, form.two, one, two, group.one, group.two)
             if t % 2 == 0
             else (form.two, form.one, two, one, group.two, group.one)
@@ -167,7 +165,7 @@ def egt_iterations(
         tau = 2.0 / (step + 3.0)
         while tau >= SHORTEST_STEP:
             excess = try_decrease(
-                side, other, me, you, mu, mu_other, tau, euclidean, mine, his, group, k
+                side, other, me, you, mu, mu_other, tau, euclidean, mine, yours, group, k
             )
             if excess <= slack:
                 break
@@ -176,11 +174,11 @@ def egt_iterations(
         if tau >= SHORTEST_STEP:
             mu = (1.0 - tau) * mu  # μ1⁺ = (1 - τ) μ1
             step += 1.0
-            for tables, whose, part in ((me, side, mine), (you, other, his)):
+            for tables, whose, part in ((me, side, mine), (you, other, yours)):
                 _copy(tables.next, tables.plan, whose, part, k)
                 _copy(tables.next_payoff, tables.payoff, whose, part, k)
         mu, mu_other = mu_other, mu
-    if k == 0 and n > 0:  # nobody reads it any more
+    if k == 0 and n > 0:  # no thread reads it any more
         last = (done + n) % 2
         schedule[last], schedule[1 - last], schedule[2] = mu, mu_other, step
 
@@ -226,11 +224,11 @@ class ExcessiveGap(Solver):
 
     @property
     def _tables(self) -> tuple[ProxTables, ProxTables]:
-        """In the game's order."""
+        """Both players' tables, in the game's numbering."""
         return self._renumbered.get()
 
     def _start(self, bound: float) -> float:
-        """The initial point for μ_k = bound / D_k, and its V1 + V2."""
+        """Sets the initial point for μ_k = bound / D_k; returns its V1 + V2."""
         (one, two), (mine, yours) = self._form, self._tables
         self._schedule[:2] = [
             bound / largest if largest > 0.0 else bound for largest in self._largest
@@ -243,14 +241,13 @@ class ExcessiveGap(Solver):
         plan_from_policy(two, yours.policy, yours.plan)  # y = argmax -x'Ay - μ2 d2(y)
         payoff_gradient(self._form, 0, yours.plan, mine.payoff)
         value = self._reply(0, mu1, mine.payoff)
-        plan_from_policy(
-            one, mine.policy, mine.plan
-        )  # x = the Bregman step from the centre, where ∇d1 = 0
+        # x = the Bregman step from the centre, where ∇d1 = 0
+        plan_from_policy(one, mine.policy, mine.plan)
         payoff_gradient(self._form, 1, mine.plan, yours.payoff)
         return value + self._reply(1, mu2, yours.payoff)
 
     def _reply(self, player: int, mu: float, payoff: np.ndarray) -> float:
-        """The smoothed reply of one player, by one thread."""
+        """Computes the smoothed reply of one player, by one thread; returns its value."""
         side, tables, group = self._form[player], self._tables[player], self._one_thread
         part = group.two if player else group.one
         return smoothed_reply(side, tables, mu, self._euclidean, payoff, part, group, 0)
@@ -316,13 +313,13 @@ def _checked_form(problem: Problem) -> SequenceForm:
         )
     if any(len(side.floor) for side in form):
         raise BadParameter(
-            "egt cannot keep to least probabilities of actions (data-biased responses); take cfr+"
+            "egt has no lower bounds on action probabilities (data-biased responses); take cfr+"
         )
     return form
 
 
 def _opposed(form: SequenceForm) -> bool:
-    """Whether player 2's payoffs are player 1's, negated and transposed."""
+    """Whether player 2's payoffs are the negative transpose of player 1's."""
     from scipy.sparse import csr_array  # slow to load, and seldom needed
 
     one, two = (

@@ -1,11 +1,11 @@
-"""External-sampling MCCFR (Lanctot et al. 2009): chance and the other players are sampled, the
-traverser tries everything.
+"""External-sampling MCCFR (Lanctot et al. 2009): chance and the opponents' actions are sampled, all
+actions of the traverser are tried.
 
-Symbols: r_I → `regret`, s_I → `strategy_sum`. An iteration is one traversal for each player.
-At his information sets r̃(I, a) = v(a) - Σ_b σ(I, b) v(b); his opponents' sampled nodes add σ to
-their strategy sums. Deviations: with more than two players every opponent's nodes add to his
-average as they are sampled, as in other implementations; the average is then weighted by how often
-the third player plays there.
+Symbols: r_I → `regret`, s_I → `strategy_sum`, σ → `stack.policy`, v(a) → `stack.value`. An
+iteration is one traversal for each player. At the traverser's information sets r̃(I, a) = v(a) - Σ_b
+σ(I, b) v(b); at the sampled nodes of an opponent σ is added to its strategy sum. Deviations: with
+more than two players the nodes of every opponent add to its average as they are sampled, as in
+other implementations; the average is then weighted by the reach of the third player.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.policy import regret_matching, sample_epsilon_greedy
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 
@@ -41,7 +41,7 @@ class ExternalTables(NamedTuple):
 
 
 class TraversalStack(NamedTuple):
-    """Decisions of the traverser on the way down: d of them, w actions at most."""
+    """The traverser's decisions on the current path: d of them, w actions at most."""
 
     node: np.ndarray  # int64[d]
     first: np.ndarray  # int64[d]: first slot of its information set
@@ -49,8 +49,8 @@ class TraversalStack(NamedTuple):
     action: np.ndarray  # int32[d]: being tried
     policy: np.ndarray  # float64[d * w]
     value: np.ndarray  # float64[d * w]: of each action tried so far
-    # int64[3]: where a traversal stopped because tables were full: the traverser, his decisions on
-    # the stack, and whether an action of the last is tried next (otherwise a traversal begins)
+    # int64[3]: where a traversal stopped because tables were full: the traverser, its decisions on
+    # the stack, and whether an action of the last one is next (otherwise a traversal begins)
     pause: np.ndarray
     width: int  # w
 
@@ -74,7 +74,7 @@ def new_stack(depth: int, width: int) -> TraversalStack:
 @jit(inline=True)
 def _descend(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: ExternalTables,
     stack: TraversalStack,
     depth: int,
@@ -82,16 +82,16 @@ def _descend(
     node: int,
     rng: np.ndarray,
 ) -> tuple[int, int, int]:
-    """From `node` down to the end, trying the first action at each decision of the traverser.
-    End node, depth, nodes touched."""
+    """Plays from `node` to a terminal node, with the first action at each decision of the
+    traverser. Returns the terminal node, the depth of the stack and the nodes touched."""
     spare = index(len(stack.node)) * stack.width
     touched = ONE
     player = player_at(form, chance, node)
     while player >= 0:
         touched += ONE
-        if forced_at(form, chance, node):  # his value is that of what follows
+        if forced_at(form, chance, node):  # its value is that of its child
             if index(player) != traverser:
-                uniform(rng)  # as for any decision, so that seeds mean the same
+                uniform(rng)  # as at a decision: keeps the random numbers of a seed
             node = child(form, chance, node, ZERO, rng)
             player = player_at(form, chance, node)
             continue
@@ -116,7 +116,7 @@ def _descend(
 
 @jit(inline=True)
 def _finish(tables: ExternalTables, stack: TraversalStack, depth: int) -> float:
-    """All actions of decision `depth` are tried: add its sampled regrets; its value."""
+    """After all actions of decision `depth`: adds its sampled regrets and returns its value."""
     first, count = index(stack.first[depth]), index(stack.actions[depth])
     offset = depth * stack.width
     value = 0.0
@@ -130,7 +130,7 @@ def _finish(tables: ExternalTables, stack: TraversalStack, depth: int) -> float:
 @jit
 def external_sampling(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: ExternalTables,
     stack: TraversalStack,
     rng: np.ndarray,
@@ -138,11 +138,9 @@ def external_sampling(
     n: int,
     scale: float,
 ) -> tuple[int, int]:
-    """n iterations of one traversal per player, regrets counting `scale` times.
-
-    Changes `tables`, `stack` and `rng`; the iterations finished and the nodes touched. A traversal
-    for which tables have no room stops (`stack.pause`) and is continued by the next call.
-    """
+    """n iterations of one traversal per player, whose regrets count `scale` times. Changes
+    `tables`, `stack` and `rng`; returns the iterations finished and the nodes touched. A traversal
+    stops if the tables are full (`stack.pause`), and the next call continues it."""
     touched = ZERO
     played = ZERO
     traverser, depth = index(stack.pause[TRAVERSER]), index(stack.pause[DEPTH])
@@ -201,16 +199,7 @@ class ExternalSampling(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return external_sampling(
-            self._form,
-            worker.chance,
-            worker.tables,
-            worker.workspace,
-            worker.rng,
-            self.game.n_players,
-            n,
-            scale,
-        )
+        return external_sampling(self._form, *worker.arguments, self.game.n_players, n, scale)
 
 
 SOLVER = ExternalSampling

@@ -1,8 +1,8 @@
-"""A run on disk: `config.json`, `metrics.csv`, `strategy.npz`, `checkpoint.npz`. Each is whole or
-absent.
+"""Run folders: `config.json`, `metrics.csv`, `strategy.npz` and `checkpoint.npz`, each of which is
+complete or absent.
 
-A solver may `keep` more beside them, as a response its model. A run in both seats has a folder for
-each, `seat1` and `seat2`.
+A problem may save more beside them, as a response its model. A response for both seats has a run
+folder for each, `seat1` and `seat2`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONFIG_KEYS = {"game": str, "algorithm": str, "options": dict, "seed": int, "fin
 
 
 class Measurement(NamedTuple):
-    """One line of `metrics.csv`. `exploitability` is b1 + b2, or NaN where it was not measured."""
+    """A row of `metrics.csv`. `exploitability` is b1 + b2, or NaN if it was not measured."""
 
     iterations: int
     seconds: float
@@ -31,7 +31,7 @@ class Measurement(NamedTuple):
 
 
 def config_of(solver: Solver) -> dict[str, Any]:
-    """What a run is, without what it has learned."""
+    """What identifies a run, without what it has learnt."""
     return {
         "game": solver.game.name,
         "algorithm": solver.name,
@@ -47,42 +47,45 @@ def holds_run(folder: Path) -> bool:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is something to go on from."""
+    """Whether a run can be resumed."""
     return (folder / "checkpoint.npz").exists()
 
 
 def seat_folder(folder: Path, seat: int, player: int | None) -> Path:
-    """Where one seat's run is: in a folder of its own where both seats have one (`player` None)."""
+    """Returns the folder of one seat's run: a subfolder if both seats have a run (`player`
+    None)."""
     return folder / SEATS[seat] if player is None else folder
 
 
 def seat_folders(folder: Path) -> tuple[Path, ...] | None:
-    """The folder of each seat of a run in both; None where the run is in one."""
-    places = tuple(folder / name for name in SEATS)
-    return places if places[0].is_dir() else None
+    """Returns the folder of each seat of a run in both seats; None for any other run."""
+    folders = tuple(folder / name for name in SEATS)
+    return folders if folders[0].is_dir() else None
 
 
-def places(folder: Path) -> tuple[Path, ...]:
-    """Wherever in `folder` a run can be."""
+def possible_folders(folder: Path) -> tuple[Path, ...]:
+    """Returns the folders in `folder` that can hold a run."""
     return (folder, *(folder / name for name in SEATS))
 
 
-def give_up(folder: Path) -> None:
-    """Make room for a run anew where one was stopped before its first checkpoint."""
+def discard_config(folder: Path) -> None:
+    """Removes the configuration of a run that was stopped before its first checkpoint."""
     (folder / "config.json").unlink(missing_ok=True)
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder that holds a run: of `solve`, or of `respond` in one seat or in both."""
+    """`BadParameter` for a folder that holds a run of `solve` or `respond`."""
     if folder.exists() and not folder.is_dir():
         raise BadParameter(f"{folder} is a file; a run needs a folder")
-    for place in places(folder):
-        if holds_run(place):
-            raise BadParameter(f"{place} already holds a run; resume it or choose another folder")
+    for candidate in possible_folders(folder):
+        if holds_run(candidate):
+            raise BadParameter(
+                f"{candidate} already holds a run; resume it or choose another folder"
+            )
 
 
 def create(folder: Path, solver: Solver, version: str) -> None:
-    """Start a run folder; refuse to write over another run."""
+    """Creates a run folder; `BadParameter` if it holds another run."""
     check_free(folder)
     solver.problem.save(folder)
     try:
@@ -92,7 +95,7 @@ def create(folder: Path, solver: Solver, version: str) -> None:
             new=True,
         )
     except CounterplayError as error:
-        if isinstance(error.__cause__, FileExistsError):  # another process was a moment earlier
+        if isinstance(error.__cause__, FileExistsError):  # created meanwhile by another process
             raise BadParameter(
                 f"{folder} already holds a run; resume it or choose another folder"
             ) from None
@@ -100,16 +103,16 @@ def create(folder: Path, solver: Solver, version: str) -> None:
 
 
 def save_progress(folder: Path, solver: Solver, seconds: float, metrics: list[Measurement]) -> None:
-    """Checkpoint, then what is read off it. A kill in between leaves an older strategy, never a
-    broken one."""
+    """Writes the checkpoint, then the metrics and the strategy. A kill in between leaves an older
+    strategy, never a damaged one."""
     header = {"config": config_of(solver), "seconds": seconds, "metrics": metrics}
     files.write_arrays(folder / "checkpoint.npz", "checkpoint", solver.arrays(), header)
     files.write_text(folder / "metrics.csv", metrics_text(metrics))
     solver.strategy().save(folder / "strategy.npz")
 
 
-def tell_metrics(folder: Path, metrics: list[Measurement]) -> None:
-    """`metrics.csv` alone, between two checkpoints; a full disk is noticed by the next of them."""
+def write_metrics(folder: Path, metrics: list[Measurement]) -> None:
+    """Writes `metrics.csv` between two checkpoints; a full disk is an error of the next one."""
     with suppress(CounterplayError):
         files.write_text(folder / "metrics.csv", metrics_text(metrics))
 
@@ -124,7 +127,7 @@ def metrics_text(metrics: list[Measurement]) -> str:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration of a run folder, checked."""
+    """Returns the checked configuration of a run folder."""
     if not folder.is_dir():
         raise BadFile(f"{folder}: no such run folder")
     path = folder / "config.json"
@@ -137,8 +140,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
-    """Copy the checkpoint into `solver`; the seconds used so far and the metrics up to the
-    checkpoint."""
+    """Copies the checkpoint into `solver`; returns the seconds and the metrics up to there."""
     path = folder / "checkpoint.npz"
     if not has_checkpoint(folder):
         raise BadFile(
@@ -152,30 +154,5 @@ def restore(folder: Path, solver: Solver) -> tuple[float, list[Measurement]]:
             f"changed"
         )
     solver.restore(arrays, str(path))
-    rows = header.get("metrics")  # `metrics.csv` is for people, and for runs of older versions
-    metrics = (
-        _read_metrics(folder / "metrics.csv")
-        if rows is None
-        else [Measurement(*row) for row in rows]
-    )
-    return float(header.get("seconds", 0.0)), [
-        row for row in metrics if row.iterations <= solver.iterations
-    ]
-
-
-def _read_metrics(path: Path) -> list[Measurement]:
-    try:
-        rows = list(csv.DictReader(path.read_text().splitlines()))
-        return [
-            Measurement(
-                int(r["iterations"]),
-                float(r["seconds"]),
-                int(r["nodes"]),
-                float(r["exploitability"]),
-            )
-            for r in rows
-        ]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadFile(f"{path}: damaged ({error})") from None
+    metrics = [Measurement(*row) for row in header.get("metrics", [])]
+    return float(header.get("seconds", 0.0)), metrics

@@ -1,13 +1,13 @@
-"""Tables of a sampling solver whose information sets are discovered while it plays
+"""Growing tables, for solvers that discover information sets while playing
 (`core/forms/infoset_table.py`).
 
-Tables double when a kernel returns because they are full, and grow by an eighth where memory does
-not allow that. Nothing depends on how large they were.
+Tables double when a kernel returns because they are full, or grow by an eighth if memory is too
+small for that. Results do not depend on their size.
 
-Workers discover different information sets in different order. At a synchronisation these are
-merged by key, those of the first worker first, so that all copies have the same numbers again.
-Threads move their entries in place (`align`). Workers without shared memory send what they
-discovered since the last one (`since`, `core/parallel/changes.py`) and add the sum (`admit`).
+Workers discover different information sets in different order. A synchronisation merges these by
+key, those of the first worker first, so that all copies have one numbering again. Threads move
+their entries in place (`align`). Workers without shared memory send what they discovered since the
+last synchronisation (`since`, `core/parallel/changes.py`) and add the union (`admit`).
 """
 
 from __future__ import annotations
@@ -48,68 +48,68 @@ from counterplay.core.kernels.cache_lines import cache_aligned_fields
 from counterplay.core.parallel.changes import NewInfosets
 from counterplay.core.parallel.pool import Worker
 
-NewTables = Callable[[int, int], Any]  # empty tables for so many information sets and slots
+NewTables = Callable[[int, int], Any]  # empty tables for m information sets and s slots
 
 
 def rules_in(form: Any) -> RulesForm:
-    """The compiled rules that a form plays, as they are or restricted."""
+    """Returns the compiled rules of a form, which may be restricted."""
     rules: RulesForm = getattr(form, "inner", form)
     return rules
 
 
-def situation_in(worker: Worker) -> RulesWorkspace:
-    """The state of the compiled game that a worker plays."""
+def situation_in(worker: Worker) -> Situation:
+    """Returns the state of a worker's compiled game."""
     return _inner(worker.chance)
 
 
 def infosets_of(worker: Worker) -> InfosetTable:
-    """The information sets that a worker has discovered."""
-    return table_in(situation_in(worker))
+    """Returns the information sets that a worker has discovered."""
+    return found_in(situation_in(worker))
 
 
 class TableSize(NamedTuple):
-    """The size of the tables: entries of the hash table, information sets and slots."""
+    """The capacity of tables: entries of the hash table, information sets and slots."""
 
     places: int
     sets: int
     slots: int
-    filled: float = MAX_LOAD  # how full the hash table may be
+    filled: float = MOST_FILLED  # the largest load of the hash table
 
 
 class HashTables:
-    """Makes room in the tables of workers. `by_set`: the tables with an entry per information set,
-    and not per slot. `at_once`: histories that a kernel plays before it checks for room again."""
+    """Enlarges and merges the tables of workers. `by_set`: the tables with an entry per information
+    set, and not per slot. `at_once`: histories that a kernel plays between two checks for room."""
 
     def __init__(self, shape: Shape, new: NewTables, by_set: Iterable[str], at_once: int) -> None:
         self._new, self._by_set = new, frozenset(by_set)
-        self._sets = at_once * shape.depth  # that there must be room for at each check
+        self._sets = at_once * shape.depth  # free at each check
         self._slots = self._sets * shape.actions
 
     def sizes(self, sets: int, slots: int) -> TableSize:
-        """The least size, doubled until it is enough up to the next check."""
+        """Returns the least size, doubled until it is enough up to the next check."""
         sets, slots = sets + self._sets, slots + self._slots
         return TableSize(cells_for(sets), _doubled(MIN_CELLS, sets), _doubled(MIN_CELLS, slots))
 
     def _tight(self, sets: int, slots: int) -> TableSize:
-        """The same where memory is short: an eighth more than there is, and a fuller hash table."""
+        """The same for scarce memory: an eighth more than is used, and a fuller hash table."""
         sets, slots = sets + sets // 8 + self._sets, slots + slots // 8 + self._slots
         return TableSize(cells_for(sets, MAX_LOAD_SHORT_MEMORY), sets, slots, MAX_LOAD_SHORT_MEMORY)
 
     def first_tables(self) -> Any:
-        """Tables of the least size."""
+        """Returns tables of the least size."""
         room = self.sizes(0, 0)
         return self._new(room.sets, room.slots)
 
     def begin(self, worker: Worker) -> None:
-        """Begin with no information sets."""
-        words, room = infosets_of(worker).cells.shape[1] - 1, self.sizes(0, 0)
-        infosets = cache_aligned_fields(new_infoset_table(words, room.places, room.sets))
+        """Gives a worker an empty set of information sets."""
+        words, room = infosets_of(worker).places.shape[1] - 1, self.sizes(0, 0)
+        infosets = cache_aligned_fields(new_found(words, room.places, room.sets))
         worker.chance = with_infosets(worker.chance, infosets)
         self.make_room(worker)
 
     def make_room(self, worker: Worker, sets: int = 0, slots: int = 0) -> bool:
-        """Make room up to the next check, with at least so many sets and slots discovered by then;
-        False where memory does not allow it."""
+        """Makes room up to the next check, for at least `sets` and `slots` in all; False if memory
+        is too small."""
         infosets = infosets_of(worker)
         sets, slots = max(sets, infoset_count(infosets)), max(slots, slot_count(infosets))
         room = self._affordable(worker, self.sizes(sets, slots), self._tight(sets, slots))
@@ -128,30 +128,28 @@ class HashTables:
         return True
 
     def _affordable(self, worker: Worker, *sizes: TableSize) -> TableSize | None:
-        """The first of these sizes that memory allows, at least the present one."""
+        """Returns the first of these sizes that memory allows, at least the present one."""
         now = self._sizes(worker)
         for size in sizes:
-            places, sets, slots = map(
-                max, size[:3], now[:3]
-            )  # what was made for a synchronisation stays
+            places, sets, slots = map(max, size[:3], now[:3])  # tables never shrink
             room = TableSize(places, sets, slots, size.filled)
             if room[:3] == now[:3] or self._allowed(worker, room):
                 return room
         return None
 
     def _sizes(self, worker: Worker) -> TableSize:
-        """The present size."""
+        """Returns the present size."""
         tables, infosets = worker.tables._asdict(), infosets_of(worker)
         slots = next(len(array) for name, array in tables.items() if name not in self._by_set)
         return TableSize(len(infosets.cells), len(infosets.first) - 1, slots)
 
     def _allowed(self, worker: Worker, room: TableSize) -> bool:
-        """Whether memory has room for tables of this size, and a strategy made of them or one more
-        of the largest table: they are moved one by one."""
+        """Whether memory has room for tables of this size, and for a strategy made of them or a
+        second copy of the largest table, since tables are moved one by one."""
         if max(room.sets, room.slots) > MOST:
             return False
-        infosets = infosets_of(worker)  # the unused rest of tables takes no memory yet
-        used = TableSize(len(infosets.cells), infoset_count(infosets), slot_count(infosets))
+        infosets = infosets_of(worker)  # unused parts take no memory yet
+        used = TableSize(len(infosets.places), sets_in(infosets), slots_in(infosets))
         needed, held = self._bytes(worker, room), self._bytes(worker, used)
         words = infosets.cells.shape[1]
         strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
@@ -159,7 +157,7 @@ class HashTables:
         return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
 
     def _bytes(self, worker: Worker, room: TableSize) -> dict[str, float]:
-        """The bytes of each table."""
+        """Returns the bytes of each table."""
         infosets, tables = infosets_of(worker), worker.tables._asdict()
         sizes = {"cells": 8.0 * room.places * infosets.cells.shape[1], "first": 4.0 * room.sets}
         for name, array in tables.items():
@@ -168,7 +166,7 @@ class HashTables:
         return sizes
 
     def _enlarge(self, worker: Worker, room: TableSize) -> None:
-        """Replace all tables by larger ones, freeing the old ones one by one."""
+        """Replaces all tables by larger ones, freeing the old ones one by one."""
         larger, used = self._new(room.sets, room.slots), self.used(worker)
         for name in list(used):
             array = used.pop(name)
@@ -177,7 +175,7 @@ class HashTables:
             del array
 
     def used(self, worker: Worker) -> dict[str, np.ndarray]:
-        """The used part of each table."""
+        """Returns the used part of each table."""
         infosets = infosets_of(worker)
         return {
             name: array[: infoset_count(infosets) if name in self._by_set else slot_count(infosets)]
@@ -188,7 +186,7 @@ class HashTables:
         return type(worker.tables)(**self.used(worker))
 
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
-        """The arrays that a file has of a worker, with a traversal that waits for room."""
+        """Returns the saved arrays of a worker, with those of a paused traversal."""
         infosets = infosets_of(worker)
         arrays = {"keys": keys_of(infosets), "counts": action_counts(infosets), **self.used(worker)}
         if getattr(worker.workspace, "pause", np.zeros(1)).any():
@@ -196,7 +194,7 @@ class HashTables:
         return arrays
 
     def restore(self, worker: Worker, saved: Mapping[str, np.ndarray], source: str) -> None:
-        """Restore what `saved` gave."""
+        """Restores what `saved` returned."""
         keys, counts = _read(saved, source, infosets_of(worker))
         slots = int(counts.sum())
         least = TableSize(
@@ -221,7 +219,7 @@ class HashTables:
                 array[:] = given
 
     def broadcast(self, workers: list[Worker], keep: str) -> None:
-        """Copy what the first worker has learnt to the others; their tables `keep` are empty."""
+        """Copies the tables of the first worker to the others, except `keep`, which is empty."""
         first = workers[0]
         mine = self.used(first)
         for worker in workers[1:]:
@@ -231,17 +229,17 @@ class HashTables:
                     getattr(worker.tables, name)[: len(array)] = array
 
     def _begin_at(self, base: Worker, worker: Worker) -> None:
-        """Give a worker the information sets of `base`, and empty tables for them."""
+        """Gives a worker the information sets of `base`, and empty tables for them."""
         worker.chance = with_infosets(worker.chance, _copied(infosets_of(base)))
         room = self._sizes(base)
         worker.tables = self._new(room.sets, room.slots)
         for name, array in paused_traversal(worker).items():
-            if name == "pause":  # a traversal that waits for room is given up
+            if name == "pause":  # a paused traversal is abandoned
                 array[:] = 0
 
     def since(self, base: Worker, worker: Worker) -> tuple[Any, NewInfosets]:
-        """For a worker that began at `base`: the tables as they were then, as large as its tables
-        are now, and the information sets that it has discovered since."""
+        """Returns the tables of `base`, where the worker began, enlarged to the worker's size, and
+        the information sets that it has discovered since."""
         then, now = infosets_of(base), infosets_of(worker)
         before = self._new(infoset_count(now), slot_count(now))
         for name, array in self.used(base).items():
@@ -252,7 +250,7 @@ class HashTables:
         )
 
     def admit(self, base: Worker, new: NewInfosets) -> bool:
-        """Add information sets discovered since `base`; False where memory does not allow it."""
+        """Adds information sets discovered since `base`; False if memory is too small."""
         sets, slots = new.sets + len(new.keys), new.slots + int(new.counts.sum())
         if not self.make_room(base, sets, slots):
             return False
@@ -260,9 +258,8 @@ class HashTables:
         return self.make_room(base)
 
     def follow(self, base: Worker, worker: Worker, keep: Iterable[str]) -> bool:
-        """A worker goes on from `base`, which has all of its information sets. Of what it learnt
-        only the tables `keep` stay, with an entry per information set. False where memory does not
-        allow it."""
+        """Sets a worker to `base`, which has all of its information sets, except for its tables
+        `keep`, which have an entry per information set. False if memory is too small."""
         infosets, names = infosets_of(worker), list(keep)
         kept = {name: self.used(worker)[name] for name in names}
         keys = keys_of(infosets) if names else np.zeros((0, 1), dtype=np.uint64)
@@ -276,8 +273,8 @@ class HashTables:
         return True
 
     def align(self, workers: list[Worker], common: int) -> bool:
-        """Give all workers one numbering, which their first `common` information sets have already;
-        False where memory does not allow it."""
+        """Gives all workers one numbering; their first `common` information sets have it already.
+        False if memory is too small."""
         infosets = [infosets_of(worker) for worker in workers]
         new = [keys_of(table, common) for table in infosets]
         counts = [action_counts(table, common) for table in infosets]
@@ -304,8 +301,8 @@ class HashTables:
         first: InfosetTable,
         since: tuple[int, int],
     ) -> None:
-        """Move a worker's entries, from a number of information sets and slots on, to the numbers
-        of the first worker."""
+        """Moves a worker's entries to the first worker's numbers, from the information set and slot
+        `since` on."""
         common, begin = since
         slots = slots_of_sets(first, numbers, counts)
         blank = self._new(max(infoset_count(first) - common, 1), max(slot_count(first) - begin, 1))
@@ -317,8 +314,8 @@ class HashTables:
             array[to] = mine
 
     def merged(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        """The keys, the numbers of actions, and copies of all tables in one numbering."""
-        each = [(keys_of(table), action_counts(table)) for table in map(infosets_of, workers)]
+        """Returns the keys, the numbers of actions, and copies of all tables in one numbering."""
+        each = [(keys_of(table), counts_of(table)) for table in map(infosets_of, workers)]
         if len(workers) == 1:
             return *each[0], [self.used_tables(workers[0])]
         all_keys, all_counts = (np.concatenate(part) for part in zip(*each, strict=True))
@@ -336,14 +333,14 @@ class HashTables:
 
 
 def check_rules(worker: Worker, name: str) -> None:
-    """`BadGame` where a kernel found a mistake in the rules."""
+    """`BadGame` if a kernel noticed an error in the rules."""
     problem = int(infosets_of(worker).size[PROBLEM])
     if problem:
         raise BadGame(f"{name}: {PROBLEMS[problem]}; cp.check(game) says in which history")
 
 
 def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:
-    """The arrays of a traversal that a kernel has to finish."""
+    """Returns the arrays of a traversal that the next call of the kernel continues."""
     if not hasattr(worker.workspace, "pause"):
         return {}
     situation = situation_in(worker)
@@ -359,7 +356,7 @@ def paused_traversal(worker: Worker) -> dict[str, np.ndarray]:
 def _read(
     saved: Mapping[str, np.ndarray], source: str, infosets: InfosetTable
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The keys and numbers of actions of a file."""
+    """Returns the saved keys and numbers of actions."""
     keys, counts = saved.get("keys"), saved.get("counts")
     words = infosets.cells.shape[1] - 1
     if (
@@ -381,22 +378,22 @@ def _doubled(size: int, needed: int) -> int:
 
 
 def with_infosets(chance: Any, infosets: InfosetTable) -> Any:
-    """A form's workspace with other information sets."""
-    if isinstance(chance, RestrictedChance):
+    """Returns a form's workspace with other information sets."""
+    if isinstance(chance, Coined):
         return chance._replace(inner=with_infosets(chance.inner, infosets))
     return chance._replace(cells=infosets.cells, first=infosets.first, size=infosets.size)
 
 
 def with_own_infosets(chance: Any) -> Any:
-    """A form's workspace with a copy of its information sets."""
-    return with_infosets(chance, _copied(table_in(_inner(chance))))
+    """Returns a form's workspace with a copy of its information sets."""
+    return with_infosets(chance, _copied(found_in(_inner(chance))))
 
 
 def _copied(infosets: InfosetTable) -> InfosetTable:
     return InfosetTable(*(array.copy() for array in infosets))
 
 
-def _inner(chance: Any) -> RulesWorkspace:
-    """The compiled game's workspace in that of a form, which may be restricted."""
-    inner: RulesWorkspace = chance.inner if isinstance(chance, RestrictedChance) else chance
+def _inner(chance: Any) -> Situation:
+    """Returns the compiled game's part of a form's workspace."""
+    inner: Situation = chance.inner if isinstance(chance, Coined) else chance
     return inner

@@ -32,15 +32,15 @@ class HistoryWorkspace(NamedTuple):
     """The decisions of one history: d decisions, w actions at most, p players."""
 
     infoset: np.ndarray  # int32[d]
-    slot: np.ndarray  # int64[d]: its first
-    actions: np.ndarray  # int32[d]: how many there are
+    slot: np.ndarray  # int64[d]: the first one of the information set
+    actions: np.ndarray  # int32[d]: their number
     player: np.ndarray  # int8[d]
     action: np.ndarray  # int32[d]
     policy: np.ndarray  # float64[d * w]: σ at decision k is policy[k * w : ]
     own: np.ndarray  # float64[d]: π_i(z[I])
     others: np.ndarray  # float64[d]: π_-i(z[I]) without chance
     drawn: np.ndarray  # float64[d]: π^σ'(z[I]) without chance
-    reach: np.ndarray  # float64[p]: each player's own probability so far
+    reach: np.ndarray  # float64[p]: π_i so far
     width: int  # w
 
 
@@ -63,15 +63,15 @@ def new_workspace(depth: int, width: int, n_players: int) -> HistoryWorkspace:
 @jit(inline=True)
 def sample_history(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: OutcomeTables,
     trail: HistoryWorkspace,
     rng: np.ndarray,
     epsilon: float,
 ) -> tuple[int, int, float, int]:
-    """Lines 2-8: sample one history, filling `trail`. The terminal node, the number of decisions,
-    π^σ'(z) without chance, and the number of forced moves, which are no decisions: there all
-    sampled regrets are 0."""
+    """Lines 2-8: samples one history into `trail`. Returns the terminal node, the number of
+    decisions, π^σ'(z) without chance, and the number of forced moves, which are no decisions: all
+    their sampled regrets are 0."""
     width = trail.width
     n_players = index(len(trail.reach))
     for j in range(n_players):
@@ -82,7 +82,7 @@ def sample_history(
     player = player_at(form, chance, node)
     while player >= 0:
         if forced_at(form, chance, node):
-            uniform(rng)  # as for any decision, so that seeds mean the same
+            uniform(rng)  # as at a decision: keeps the random numbers of a seed
             forced += ONE
             node = child(form, chance, node, ZERO, rng)
             player = player_at(form, chance, node)
@@ -91,9 +91,8 @@ def sample_history(
         first, count = slots_at(form, chance, node, infoset)
         offset = k * width
         regret_matching(tables.regret, first, count, trail.policy, offset)  # line 5, Eq 5
-        action, p = sample_epsilon_greedy(
-            trail.policy, offset, count, epsilon, uniform(rng)
-        )  # lines 6-7, Eq 8
+        # lines 6-7, Eq 8
+        action, p = sample_epsilon_greedy(trail.policy, offset, count, epsilon, uniform(rng))
         me = index(player)
         others = 1.0
         for j in range(n_players):
@@ -126,8 +125,8 @@ def update_decision(
     t: int,
     optimistic: bool,
 ) -> float:
-    """Lines 10-20 at decision k. `won`: by who decided; `inverse`: 1 / π^σ'(z), times what a sample
-    counts; `tail`: π^σ(z[I]a, z). Gives π^σ(z[I], z)."""
+    """Lines 10-20 at decision k. `won`: the payoff of its player; `inverse`: 1 / π^σ'(z), times the
+    weight of a sample; `tail`: π^σ(z[I]a, z). Returns π^σ(z[I], z)."""
     infoset = index(trail.infoset[k])
     first, count = index(trail.slot[k]), index(trail.actions[k])
     offset = k * trail.width
@@ -149,7 +148,7 @@ def update_decision(
 @jit(inline=True)
 def update_history(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: OutcomeTables,
     trail: HistoryWorkspace,
     node: int,
@@ -159,8 +158,7 @@ def update_history(
     optimistic: bool,
     scale: float,
 ) -> None:
-    """Lines 10-20: from the end of the history back to its start, change `tables` at every
-    information set on it."""
+    """Lines 10-20: updates `tables` at every information set of the history, last first."""
     tail, inverse = 1.0, scale / drawn
     k = index(n_decisions)
     while k > ZERO:

@@ -1,14 +1,13 @@
-"""Outcome sampling with several interleaved histories, for tables that are larger than caches.
+"""Outcome sampling with several interleaved histories, for tables that are larger than the caches.
 
-A look-up in a large table mostly pending for memory. Here w histories are sampled at once, all from
-the tables as they were; each prefetches what it reads next and goes on when all others have done
+A look-up in a large table mostly waits for memory. Here w histories are sampled at the same time
+from unchanged tables; each prefetches what it reads next and continues when all others have done
 so. Their updates are applied in order afterwards, as iterations t, t + 1, ... . Each is an
-iteration of Algorithm 1 with a strategy at most w - 1 iterations old, so sampled regrets are
-unbiased as before (`tests/core/solvers/test_interleaved.py`).
+iteration of Algorithm 1 with a strategy at most w - 1 iterations old, so sampled regrets stay
+unbiased (`tests/core/solvers/test_interleaved.py`). Symbols as in `mccfr.py`.
 
-An iteration is the update of one history. Histories that were sampled and not applied yet are saved
-with the rest of the worker's state (`Worker.buffer`), so a run may be cut anywhere and has the same
-bits.
+An iteration is the update of one history. Histories that were sampled and not yet applied are part
+of the worker's saved state (`Worker.buffer`), so interrupting a run does not change its bits.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ class HistoryBatch(NamedTuple):
     """The state of each of w interleaved histories."""
 
     node: np.ndarray  # int64[w]
-    player: np.ndarray  # int64[w]: negative when it is over
+    player: np.ndarray  # int64[w]: negative after its end
     infoset: np.ndarray  # int64[w]
-    slot: np.ndarray  # int64[w]: its first
-    actions: np.ndarray  # int64[w]: one where a move is forced
+    slot: np.ndarray  # int64[w]: the first one of the information set
+    actions: np.ndarray  # int64[w]: their number; 1: the move is forced
     made: np.ndarray  # int64[w]: decisions so far
     forced: np.ndarray  # int64[w]: forced moves so far
     drawn: np.ndarray  # float64[w]: π^σ'(z[I]) without chance
     active: np.ndarray  # int64[w]: histories that are not over
     payoff: np.ndarray  # float64[w * players]: at its end
     pending: np.ndarray  # int64[1]: sampled histories that are not applied yet, the last ones
-    depth: int  # decisions at most: history h has the trail from h * depth on
+    depth: int  # decisions at most: those of history h begin at h * depth in the trail
 
 
 class BatchWorkspace(NamedTuple):
@@ -68,8 +67,8 @@ FLOATS = {"policy", "own", "others", "drawn", "reach", "batch.drawn", "batch.pay
 
 
 def _sizes(many: int, depth: int, width: int, players: int) -> dict[str, int]:
-    """The length of each array of `HistoryWorkspace` and `HistoryBatch`, by name; `FLOATS` are
-    float64."""
+    """Returns the length of each array of `HistoryWorkspace` and `HistoryBatch`, by name; those in
+    `FLOATS` are float64."""
     decisions = many * depth
     trail = dict.fromkeys(HistoryWorkspace._fields[:-1], decisions)
     trail |= {"policy": decisions * width, "reach": many * players}
@@ -78,13 +77,14 @@ def _sizes(many: int, depth: int, width: int, players: int) -> dict[str, int]:
 
 
 def batch_size(many: int, depth: int, width: int, players: int) -> int:
-    """The length of the buffer of `batch_on`, in numbers of 64 bits."""
+    """Returns the length of the buffer of `batch_on`, in numbers of 64 bits."""
     return sum(_sizes(many, depth, width, players).values())
 
 
 def batch_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int) -> BatchWorkspace:
-    """The workspace of `many` histories as parts of one array, int64[batch_size(...)], which has
-    their whole state; no history is sampled yet."""
+    """Returns the workspace of `many` histories as views of one array, int64[batch_size(...)],
+    which
+    is their whole state; no history is sampled yet."""
     buffer[:] = 0
     sizes = _sizes(many, depth, width, players)
     parts = dict(zip(sizes, np.split(buffer, np.cumsum(list(sizes.values()))[:-1]), strict=True))
@@ -97,16 +97,16 @@ def batch_on(buffer: np.ndarray, many: int, depth: int, width: int, players: int
 
 
 def is_valid(workspace: BatchWorkspace, sets: int, slots: int) -> bool:
-    """Whether pending histories lie within tables of so many information sets and slots; kernels
-    do not check bounds."""
+    """Whether pending histories lie within tables of so many information sets and slots; kernels do
+    not check bounds."""
     trail, batch = workspace
     many, players = len(batch.node), len(trail.reach) // len(batch.node)
     pending, made = int(batch.pending[0]), batch.made
     if not (0 <= pending <= many and (made >= 0).all() and (made <= batch.depth).all()):
         return False
-    place = np.arange(len(trail.infoset)) % batch.depth < np.repeat(made, batch.depth)
+    used = np.arange(len(trail.infoset)) % batch.depth < np.repeat(made, batch.depth)
     fields = (trail.infoset, trail.player, trail.slot, trail.actions, trail.action)
-    infoset, player, slot, count, action = (x[place] for x in fields)
+    infoset, player, slot, count, action = (x[used] for x in fields)
     inside = (infoset >= 0) & (infoset < sets) & (player >= 0) & (player < players)
     inside &= (count > 0) & (count <= trail.width) & (action >= 0) & (action < count)
     inside &= (slot >= 0) & (slot <= slots - count)
@@ -115,7 +115,7 @@ def is_valid(workspace: BatchWorkspace, sets: int, slots: int) -> bool:
 
 @jit(inline=True)
 def _look_up(form: Any, chance: Any, tables: Any, batch: HistoryBatch, n: int) -> None:
-    """Look up the information sets and slots of all active histories, prefetching the tables."""
+    """Finds the information sets and slots of all active histories, and prefetches the tables."""
     for j in range(n):
         h = index(batch.active[j])
         if batch.actions[h] == 1:
@@ -132,7 +132,7 @@ def _look_up(form: Any, chance: Any, tables: Any, batch: HistoryBatch, n: int) -
         first, count = slots_at(form, chance, node, infoset)
         batch.slot[h] = first
         batch.actions[h] = count
-        last = first + count - ONE  # often in the next line
+        last = first + count - ONE  # often in the next cache line
         for k in range(first, last, _LINE):
             prefetch_at(tables.regret, k)
             prefetch_at(tables.strategy_sum, k)
@@ -142,7 +142,7 @@ def _look_up(form: Any, chance: Any, tables: Any, batch: HistoryBatch, n: int) -
 
 @jit(inline=True)
 def _advance(form: Any, chance: Any, batch: HistoryBatch, h: int, action: int, rng: Any) -> None:
-    """Play an action and prefetch the next node."""
+    """Plays an action and prefetches the next node."""
     node = move(form, chance, index(batch.node[h]), action, rng)
     batch.node[h] = node
     prefetch_node(form, chance, node)
@@ -196,7 +196,7 @@ def sample_histories(
     epsilon: Any,
     n: int,
 ) -> None:
-    """Sample n interleaved histories, filling `trail` and `batch`; tables stay as they are."""
+    """Samples n interleaved histories into `trail` and `batch`; does not change `tables`."""
     players = index(len(trail.reach)) // index(len(batch.node))
     for h in range(n):
         for j in range(players):
@@ -236,8 +236,7 @@ def outcome_sampling_interleaved(
     form: Any,
     chance: Any,
     tables: Any,
-    trail: Any,
-    batch: HistoryBatch,
+    workspace: BatchWorkspace,
     rng: np.ndarray,
     done: int,
     n: int,
@@ -247,6 +246,7 @@ def outcome_sampling_interleaved(
     scale: float,
 ) -> tuple[int, int]:
     """`outcome_sampling` with `len(batch.node)` interleaved histories."""
+    trail, batch = workspace.trail, workspace.batch
     touched, played = ZERO, ZERO
     t = done + 1
     many = index(len(batch.node))

@@ -1,4 +1,4 @@
-"""When a run stops, and whom it tells on the way."""
+"""The limits and callbacks of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands; given to callbacks."""
+    """The progress of a run, which callbacks get."""
 
     iterations: int
     seconds: float
@@ -27,14 +27,13 @@ class Progress:
     solver: Solver = field(repr=False)
 
     def strategy(self) -> Strategy:
-        """The strategy learned so far."""
+        """The strategy learnt so far."""
         return self.solver.strategy()
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and whom to tell, as in `solve`; a limit that makes no sense is a
-    `BadParameter`."""
+    """Limits and callbacks, as in `solve`; `BadParameter` for a limit out of range."""
 
     iterations: int | None = None
     seconds: float | None = None
@@ -60,7 +59,7 @@ class Limits:
 
 
 def check_target(game: Game, target: float | None) -> None:
-    """Refuse to wait for what cannot be measured."""
+    """`BadParameter` for a target in a game whose exploitability cannot be measured."""
     if target is not None and not game.measurable:
         raise BadParameter(
             f"the exploitability of {game.name} cannot be measured, so no target can be reached; "
@@ -76,14 +75,14 @@ def check_limits(
     callback: Callable[[Progress], Any] | None = None,
     on_chunk: Callable[[Progress], None] | None = None,
 ) -> Limits:
-    """Limits as given, or `BadParameter`; without any, the defaults."""
+    """Returns the limits, or the default ones if none is given."""
     limits = Limits(iterations, seconds, target, measure_every, callback, on_chunk)
     if limits.bounded:
         return limits
     return replace(limits, seconds=DEFAULT_SECONDS, target=DEFAULT_TARGET)
 
 
-def take_limits(arguments: dict[str, Any]) -> Limits:
-    """The limits among keyword arguments, which are taken out of them."""
+def pop_limits(arguments: dict[str, Any]) -> Limits:
+    """Removes the limits from keyword arguments and returns them."""
     names = [limit.name for limit in fields(Limits) if limit.name in arguments]
     return Limits(**{name: arguments.pop(name) for name in names})

@@ -1,16 +1,16 @@
 """The sequence-form linear program (Section 3.1; Koller, Megiddo & von Stengel 1996), solved
 exactly by HiGHS.
 
-For each player in turn: his plan x maximises the least payoff that the other can hold him to,
+For each player in turn, the plan x maximises the least payoff that the other can enforce,
 
     maximise  c_0 + Σ_J V_J  over root information sets J of the other, where c = A'x
     V_J <= Q_Ja = c_Ja + Σ V_J' over the children J' of sequence Ja        for every action a of J
     x_0 = 1,  Σ_a x_Ia = x_parent(I),  x >= 0.
 
-Where a player has a floor under his probabilities (data-biased responses): his plan has x_Ia >=
+If a player's probabilities have lower bounds (`floor`, data-biased responses), its plan has x_Ia >=
 floor_Ia x_parent(I); as the other, V_J = Σ_a floor_Ja Q_Ja + (1 - Σ_a floor_Ja) m_J with m_J <=
-Q_Ja. Restricted Nash responses need nothing new: their modified game is a sequence form.
-Deviations: none. One "iteration" solves everything.
+Q_Ja. The modified game of a restricted Nash response is a sequence form and needs no change.
+Deviations: none. One iteration solves the program.
 """
 
 from __future__ import annotations
@@ -22,25 +22,24 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.sequence import Side
-from counterplay.core.solvers.base import Solver, one_of
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, Solver, one_of
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-TIE = 1e-5  # what a unit of distance costs beside one of payoff
+DISTANCE_COST = 1e-5  # of a unit of distance, in units of payoff
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
 class PlanProgram(NamedTuple):
-    """The program of one player: his plan x, then V and m of the other's information sets."""
+    """The program of one player. Columns: its plan x, then V and m of the other's infosets."""
 
-    worst: np.ndarray  # float64[columns]: what the other can hold him to
+    worst: np.ndarray  # float64[columns]: the payoff that the other can enforce
     a_ub: Any  # a_ub @ columns <= 0
     a_eq: Any
     n_x: int
 
 
 def safest_plan(mine: Side, other: Side, method: str = "highs") -> tuple[float, np.ndarray]:
-    """The most a player can make sure of, and a plan that does: float, float64[his sequences]."""
+    """Returns the maximin payoff of a player, and a plan that attains it: float64[sequences]."""
     program = _program(mine, other)
     columns = _solve(program, program.worst, method)
     return float(program.worst @ columns), np.maximum(columns[: program.n_x], 0.0)
@@ -54,10 +53,10 @@ def best_plan_within(
     near: np.ndarray | None = None,
     method: str = "highs",
 ) -> tuple[float, np.ndarray]:
-    """A plan that gets the most by `against` (float64[his sequences], the payoff of each sequence)
-    among those that the other cannot hold below `least`; what it makes sure of, and the plan.
+    """Returns the best plan against `against` (float64[sequences]: the payoff of each sequence)
+    among those with a worst case of at least `least`: its worst case, and the plan.
 
-    `near`: a plan; of the best ones that with the least Σ |x - near|, nearly.
+    `near`: a plan; of equally good plans, (nearly) the one with the least Σ |x - near|.
     """
     program = _program(mine, other)
     objective = np.zeros(len(program.worst))
@@ -95,7 +94,7 @@ def _program(mine: Side, other: Side) -> PlanProgram:
             (np.ones(n_x - 1), (np.arange(n_x - 1), np.arange(1, n_x))), shape=(n_x - 1, n_x)
         )
         upper.append([lower, None] + ([None] if floors else []))
-    # the plan adds up, and starts with one
+    # the plan is a flow of 1 through the treeplex
     own_slot = _slot_owner(mine).T
     add_up = csr_array(
         (np.ones(n_own), (np.arange(n_own), mine.parent)), shape=(n_own, n_x)
@@ -104,18 +103,10 @@ def _program(mine: Side, other: Side) -> PlanProgram:
     equal = [[start, csr_array((1, n_other))] + ([csr_array((1, n_m))] if floors else [])]
     equal.append([add_up, None] + ([None] if floors else []))
     if floors:  # V_J - Σ floor Q - free m_J = 0
-        weight = csr_array(
-            (other.floor, (np.arange(len(other.floor)), np.arange(len(other.floor))))
-        )
-        total = (weight @ owner).T
+        total = (_diagonal(other.floor) @ owner).T
         free = np.maximum(1.0 - np.asarray(total.sum(axis=1)).ravel(), 0.0)
-        identity = csr_array(
-            (np.ones(n_other), (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
-        )
-        m_part = csr_array(
-            (-free, (np.arange(n_other), np.arange(n_other))), shape=(n_other, n_other)
-        )
-        equal.append([-(total @ payoff[1:]), identity - total @ children[1:], m_part])
+        identity = _diagonal(np.ones(n_other))
+        equal.append([-(total @ payoff[1:]), identity - total @ children[1:], _diagonal(-free)])
     worst = np.concatenate(
         [payoff[[0]].toarray().ravel(), children[[0]].toarray().ravel(), np.zeros(n_m)]
     )
@@ -130,8 +121,8 @@ def _solve(
     least: float | None = None,
     near: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Columns that maximise the objective; with `least` those that make sure of so much, with
-    `near` those with the least distance among them."""
+    """Returns columns that maximise the objective; `least`: with at least this worst case; `near`:
+    and with the least distance from this plan."""
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array, vstack
 
@@ -141,32 +132,31 @@ def _solve(
         b_ub = np.append(b_ub, -least)
     n, n_x, a_eq = len(program.worst), program.n_x, program.a_eq
     extra = 0
-    if near is not None:  # d >= x - near and d >= near - x, at a small price
+    if near is not None:  # d >= x - near and d >= near - x, at a small cost
         extra = n_x
         own = eye_array(n_x, n, format="csr")
-        apart = eye_array(n_x, format="csr")
-        a_ub = block_array([[a_ub, None], [own, -apart], [-own, -apart]], format="csr")
+        distance = eye_array(n_x, format="csr")
+        a_ub = block_array([[a_ub, None], [own, -distance], [-own, -distance]], format="csr")
         b_ub = np.concatenate([b_ub, near, -near])
         a_eq = block_array([[a_eq, csr_array((a_eq.shape[0], n_x))]], format="csr")
-        objective = np.concatenate([objective, np.full(n_x, -TIE)])
+        objective = np.concatenate([objective, np.full(n_x, -DISTANCE_COST)])
     b_eq = np.zeros(a_eq.shape[0])
     b_eq[0] = 1.0
     free, above = (-np.inf, np.inf), (0.0, np.inf)
     bounds = np.array([above] * n_x + [free] * (n - n_x) + [above] * extra)
-    answer = linprog(
-        -objective,
-        A_ub=a_ub,
-        b_ub=b_ub,
-        A_eq=a_eq,
-        b_eq=b_eq,
-        bounds=bounds,
-        method=method,
-        options=TOLERANCES,
-    )
-    if answer.status != 0:
-        raise CounterplayError(f"the linear program was not solved: {answer.message}")
-    columns: np.ndarray = answer.x[:n]
+    constraints = {"A_ub": a_ub, "b_ub": b_ub, "A_eq": a_eq, "b_eq": b_eq, "bounds": bounds}
+    result = linprog(-objective, **constraints, method=method, options=TOLERANCES)
+    if result.status != 0:
+        raise CounterplayError(f"the linear program was not solved: {result.message}")
+    columns: np.ndarray = result.x[:n]
     return columns
+
+
+def _diagonal(values: np.ndarray) -> Any:
+    from scipy.sparse import csr_array
+
+    entries = np.arange(len(values))
+    return csr_array((values, (entries, entries)), shape=(len(values), len(values)))
 
 
 def _slot_owner(side: Side) -> Any:
@@ -181,14 +171,14 @@ def _slot_owner(side: Side) -> Any:
 
 
 def _shift(matrix: Any, n_columns: int) -> Any:
-    """A column in front: slots become sequences."""
+    """Adds a column in front: from slots to sequences."""
     from scipy.sparse import csr_array, hstack
 
     return hstack([csr_array((matrix.shape[0], n_columns - matrix.shape[1])), matrix], format="csr")
 
 
 class LinearProgram(Solver):
-    """`method`: of HiGHS: highs (its choice), highs-ds (simplex) or highs-ipm (interior point)."""
+    """`method` of HiGHS: highs (automatic), highs-ds (simplex) or highs-ipm (interior point)."""
 
     name = "lp"
     summary = "the sequence-form linear program, exact"
@@ -214,7 +204,7 @@ class LinearProgram(Solver):
 
     @property
     def values(self) -> np.ndarray:
-        """What each player can make sure of."""
+        """The maximin payoff of each player."""
         return self._values
 
     def tables(self) -> dict[str, np.ndarray]:

@@ -4,13 +4,13 @@ Symbols: r_I → `regret`, s_I → `strategy_sum`, c_I → `last_visit`, σ → 
 ε-greedy version, π_i(z[I]) → `trail.own`, π_-i(z[I]) → `trail.others`, π^σ'(z) → `drawn`,
 π^σ(z[I]a, z) → `tail`, w_I → `weight`.
 
-One history per iteration, ε-greedy at every player's node, both players updated from it, optimistic
-averaging with t - c_I. Deviations: none. Chance is sampled on-policy, so its probability stands in
-both π_-i π and π^σ' and is left out of both.
+Each iteration samples one history, ε-greedily at the nodes of all players, and updates all players
+from it, with optimistic averaging by t - c_I. Deviations: none. Chance is sampled on-policy, so its
+probability cancels in π_-i π / π^σ' and is left out of both.
 
 Option `averaging="stochastic"` replaces line 15 by s_I[a] += π_i(z[I]) σ(I, a) / π^σ'(z[I]), which
-is unbiased where optimistic averaging is not (a visit says nothing about the iterations since the
-last one).
+is unbiased; optimistic averaging is not, because the strategy at a visit need not be that of the
+iterations since the last one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from counterplay.core.forms.access import full, lane_buffer
 from counterplay.core.forms.game import Game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.pool import Worker
-from counterplay.core.solvers.base import one_of, probability
+from counterplay.core.solvers.base import Problem, one_of, probability
 from counterplay.core.solvers.history import (
     OutcomeTables,
     new_workspace,
@@ -38,7 +38,6 @@ from counterplay.core.solvers.interleaved import (
     is_valid,
     outcome_sampling_interleaved,
 )
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 MOST_INTERLEAVED = 256
@@ -47,7 +46,7 @@ MOST_INTERLEAVED = 256
 @jit
 def outcome_sampling(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: Any,
     trail: Any,
     rng: np.ndarray,
@@ -58,11 +57,9 @@ def outcome_sampling(
     stride: int,
     scale: float,
 ) -> tuple[int, int]:
-    """Algorithm 1, n iterations numbered done + 1, done + 1 + stride, ... Regrets count `scale`
-    times.
-
-    Changes `tables` and `rng`; the iterations played, fewer than n where tables have no room for
-    the next, and the nodes touched."""
+    """Algorithm 1: n iterations numbered done + 1, done + 1 + stride, ..., whose regrets count
+    `scale` times. Changes `tables`, `trail` and `rng`; returns the iterations played, fewer than n
+    if the tables are full, and the nodes touched."""
     touched = ZERO
     played = ZERO
     t = done + 1
@@ -76,9 +73,9 @@ def outcome_sampling(
 
 
 class OutcomeSampling(SamplingSolver):
-    """`epsilon`: exploration (the paper's 0.6). `averaging`: "optimistic" as in Algorithm 1, or
+    """`epsilon`: exploration (the paper: 0.6). `averaging`: "optimistic", as in Algorithm 1, or
     "stochastic". `interleave`: histories that each thread plays at once (`interleaved.py`), faster
-    where tables are larger than the caches."""
+    if tables are larger than the caches."""
 
     name = "mccfr"
     summary = "outcome-sampling MCCFR, Algorithm 1"
@@ -121,8 +118,8 @@ class OutcomeSampling(SamplingSolver):
             return super()._new_buffer()
         dealt = lane_buffer(self._form, self._interleave)
         self._dealt = len(dealt)
-        waiting = np.zeros(batch_size(self._interleave, *self._history_size), dtype=np.int64)
-        return np.concatenate([dealt, waiting])
+        pending = np.zeros(batch_size(self._interleave, *self._history_size), dtype=np.int64)
+        return np.concatenate([dealt, pending])
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
         return super()._new_chance(buffer if self._interleave == 1 else buffer[: self._dealt])
@@ -136,13 +133,13 @@ class OutcomeSampling(SamplingSolver):
         super().restore(saved, source)
         if self._interleave == 1:
             return
-        remote = saved.get("threads.hand", ())  # of remote workers, with the tables of the first
-        hands = [(worker.buffer, worker.tables) for worker in self._pool.workers]
-        hands += [(row, self._pool.workers[0].tables) for row in remote]
-        for hand, tables in hands:
-            copy = np.zeros_like(hand)
+        workers = self._pool.workers
+        buffers = [(worker.buffer, worker.tables) for worker in workers]
+        buffers += [(row, workers[0].tables) for row in saved.get("threads.hand", ())]  # remote
+        for buffer, tables in buffers:
+            copy = np.zeros_like(buffer)
             workspace = self._workspace_on(copy)
-            copy[:] = hand
+            copy[:] = buffer
             if not is_valid(workspace, len(tables.last_visit), len(tables.regret)):
                 raise BadFile(f"{source}: pending histories are none of {self.game.name}")
 
@@ -150,25 +147,13 @@ class OutcomeSampling(SamplingSolver):
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
         kernel: Any = outcome_sampling if self._interleave == 1 else outcome_sampling_interleaved
-        workspace = (worker.workspace,) if self._interleave == 1 else worker.workspace
-        played, touched = kernel(
-            self._form,
-            worker.chance,
-            worker.tables,
-            *workspace,
-            worker.rng,
-            done,
-            n,
-            self._epsilon,
-            self._optimistic,
-            stride,
-            scale,
-        )
+        options = self._epsilon, self._optimistic, stride, scale
+        played, touched = kernel(self._form, *worker.arguments, done, n, *options)
         return played, touched
 
 
 def check_interleave(interleave: Any, problem: Problem | None) -> int:
-    """The number of interleaved histories, or `BadParameter`."""
+    """Returns the number of interleaved histories, or raises `BadParameter`."""
     number = whole_number(interleave, 1, MOST_INTERLEAVED, "interleave")
     if number > 1 and problem is not None:
         raise BadParameter("histories of responses are played one by one; leave out interleave")

@@ -1,15 +1,15 @@
 """Monte-Carlo tree search with UCT on information sets (Section 3.2.1, Eq 2).
 
 Symbols: n_a → `stats[slot, VISITS]`, v_a → `stats[slot, VALUE]`, √(1/n_a) → `stats[slot, ROOT]`,
-and C·√(ln n_p), n_p the sum of n_a over the information set, → `spread`. The last two are kept so
-that selection, on which everything waits, is a product and a comparison; roots and logarithms are
-taken at backpropagation.
+and C·√(ln n_p), n_p the sum of n_a over the information set, → `spread`. The last two are stored so
+that selection, the bottleneck, is a product and a comparison; backpropagation computes roots and
+logarithms.
 
-Selection by Eq 2; expansion adds the first game node of a history that is not in memory yet; from
-there the simulation policy plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call"
-(everybody checks or calls). Backpropagation updates every information set on the history. The
-policy is the share of visits. An action never tried comes first, at random among those. Deviation:
-ln n_p is renewed at every visit of an action below 256, then at every 16th, which moves √(ln n_p)
+Selection is by Eq 2; expansion adds the first node of a history that is not in the tree; from there
+the simulation policy plays: "on-policy" (Eq 2 again, as in the paper), "random", or "call" (all
+players check or call). Backpropagation updates every information set of the history. The policy is
+the share of visits. Untried actions are selected first, in random order. Deviation: ln n_p is
+recomputed at every visit of an action below 256 visits, then at every 16th, which changes √(ln n_p)
 by 2% at most.
 """
 
@@ -39,9 +39,8 @@ from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.kernels.rng import uniform
 from counterplay.core.parallel.changes import SLOTS, ChangedRows
 from counterplay.core.parallel.pool import TOLERANT, Worker, maximum_of, part_of
-from counterplay.core.solvers.base import one_of, real
+from counterplay.core.solvers.base import Problem, one_of, real
 from counterplay.core.solvers.hash_tables import infosets_of
-from counterplay.core.solvers.problem import Problem
 from counterplay.core.solvers.sampling import SamplingSolver
 
 SIMULATIONS = ("on-policy", "random", "call")
@@ -49,18 +48,17 @@ ON_POLICY, RANDOM, CALL = range(3)
 NODES = "nodes"  # the plane of `in_tree`
 VISITS, VALUE, ROOT = ZERO, ONE, index(2)  # columns of `stats`
 TINY = 1e-300
-#: `spread` is renewed at every visit below so many visits of an action, then at every 16th.
+#: `spread` is recomputed at every visit of an action below so many visits, then at every 16th.
 ALWAYS_BELOW, EVERY_16TH = 256.0, index(15)
 
 
 class SearchTables(NamedTuple):
-    """The tables of tree search: s slots, m information sets, n nodes. The numbers of a slot are
-    adjacent, because they are used at once."""
+    """The tables of tree search: s slots, m information sets, n nodes."""
 
     # float64[s, 3]: visits, average reward of the acting player, 1 / √visits (infinite if untried)
     stats: np.ndarray
     spread: np.ndarray  # float64[m]: C·√(ln n_p), at least for two visits
-    # uint8[n]: expanded game nodes; empty when simulations are on-policy and it makes no difference
+    # uint8[n]: expanded nodes; empty if simulations are on-policy, where it makes no difference
     in_tree: np.ndarray
 
 
@@ -70,19 +68,19 @@ class SearchPath(NamedTuple):
     slot: np.ndarray  # int64[d]
     infoset: np.ndarray  # int64[d]
     player: np.ndarray  # int8[d]
-    reward: np.ndarray  # float64[p]: of each player at the end
+    reward: np.ndarray  # float64[p]: of each player
 
 
 @jit(inline=True)
 def bound_width(c: float, total: float) -> float:
-    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, comes
-    first with C = 0 too."""
+    """C·√(ln n_p), above zero so that an untried action, whose 1 / √visits is infinite, is selected
+    first even with C = 0."""
     return max(c * sqrt(log(max(total, 2.0))), TINY)
 
 
 @jit(inline=True)
 def select_uct(stats: np.ndarray, spread: float, first: int, count: int, rng: np.ndarray) -> int:
-    """Eq 2. Untried actions have an infinite bound; among several of them one is drawn."""
+    """Eq 2. Untried actions have an infinite bound; one of them is drawn at random."""
     best = ZERO
     best_bound = -np.inf
     for a in range(count):
@@ -116,7 +114,7 @@ def backpropagate(
     c: float,
     scale: float,
 ) -> None:
-    """One more visit of a slot, which counts `scale` times."""
+    """Adds a visit of a slot, which counts `scale` times."""
     visits = tables.stats[slot, VISITS] + scale
     inverse = 1.0 / visits
     tables.stats[slot, VISITS] = visits
@@ -133,7 +131,7 @@ def backpropagate(
 @jit
 def tree_search(
     form: Any,
-    chance: np.ndarray,
+    chance: Any,
     tables: SearchTables,
     trail: SearchPath,
     rng: np.ndarray,
@@ -142,8 +140,8 @@ def tree_search(
     simulation: int,
     scale: float,
 ) -> tuple[int, int]:
-    """n simulated games, each counting `scale` times. Changes `tables`, `trail` and `rng`; the
-    games played, fewer than n where tables have no room for the next, and the nodes touched."""
+    """n simulated games, each of which counts `scale` times. Changes `tables`, `trail` and `rng`;
+    returns the games played, fewer than n if the tables are full, and the nodes touched."""
     touched = ZERO
     played = ZERO
     while played < index(n) and not full(form, chance):
@@ -154,9 +152,9 @@ def tree_search(
         while player >= 0:
             infoset = infoset_at(form, chance, node)
             first, count = slots_at(form, chance, node, infoset)
-            place = expanded_at(form, node, infoset)
-            if simulation != ON_POLICY and selecting and tables.in_tree[place] == 0:
-                tables.in_tree[place] = 1  # expansion
+            entry = expanded_at(form, node, infoset)
+            if simulation != ON_POLICY and selecting and tables.in_tree[entry] == 0:
+                tables.in_tree[entry] = 1  # expansion
                 selecting = False
             if selecting:
                 action = select_uct(tables.stats, tables.spread[infoset], first, count, rng)
@@ -192,9 +190,10 @@ def mean_of_visits(
     out: np.ndarray,
     spread: np.ndarray,
 ) -> None:
-    """Information sets low .. high - 1: mean visits and rewards of all copies to `out`, and what
-    follows from them to it and `spread`. What nobody visited stays as it is in the first copy and
-    `before`, its spread."""
+    """Writes the mean visits and rewards of all copies at information sets low .. high - 1 to
+    `out`,
+    and the roots and `spread` that follow. Information sets without new visits stay as in the first
+    copy and in `before`, its spread."""
     many = float(len(copies))
     one = copies[0]
     for infoset in range(index(low), index(high)):
@@ -270,10 +269,8 @@ class TreeSearch(SamplingSolver):
         return tables
 
     def _new_workspace(self) -> SearchPath:
-        slot, infoset = np.zeros(self._depth, dtype=np.int64), np.zeros(self._depth, dtype=np.int64)
-        return SearchPath(
-            slot, infoset, np.zeros(self._depth, dtype=np.int8), np.zeros(self._players)
-        )
+        slot, infoset, player = (np.zeros(self._depth, t) for t in (np.int64, np.int64, np.int8))
+        return SearchPath(slot, infoset, player, np.zeros(self._players))
 
     def new_mean(self) -> SearchTables:
         tables: SearchTables = self._pool.workers[0].tables
@@ -295,7 +292,7 @@ class TreeSearch(SamplingSolver):
             mine[:used] = array[:used]
 
     def _first(self, worker: Worker) -> np.ndarray:
-        """The first slot of each information set, and behind them how many slots there are."""
+        """The first slot of each information set, and last the number of slots."""
         if self._hash_tables is None:
             first: np.ndarray = self.game.form.first
             return first
@@ -303,7 +300,7 @@ class TreeSearch(SamplingSolver):
         return infosets.first[: infoset_count(infosets) + 1]
 
     def _rows(self, tables: SearchTables) -> tuple[int, int, int]:
-        """How much of each table is used."""
+        """The used length of each table."""
         sets, slots = self._used
         return slots, sets, len(tables.in_tree) if self._hash_tables is None else sets
 
@@ -327,7 +324,7 @@ class TreeSearch(SamplingSolver):
         self._spread(base, np.unique(np.searchsorted(self._first(base), rows, side="right") - 1))
 
     def _spread(self, worker: Worker, infosets: Any) -> None:
-        """What follows from the visits of these."""
+        """Computes `spread` of information sets from their visits."""
         first = self._first(worker)
         total = np.add.reduceat(worker.tables.stats[: first[-1], VISITS], first[:-1])[infosets]
         root = np.sqrt(np.log(np.maximum(total, 2.0)))
@@ -335,7 +332,7 @@ class TreeSearch(SamplingSolver):
         spread[infosets] = np.maximum(self._c * root, TINY)
 
     def weights_of(self, copies: list[SearchTables]) -> np.ndarray:
-        """Visits; a copy's own since the last synchronisation count once per copy."""
+        """Visits: those of the last synchronisation, and the mean of each copy's since."""
         first, *others = (tables.stats[:, VISITS] for tables in copies)
         more = sum((other - first for other in others), start=np.zeros(len(first)))
         return np.ascontiguousarray(first + more / len(copies))
@@ -343,21 +340,12 @@ class TreeSearch(SamplingSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        return tree_search(
-            self._form,
-            worker.chance,
-            worker.tables,
-            worker.workspace,
-            worker.rng,
-            n,
-            self._c,
-            self._simulation,
-            scale,
-        )
+        options = self._c, self._simulation, scale
+        return tree_search(self._form, *worker.arguments, n, *options)
 
     def _discount(self, worker: Worker, share: float) -> None:
-        """Averages stay; with fewer visits behind them they change faster, and actions are tried
-        again sooner."""
+        """Keeps average rewards and reduces visits: averages then change faster, and exploration
+        increases."""
         tables = worker.tables
         visits = tables.stats[:, VISITS] * share
         tables.stats[:, VISITS] = visits
@@ -365,6 +353,13 @@ class TreeSearch(SamplingSolver):
             np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0.0)
         )
         self._spread(worker, slice(None))
+
+
+def _has_passive(game: Game) -> bool:
+    """Whether every decision has a check or call."""
+    if game.capabilities.discovered:
+        return type(game.rules).passive is not None
+    return not np.any(game.form.passive == NO_ACTION)
 
 
 SOLVER = TreeSearch

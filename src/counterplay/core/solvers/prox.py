@@ -1,8 +1,8 @@
-"""Prox functions of treeplexes and the smooth best replies they give, for the excessive gap
-technique (`egt.py`; Hoda, Gilpin, Peña & Sandholm 2010).
+"""Prox functions of treeplexes and their smoothed best replies, for the excessive gap technique
+(`egt.py`; Hoda, Gilpin, Peña & Sandholm 2010).
 
-The dilated d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), p_I the sequence above I and b = x_I /
-x(p_I) a behaviour over n actions,
+The dilated prox function is d(x) = Σ_I β_I x(p_I) ω(x_I / x(p_I)), where p_I is the sequence above
+I and b = x_I / x(p_I) the behaviour over n actions,
     entropy ω(b) = Σ b log b + log n,    Euclidean ω(b) = ½ Σ (b - 1/n)²,
     β_I = 1 + max_a Σ_{J below a} β_J.
 Its conjugate is a pass children first: v_a = g_a + values of the information sets below a, and at I
@@ -64,8 +64,8 @@ def largest_prox(side: Treeplex | Side, tables: ProxTables, euclidean: bool) -> 
 def most_below(
     side: Treeplex | Side, own: np.ndarray, total: np.ndarray, below: np.ndarray
 ) -> float:
-    """Fill `total`: own_I + max_a Σ_{J below a} total_J; `below`: that sum per sequence. The sum
-    below the empty sequence."""
+    """Fills `total` with own_I + max_a Σ_{J below a} total_J and `below` with that sum for each
+    sequence; returns the sum below the empty sequence."""
     for q in range(index(len(below))):
         below[q] = 0.0
     i = index(len(side.parent))
@@ -81,8 +81,9 @@ def most_below(
 
 @jit(inner=True)
 def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """max_b b'v - weight ω(b), entropy, v = `payoff` of the sequences after slots low .. high -
-    1. Fills `policy` there."""
+    """Returns max_b b'v - weight ω(b) for the entropy, v = `payoff` of the sequences of slots low
+    ..
+    high - 1. Fills `policy` there."""
     most = payoff[low + ONE]
     for slot in range(low, high):
         most = max(most, payoff[slot + ONE])
@@ -97,15 +98,15 @@ def _softmax(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.
 
 @jit(inner=True)
 def _project(payoff: np.ndarray, low: int, high: int, weight: float, policy: np.ndarray) -> float:
-    """The same for Euclidean ω: b = Π(1/n + v / weight), by dropping actions until none is
-    negative (Michelot 1986)."""
+    """The same for Euclidean ω: b = Π(1/n + v / weight), by removing actions until none is negative
+    (Michelot 1986)."""
     share = 1.0 / float(high - low)
     most = payoff[low + ONE]
     for slot in range(low, high):
         most = max(most, payoff[slot + ONE])
-    for slot in range(low, high):  # Π does not notice that the largest v is subtracted
+    for slot in range(low, high):  # subtracting the largest v does not change Π
         policy[slot] = share + (payoff[slot + ONE] - most) / weight
-    cut = share - 1.0  # no action so far below the best is played
+    cut = share - 1.0  # actions this far below the best have probability 0
     kept, before = high - low + ONE, high - low + ONE + ONE
     while kept < before:
         before, kept, total = kept, ZERO, 0.0
@@ -132,8 +133,8 @@ def smoothed_reply(
     group: ThreadGroup,
     k: int,
 ) -> float:
-    """max_x x'payoff - μ d(x), thread k's part. Fills `tables.policy` with the maximiser's
-    behaviour, `tables.work` with smoothed values; at the end both are whole."""
+    """Thread k's part of max_x x'payoff - μ d(x). Fills `tables.policy` with the behaviour of the
+    maximiser and `tables.work` with smoothed values; both are complete at the end."""
     row = len(part.low)
     while row > 0:  # children first
         row -= 1
@@ -167,8 +168,8 @@ def add_prox_gradient(
     group: ThreadGroup,
     k: int,
 ) -> None:
-    """Add μ ∇d to `out`, Euclidean, at the plan with behaviour `policy`: μβ (b - 1/n), and μβ
-    (ω(b) - b'(b - 1/n)) above. Thread k's part."""
+    """Thread k's part of adding μ ∇d, Euclidean, to `out`, at the plan with behaviour `policy`: μβ
+    (b - 1/n), and μβ (ω(b) - b'(b - 1/n)) at the sequence above."""
     for row in range(len(part.low)):
         for i in range(index(part.low[row, k]), index(part.high[row, k])):
             low, high = index(side.first[i]), index(side.first[i + ONE])

@@ -1,5 +1,5 @@
-"""`solve`: run a solver to an iteration count, a time limit or a target, measuring,
-checkpointing and resuming on the way."""
+"""`solve` and `resume`: running a solver up to a number of iterations, a time limit or a target
+exploitability, with measurements and checkpoints."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
+from counterplay.core.base import display
+from counterplay.core.base.display import Columns, Tabular
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfRoom
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
 from counterplay.core.forms.strategy import Strategy
-from counterplay.core.parallel.stopping import Stop, stop_signals
+from counterplay.core.parallel.jobs import Stop, stop_signals
 from counterplay.core.solvers import folder as run_folder
 from counterplay.core.solvers.algorithms import default_solver, new_solver
 from counterplay.core.solvers.base import Solver
-from counterplay.core.solvers.display import RunShown
 from counterplay.core.solvers.folder import Measurement
 from counterplay.core.solvers.limits import Limits as Limits
 from counterplay.core.solvers.limits import Progress as Progress
@@ -30,7 +31,7 @@ from counterplay.core.solvers.limits import check_target as check_target
 #: A kernel returns to Python about this often, for progress, Ctrl-C and checkpoints.
 CHUNK_SECONDS = 0.4
 CHECKPOINT_SECONDS = 15.0
-METRICS_SECONDS = 1.0  # for whoever watches
+METRICS_SECONDS = 1.0  # between two writings of `metrics.csv`, which others may watch
 #: Without `measure_every`, measurements are spaced by this factor, and take at most this share of
 #: the time.
 MEASURE_FACTOR = 1.25
@@ -38,8 +39,8 @@ MEASURE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Run(RunShown):
-    """What `solve` gives back."""
+class Run(Tabular):
+    """The result of `solve`. `run.plot()` draws its measurements."""
 
     game: Game
     algorithm: str
@@ -52,7 +53,7 @@ class Run(RunShown):
     # "iterations", "seconds", "target", "callback", "solved", "memory" or "interrupted"
     stopped_by: str
     version: str
-    started_at: int  # iterations there were when this call began; 0 unless resumed
+    started_at: int  # iterations at the start of this call; 0 unless resumed
     _solver: Solver = field(repr=False)
 
     @property
@@ -60,9 +61,26 @@ class Run(RunShown):
         """The last one measured (b1 + b2), NaN if none."""
         return self.metrics[-1].exploitability if self.metrics else math.nan
 
+    def columns(self) -> Columns:
+        """One row per measurement."""
+        return {name: [getattr(row, name) for row in self.metrics] for name in Measurement._fields}
+
+    def _drawn(self) -> Any:
+        return draw_runs([self], f"{self.game.name}, {self.algorithm}")
+
+    def _repr_html_(self) -> str:
+        note = f"{self.iterations:,} iterations in {self.seconds:.3g} s"
+        parts = [display.heading(f"{self.game.name}, {self.algorithm}", note)]
+        measured = _measured(self)
+        if measured:
+            last = measured[-1].exploitability
+            parts.append(display.facts({"exploitability (b1 + b2)": last}))
+        if len(measured) > 1:
+            parts.append(display.picture(self._drawn(), "exploitability against iterations"))
+        return "".join([*parts, self.strategy._repr_html_()])
+
     def save(self, path: str | Path) -> None:
-        """Write a run folder to go on from by `resume`, or by `resume_response` where it is a
-        response's."""
+        """Writes a run folder for `resume`, or for `resume_response` if it is a response's."""
         folder = Path(path)
         run_folder.create(folder, self._solver, self.version)
         run_folder.save_progress(folder, self._solver, self.seconds, list(self.metrics))
@@ -82,26 +100,26 @@ def solve(
     folder: str | Path | None = None,
     **options: Any,
 ) -> Run:
-    """Look for an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
+    """Computes an equilibrium of `game` until `iterations`, `seconds` or an exploitability of at
     most `target` is reached.
 
     `algorithm` None: `cfr+` for two players, sampling where the game is too large for that
-    (`run.algorithm` says which). `measure_every`: measure exploitability every so many iterations
-    (default: ever more seldom). `callback` is called after each measurement and stops the run by
-    returning True; `on_chunk` is called several times a second. `folder`: keep checkpoints there;
-    `resume` goes on from them, bit for bit. Other options belong to the algorithm. Ctrl-C raises
+    (`run.algorithm` says which). `measure_every`: iterations between two measurements of
+    exploitability (default: increasing). `callback` is called after each measurement and stops the
+    run by returning True; `on_chunk` is called several times a second. `folder`: for checkpoints,
+    from which `resume` continues bit for bit. Other options belong to the algorithm. Ctrl-C raises
     `Interrupted`, whose `result` is the run so far.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     game = as_game(game)
-    _warn_of_no_guarantee(game)
+    _warn_without_guarantee(game)
     solver = new_solver(game, algorithm or default_solver(game), seed, options)
     check_target(solver.game, target)
     return run_solver(solver, limits, folder)
 
 
-def _warn_of_no_guarantee(game: Game) -> None:
-    """Regret matching and its kin converge to equilibria in two-player zero-sum games."""
+def _warn_without_guarantee(game: Game) -> None:
+    """Regret minimisation converges to equilibria in two-player zero-sum games only."""
     if game.n_players > 2:
         why = f"has {game.n_players} players"
     elif game.n_players == 2 and game.capabilities.listed and not game.zero_sum:
@@ -116,7 +134,7 @@ def _warn_of_no_guarantee(game: Game) -> None:
 
 
 def run_solver(solver: Solver, limits: Limits, folder: str | Path | None = None) -> Run:
-    """`solve` for a solver that is already made, such as one on a restricted game."""
+    """`solve` for an existing solver, such as one of a restricted game."""
     path = Path(folder) if folder is not None else None
     if path is not None:
         run_folder.create(path, solver, version())
@@ -134,17 +152,17 @@ def resume(
     on_chunk: Callable[[Progress], None] | None = None,
     game: Game | None = None,
 ) -> Run:
-    """Go on with the run in `folder` until it has `iterations` or `seconds` in total, or reaches
+    """Continues the run in `folder` until it has `iterations` or `seconds` in total, or reaches
     `target`.
 
-    A run that is there already is given back as it is: `started_at` equals `iterations`. `game` is
-    needed only for a game of your own.
+    A run that has reached its limit is returned as it is: `started_at` equals `iterations`. `game`
+    is needed only for a user-defined game.
     """
     limits = check_limits(iterations, seconds, target, measure_every, callback, on_chunk)
     path = Path(folder)
     config = run_folder.read_config(path)
     if "response" in config:
-        raise BadParameter(f"{path} holds a response; go on with resume_response")
+        raise BadParameter(f"{path} holds a response; continue it with resume_response")
     solver = new_solver(
         game or recorded_game(config["game"], path),
         config["algorithm"],
@@ -156,7 +174,7 @@ def resume(
 
 
 def resume_solver(folder: Path, solver: Solver, limits: Limits) -> Run:
-    """`resume` for a solver that is already made as it was at the start of the run in `folder`."""
+    """`resume` for a solver that is as at the start of the run in `folder`."""
     used, metrics = run_folder.restore(folder, solver)
     return _Loop(solver, limits, folder, used, metrics).run()
 
@@ -173,17 +191,17 @@ class _Loop:
         metrics: list[Measurement],
     ) -> None:
         self.solver, self.limits, self.folder, self.metrics = solver, limits, folder, metrics
-        self.used = used  # seconds of solving, measuring left out
+        self.used = used  # seconds of solving, without those of measuring
         self.measuring = 0.0
         self.started_at = solver.iterations
         self.chunk = 1
-        self.saved_at = self.told_at = time.monotonic()
+        self.saved_at = self.metrics_at = time.monotonic()
         last = metrics[-1].iterations if metrics else 0
         self.next_measure = self._after(max(last, solver.iterations))
 
     def run(self) -> Run:
         with stop_signals() as stop:
-            self.solver.step(0)  # compile, outside the clock
+            self.solver.step(0)  # compile before the clock starts
             reason = "target" if self._on_target() else self._until_stopped(stop)
             if not self.metrics or self.metrics[-1].iterations < self.solver.iterations:
                 self._measure(final=True)
@@ -211,7 +229,7 @@ class _Loop:
         )
 
     def _on_target(self) -> bool:
-        """Whether the target is reached, as far as it has been measured here."""
+        """Whether the last measurement is of the present strategy and reaches the target."""
         last = self.metrics[-1] if self.metrics else None
         if last is None or self.limits.target is None or last.iterations < self.solver.iterations:
             return False
@@ -244,12 +262,12 @@ class _Loop:
                 limits.on_chunk(self._progress())
             if self.folder is not None and time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
                 self._save()
-            elif self.folder is not None and time.monotonic() - self.told_at > METRICS_SECONDS:
-                run_folder.tell_metrics(self.folder, self.metrics)
-                self.told_at = time.monotonic()
+            elif self.folder is not None and time.monotonic() - self.metrics_at > METRICS_SECONDS:
+                run_folder.write_metrics(self.folder, self.metrics)
+                self.metrics_at = time.monotonic()
 
     def _step(self) -> None:
-        """One chunk of iterations, not past the next measurement or limit."""
+        """Runs one chunk of iterations, up to the next measurement or limit at most."""
         done = self.solver.iterations
         n = min(self.chunk, self.next_measure - done)
         if self.limits.iterations is not None:
@@ -258,11 +276,11 @@ class _Loop:
         self.solver.step(n)
         took = time.perf_counter() - before
         self.used += took
-        wanted = CHUNK_SECONDS
+        aim = CHUNK_SECONDS
         if self.limits.seconds is not None:
-            wanted = min(wanted, max(self.limits.seconds - self.used, 0.0))
-        if n == self.chunk or took > wanted:
-            growth = wanted / max(took, 1e-9) * n / self.chunk
+            aim = min(aim, max(self.limits.seconds - self.used, 0.0))
+        if n == self.chunk or took > aim:
+            growth = aim / max(took, 1e-9) * n / self.chunk
             self.chunk = max(1, int(self.chunk * min(growth, 4.0)))
 
     def _after(self, iterations: int) -> int:
@@ -273,9 +291,9 @@ class _Loop:
         return max(iterations + 1, int(iterations * MEASURE_FACTOR), 10)
 
     def _measure(self, final: bool = False) -> None:
-        wanted = final or self.limits.measure_every is not None or self.limits.target is not None
+        must = final or self.limits.measure_every is not None or self.limits.target is not None
         epsilon = math.nan
-        if (wanted or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
+        if (must or self.measuring <= MEASURE_SHARE * self.used) and self.solver.game.measurable:
             before = time.perf_counter()
             epsilon = self.solver.measure(self.solver.policy())
             self.measuring += time.perf_counter() - before
@@ -284,17 +302,9 @@ class _Loop:
         )
 
     def _progress(self) -> Progress:
-        epsilon = next(
-            (
-                row.exploitability
-                for row in reversed(self.metrics)
-                if not math.isnan(row.exploitability)
-            ),
-            math.nan,
-        )
-        return Progress(
-            self.solver.iterations, self.used, self.solver.nodes_touched, epsilon, self.solver
-        )
+        solver, latest = self.solver, (row.exploitability for row in reversed(self.metrics))
+        epsilon = next((value for value in latest if not math.isnan(value)), math.nan)
+        return Progress(solver.iterations, self.used, solver.nodes_touched, epsilon, solver)
 
     def _save(self) -> None:
         if self.folder is not None:
@@ -304,4 +314,30 @@ class _Loop:
                 raise CounterplayError(
                     f"{error}; the last good checkpoint is still in {self.folder}"
                 ) from None
-            self.saved_at = self.told_at = time.monotonic()
+            self.saved_at = self.metrics_at = time.monotonic()
+
+
+def _measured(run: Any) -> list[Measurement]:
+    """Returns the measurements of a run that have an exploitability."""
+    return [row for row in run.metrics if not math.isnan(row.exploitability)]
+
+
+def draw_runs(runs: list[Any], title: str, name: str = "exploitability (b1 + b2)") -> Any:
+    """Returns a figure of the exploitability of runs against iterations; of the seconds if it was
+    not measured."""
+    from counterplay.core.base.plotting import curve, new_figure
+
+    figure, axes = new_figure(1, 1, 6.5, 4.0)
+    axis = axes[0, 0]
+    for k, run in enumerate(runs):
+        rows, label = _measured(run), f"{run.algorithm}, seed {run.seed}"
+        if rows:
+            curve(axis, [r.iterations for r in rows], [r.exploitability for r in rows], label, k)
+        else:
+            rows, name = run.metrics, "seconds"
+            curve(axis, [r.iterations for r in rows], [r.seconds for r in rows], label, k)
+    if name != "seconds" and all(r.exploitability > 0 for run in runs for r in _measured(run)):
+        axis.set(yscale="log")
+    axis.set(xscale="log", xlabel="iterations", ylabel=name, title=title)
+    axis.legend(frameon=False, fontsize=8)
+    return figure

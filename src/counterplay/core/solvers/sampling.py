@@ -1,7 +1,8 @@
-"""Solvers that sample histories, and how their workers synchronise.
+"""The base classes of solvers that sample histories.
 
-A worker pool plays the iterations (`core/parallel/pool.py`): one thread, several, or remote workers
-(`core/parallel/remote_pool.py`). The base class here says what the workers merge.
+A worker pool plays the iterations: one thread, several (`core/parallel/pool.py`), or remote workers
+(`core/parallel/remote_pool.py`). `SynchronisedSolver` has what the workers merge, `SamplingSolver`
+what an algorithm has to define.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from counterplay.core.parallel.pool import (
     mean_of,
     part_of,
 )
-from counterplay.core.solvers.base import Solver, probability
+from counterplay.core.solvers.base import Problem, Solver, probability
 from counterplay.core.solvers.hash_tables import (
     HashTables,
     check_rules,
@@ -44,22 +45,23 @@ from counterplay.core.solvers.hash_tables import (
     rules_in,
     with_own_infosets,
 )
-from counterplay.core.solvers.problem import Problem
 
 
 class SynchronisedSolver(Solver):
-    """A solver whose workers merge `tables.regret`, on which play depends; all other tables each
-    worker has to itself. Algorithms with other tables override this."""
+    """A solver whose workers merge `tables.regret`, on which play depends; every worker has its own
+    other tables. Algorithms with other tables override this."""
 
-    by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set, not slot
-    private: ClassVar[tuple[str, ...]] = ()  # tables that each thread of remote workers keeps
+    by_set: ClassVar[tuple[str, ...]] = ()  # tables with an entry per information set
+    private: ClassVar[
+        tuple[str, ...]
+    ] = ()  # tables that each thread of a remote worker has for itself
 
     _pool: WorkerPool
     _hash_tables: HashTables | None  # where information sets are discovered while playing
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        # information sets and slots with one numbering in all copies, at the last synchronisation
+        # information sets and slots that all copies number alike, since the last synchronisation
         self._common = np.zeros(2, dtype=np.int64)
         self._mean: Any = None
 
@@ -81,7 +83,6 @@ class SynchronisedSolver(Solver):
         self._common[:] = infoset_count(infosets), slot_count(infosets)
 
     def new_mean(self) -> Any:
-        """float64[s]: for the mean of all copies' regrets."""
         regret = self._pool.workers[0].tables.regret
         if self._mean is None or self._mean.shape != regret.shape:
             self._mean = np.empty_like(regret)
@@ -89,8 +90,8 @@ class SynchronisedSolver(Solver):
 
     @property
     def _used(self) -> tuple[int, int]:
-        """Information sets and slots that a synchronisation merges. (A worker that has gone on has
-        discovered more.)"""
+        """Information sets and slots that a synchronisation merges; a worker that has continued has
+        discovered more."""
         if self._hash_tables is None:
             return self.game.n_infosets, self.game.n_slots
         return int(self._common[0]), int(self._common[1])
@@ -104,22 +105,21 @@ class SynchronisedSolver(Solver):
         tables.regret[:used] = mean[:used]
 
     def changes_since(self, base: Worker, worker: Worker) -> Changes:
-        """The changes of a worker in a round that began at `base`, to be sent."""
-        hash_tables = self._hash_tables
-        before, new = (
-            (base.tables, None) if hash_tables is None else hash_tables.since(base, worker)
-        )
+        """Returns the changes of a worker in a round that began at `base`."""
+        before, new = base.tables, None
+        if self._hash_tables is not None:
+            before, new = self._hash_tables.since(base, worker)
         planes = self.changes(before, self.used_tables(worker))
         return Changes({name: changed_rows(plane) for name, plane in planes.items()}, new)
 
     def changes(self, before: Any, tables: Any) -> dict[str, np.ndarray]:
-        """Planes (`core/parallel/changes.py`) of the changes in tables that were as `before`."""
+        """Returns the difference of tables from `before` as planes (`core/parallel/changes.py`)."""
         columns = (tables.regret - before.regret, tables.strategy_sum)
         return {SLOTS: np.stack(columns, axis=1)}
 
     def apply_changes(self, base: Worker, changes: Changes, threads: int) -> None:
-        """Add the changes of all `threads`, in which every sample counts so many times.
-        `OutOfRoom` where memory does not allow it, and then nothing is changed."""
+        """Adds the changes of all `threads`, whose samples count `threads` times. `OutOfRoom`, with
+        nothing changed, if memory is too small."""
         hash_tables, new = self._hash_tables, changes.new
         if hash_tables is not None and new is not None and not hash_tables.admit(base, new):
             raise self.no_room()
@@ -131,7 +131,8 @@ class SynchronisedSolver(Solver):
         base.tables.strategy_sum[changed.rows] += changed.values[:, 1]
 
     def begin_round(self, base: Worker, worker: Worker, keep: bool = True) -> None:
-        """Set a worker's tables to those of a synchronisation. `keep`: its private tables stay."""
+        """Sets a worker's tables to those of a synchronisation, but for private ones with
+        `keep`."""
         names = self.private if keep else ()
         if self._hash_tables is not None and not self._hash_tables.follow(base, worker, names):
             raise self.no_room()
@@ -142,7 +143,7 @@ class SynchronisedSolver(Solver):
                 getattr(worker.tables, name)[...] = getattr(base.tables, name)
 
     def broadcast(self, workers: list[Worker]) -> None:
-        """Copy all tables of the first worker but strategy sums, which each has to itself."""
+        """Copies all tables of the first worker to the others, except strategy sums."""
         if self._hash_tables is not None:
             self._hash_tables.broadcast(workers, "strategy_sum")
             self._set_common()
@@ -154,7 +155,7 @@ class SynchronisedSolver(Solver):
                     getattr(worker.tables, name)[:] = getattr(first, name)
 
     def no_room(self) -> OutOfRoom:
-        """The error of a run whose tables cannot grow."""
+        """Returns the error of a run whose tables cannot grow."""
         return OutOfRoom(
             f"{self.game.name}: {self.infosets():,} information sets are discovered, and there is "
             f"no memory for more; all that was learnt in {self.iterations:,} iterations is kept, "
@@ -162,17 +163,17 @@ class SynchronisedSolver(Solver):
         )
 
     def used_tables(self, worker: Worker) -> Any:
-        """The used part of a worker's tables."""
+        """Returns the used part of a worker's tables."""
         return worker.tables if self._hash_tables is None else self._hash_tables.used_tables(worker)
 
     def copied(self, worker: Worker) -> Worker:
-        """A copy of a worker with tables of its own."""
+        """Returns a copy of a worker with its own tables."""
         tables = type(worker.tables)(*(array.copy() for array in worker.tables))
         chance = worker.chance if self._hash_tables is None else with_own_infosets(worker.chance)
         return replace(worker, tables=tables, chance=chance)
 
     def set_tables(self, worker: Worker, saved: Mapping[str, np.ndarray]) -> None:
-        """Set a worker's tables to what `saved` gave."""
+        """Sets a worker's tables to what `saved` returned."""
         if self._hash_tables is not None:
             self._hash_tables.restore(worker, saved, self.game.name)
             return
@@ -180,18 +181,19 @@ class SynchronisedSolver(Solver):
             getattr(worker.tables, name)[...] = array
 
     def saved(self, worker: Worker) -> dict[str, np.ndarray]:
-        """The arrays that a file has of a worker's tables."""
         if self._hash_tables is not None:
             return self._hash_tables.saved(worker)
         return dict(worker.tables._asdict())
 
 
 class SamplingSolver(SynchronisedSolver):
-    """A solver that samples histories of a form, the game's own or a transformed one. `threads`:
-    how many play at once. `at_once`: histories that each thread interleaves."""
+    """A solver that samples histories of a form, the game's own or a transformed one. `at_once`:
+    histories that each thread interleaves."""
 
     early: ClassVar[float] = EARLY  # see `core/parallel/pool.py`
-    discovers: ClassVar[bool] = False  # whether it plays games without a list of information sets
+    discovers: ClassVar[bool] = (
+        False  # whether it plays games whose information sets are discovered
+    )
 
     def __init__(
         self,
@@ -223,31 +225,26 @@ class SamplingSolver(SynchronisedSolver):
         return cls.discovers or not game.capabilities.discovered
 
     def new_worker(self, k: int) -> Worker:
-        """The k-th worker, at iteration 0."""
-        buffer = cache_aligned(self._new_buffer())
-        worker = Worker(
-            cache_aligned_fields(
-                self._new_tables(self.game.n_infosets, self.game.n_slots)
-                if self._hash_tables is None
-                else self._hash_tables.first_tables()
-            ),
-            buffer,
-            self._new_chance(buffer),
-            self._workspace_on(buffer),
-            cache_aligned(new_state(self.seed, k)),
-        )
-        if self._hash_tables is not None:
-            self._hash_tables.begin(worker)
+        """Returns the k-th worker, at iteration 0."""
+        buffer, hash_tables = cache_aligned(self._new_buffer()), self._hash_tables
+        if hash_tables is None:
+            tables = self._new_tables(self.game.n_infosets, self.game.n_slots)
+        else:
+            tables = hash_tables.first_tables()
+        tables, rng = cache_aligned_fields(tables), cache_aligned(new_state(self.seed, k))
+        worker = Worker(tables, buffer, self._new_chance(buffer), self._workspace_on(buffer), rng)
+        if hash_tables is not None:
+            hash_tables.begin(worker)
         return worker
 
     @property
     def form(self) -> Any:
-        """The form that is played."""
+        """The form whose histories are sampled."""
         return self._form
 
     @property
     def hash_tables(self) -> HashTables | None:
-        """What makes tables grow, where information sets are discovered while playing."""
+        """The growing tables of a game whose information sets are discovered; else None."""
         return self._hash_tables
 
     @property
@@ -256,15 +253,15 @@ class SamplingSolver(SynchronisedSolver):
         return {name: self.options[name] for name in self.options if name not in POOL_OPTIONS}
 
     def join(self, pool: WorkerPool, options: dict[str, Any]) -> None:
-        """Before the first iteration: have another pool play. `options`: of the pool."""
+        """Replaces the pool before the first iteration. `options`: of the new pool."""
         self._check_not_interleaved()
         self.options = {**self.plain_options, **options}
         self._pool = pool
         self.rng = pool.workers[0].rng
 
     def _check_not_interleaved(self) -> None:
-        """`BadParameter` where interleaved histories wait whose information sets would be
-        renumbered when tables are merged by key."""
+        """`BadParameter` for interleaved histories in a game whose information sets are discovered:
+        merging tables would renumber those of pending histories."""
         if self._at_once > 1 and self.game.capabilities.discovered:
             raise BadParameter(
                 f"{self.game.name} is played without a tree, and there histories are interleaved "
@@ -272,16 +269,16 @@ class SamplingSolver(SynchronisedSolver):
             )
 
     def _new_buffer(self) -> np.ndarray:
-        """What a worker needs to go on besides its tables and random numbers, as files have it."""
+        """Returns the saved state of a worker besides its tables and random numbers."""
         buffer: np.ndarray = chance_buffer(self._form)
         return buffer
 
     def _workspace_on(self, buffer: np.ndarray) -> Any:
-        """The kernel's workspace, on cache lines of its own or on the buffer."""
+        """Returns the kernel's workspace, on its own cache lines or on the buffer."""
         return cache_aligned_fields(self._new_workspace())
 
     def _new_chance(self, buffer: np.ndarray) -> Any:
-        """The workspace of one game, or of several interleaved ones."""
+        """Returns the workspace of the form, for one history or several interleaved ones."""
         if self._at_once > 1 and self._hash_tables is not None:
             shape = rules_in(self._form).shape
             return rules_workspace(shape, self._at_once * (shape.depth + 1))
@@ -292,15 +289,13 @@ class SamplingSolver(SynchronisedSolver):
 
     @abstractmethod
     def _new_tables(self, infosets: int, slots: int) -> Any:
-        """Tables in which nothing is learnt yet."""
+        """Returns the tables of iteration 0."""
 
     @abstractmethod
     def _new_workspace(self) -> Any:
-        """Arrays that a kernel needs besides the tables."""
+        """Returns the kernel's arrays besides the tables."""
 
     def play(self, worker: Worker, done: int, n: int, stride: int, scale: float) -> int:
-        """Play n iterations numbered done + 1, done + 1 + stride, ..., every sample counting
-        `scale` times; the nodes touched. Tables grow on the way; `TablesFull` where they cannot."""
         played, touched = self._play(worker, done, n, stride, scale)
         while self._hash_tables is not None:
             check_rules(worker, self.game.name)
@@ -316,7 +311,7 @@ class SamplingSolver(SynchronisedSolver):
     def _play(
         self, worker: Worker, done: int, n: int, stride: int, scale: float
     ) -> tuple[int, int]:
-        """The same while there is room in the tables: iterations played, and nodes touched."""
+        """`play` until the tables are full: returns iterations played and nodes touched."""
 
     def _run(self, n: int) -> int:
         played = self._pool.run(self, self.iterations, n)
@@ -344,13 +339,11 @@ class SamplingSolver(SynchronisedSolver):
     def _restore_tables(
         self, hash_tables: HashTables, saved: Mapping[str, np.ndarray], source: str
     ) -> None:
-        """Give tables the size of the saved ones; then all arrays fit."""
+        """Gives the tables the size of the saved ones, so that all arrays fit."""
         for k, worker in enumerate(self._pool.workers):
             suffix = "" if k == 0 else f".{k}"
             mine = {
-                name.removesuffix(suffix): array
-                for name, array in saved.items()
-                if name.endswith(suffix)
+                name.removesuffix(suffix): saved[name] for name in saved if name.endswith(suffix)
             }
             hash_tables.restore(worker, mine, source)
         self._pool.resize(saved)
@@ -359,7 +352,7 @@ class SamplingSolver(SynchronisedSolver):
         return self.weights_of(self.copies)
 
     def weights_of(self, copies: list[Any]) -> np.ndarray:
-        """The weights that normalise to the policy, from the tables of all threads."""
+        """Returns the policy before normalisation, from the tables of all threads."""
         first, *others = (tables.strategy_sum for tables in copies)
         summed: np.ndarray = sum(others, start=first) if others else first
         return summed
@@ -372,7 +365,7 @@ class SamplingSolver(SynchronisedSolver):
         shares = np.empty(len(weights))
         normalise(weights, first_slots(counts), shares)
         for array in (keys, counts, shares):
-            array.setflags(write=False)  # the strategy has them from now on
+            array.setflags(write=False)  # the strategy owns them now
         return self.problem.complete(HashStrategy(self.game, keys, counts, shares))
 
     def change_problem(self, problem: Problem) -> None:
@@ -380,7 +373,7 @@ class SamplingSolver(SynchronisedSolver):
         self.problem, self._form = problem, problem.form
 
     def change_form(self, form: Any) -> None:
-        """The same by a form alone, for a remote worker."""
+        """`change_problem` for a remote worker, which has only the form."""
         self.change_problem(Problem(self.game, form))
 
     def discount(self, factor: float) -> None:
@@ -396,7 +389,7 @@ class SamplingSolver(SynchronisedSolver):
 
 
 def check_discovers(solver: SamplingSolver) -> None:
-    """`BadParameter` where a solver needs a list of information sets and the game has none."""
+    """`BadParameter` if a solver needs all information sets and the game discovers its own."""
     if not solver.discovers:
         raise BadParameter(
             f"{solver.name} needs all information sets before it plays, and those of "

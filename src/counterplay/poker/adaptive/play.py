@@ -21,7 +21,7 @@ from counterplay.core.kernels.rng import check_seed
 from counterplay.core.match.play import blocks, check_hands
 from counterplay.core.match.result import Adjusted, estimate, half_width
 from counterplay.core.match.tally import tally
-from counterplay.core.parallel.stopping import stop_signals
+from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.log import new_log

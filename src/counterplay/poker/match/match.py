@@ -34,8 +34,8 @@ from counterplay.core.match.play import (
     is_adjusted,
 )
 from counterplay.core.match.tally import tally
+from counterplay.core.parallel.jobs import Stop
 from counterplay.core.parallel.processes import JobContext, Setup, Work, in_processes
-from counterplay.core.parallel.stopping import Stop
 from counterplay.poker.betting.betting import LIMIT, BettingRules, PublicNodes
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.match.deals import (

@@ -21,8 +21,7 @@ from counterplay.core.forms.restricted import DataBiasedForm, RestrictedForm
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.jit import jit
 from counterplay.core.parallel.pool import TOLERANT, Worker, WorkerPool
-from counterplay.core.solvers.base import one_of
-from counterplay.core.solvers.problem import Problem
+from counterplay.core.solvers.base import Problem, one_of
 from counterplay.core.solvers.sampling import SamplingSolver
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import draw

@@ -49,8 +49,8 @@ def test_threads_give_the_same_bits_however_they_are_cut(name: str) -> None:
 
 def by_key(worker: Any) -> dict[Any, Any]:
     """What a worker knows: key -> regrets and visits."""
-    found = hash_tables.infosets_of(worker)
-    keys, first = tables_of.keys_of(found), found.first
+    infosets = hash_tables.infosets_of(worker)
+    keys, first = tables_of.keys_of(infosets), infosets.first
     return {
         int(keys[i, 0]): (
             worker.tables.regret[first[i] : first[i + 1]].tolist(),
@@ -61,7 +61,7 @@ def by_key(worker: Any) -> dict[Any, Any]:
 
 
 def test_what_threads_discovered_is_merged_by_key() -> None:
-    """One numbering for all, in which nothing is lost and what somebody never met is empty."""
+    """One numbering for all: nothing is lost, and entries that a worker never visited are empty."""
     one = solver("mccfr", 2)
     one.step(10_000)
     one._pool.run(one, one.iterations, 7)  # some that are new to one of them
@@ -180,12 +180,14 @@ def test_solvers_that_need_a_list_refuse(name: str) -> None:
 @pytest.mark.parametrize("algorithm", ["mcrnr", pytest.param("mcdbr", marks=pytest.mark.slow)])
 def test_responses_have_the_bits_of_the_tree(algorithm: str, tmp_path: Path) -> None:
     """Also after being saved and gone on with."""
-    tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
+    tree, discovered = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
     model = cp.Strategy.random(tree, 4)
     ask: dict[str, Any] = {"player": 1, "p": 0.6, "algorithm": algorithm, "seed": 1}
     one = cp.respond(tree, model, iterations=2_000, engine="mccfr", **ask)
     folder = tmp_path / "mine"
-    cp.respond(found, model.on(found), iterations=1_000, engine="mccfr", folder=folder, **ask)
+    cp.respond(
+        discovered, model.on(discovered), iterations=1_000, engine="mccfr", folder=folder, **ask
+    )
     two = cp.resume_response(folder, iterations=2_000)
     assert np.array_equal(two.strategy.on(tree).probabilities, one.strategy.probabilities)
     assert two.strategy.player == 1
@@ -193,10 +195,10 @@ def test_responses_have_the_bits_of_the_tree(algorithm: str, tmp_path: Path) -> 
 
 @pytest.mark.slow  # the command line's match is a quick one
 def test_matches_have_the_bits_of_the_tree() -> None:
-    tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
+    tree, discovered = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
     a, b = cp.Strategy.random(tree, 1), cp.Strategy.random(tree, 2)
     one = cp.play_match(tree, a, b, hands=2_000, seed=5)
-    two = cp.play_match(found, a.on(found), b.on(found), hands=2_000, seed=5)
+    two = cp.play_match(discovered, a.on(discovered), b.on(discovered), hands=2_000, seed=5)
     assert (one.mean, one.standard_error, one.by_seat) == (
         two.mean,
         two.standard_error,
@@ -205,7 +207,7 @@ def test_matches_have_the_bits_of_the_tree() -> None:
 
 
 def test_a_match_needs_strategies_of_its_game() -> None:
-    tree, found = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
+    tree, discovered = cp.load("goofspiel(3)"), cp.load("goofspiel(3,tree=False)")
     a = cp.Strategy.random(tree, 1)
     with pytest.raises(cp.CounterplayError, match="carries it over"):
-        cp.play_match(found, a, a, hands=100)
+        cp.play_match(discovered, a, a, hands=100)
