@@ -1,5 +1,5 @@
 """Numbers in README and docs are those of committed files, each written by a command that the page
-names: `docs/make_results.py` makes the tables, and what it would make is what is there."""
+names: `tools/make_results.py` makes the tables, and what it would make is what is there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterplay.app.reproduction.harness.base import changed_files, read_outcom
 from counterplay.app.reproduction.harness.registry import experiments
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "docs" / "make_results.py"
+SCRIPT = ROOT / "tools" / "make_results.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
 
@@ -34,7 +34,7 @@ def _name(path: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_tables_have_the_numbers_of_their_files(page: Path, script: Any) -> None:
     text = page.read_text(encoding="utf-8")
-    assert text == script.filled(text), "out of date: run python docs/make_results.py"
+    assert text == script.filled(text), "out of date: run python tools/make_results.py"
 
 
 def test_the_page_of_results_is_up_to_date(script: Any) -> None:

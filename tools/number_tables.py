@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 SCALES = ("quick", "paper")
 Row = dict[str, str]
 

@@ -1,7 +1,7 @@
 """Writes what the docs say in numbers from the files that experiments and searches left.
 
-    python docs/make_results.py                 the tables of all pages, and docs/results/README.md
-    python docs/make_results.py quick FOLDER    first take the results of that scale from FOLDER
+    python tools/make_results.py                 the tables of all pages, and docs/results/README.md
+    python tools/make_results.py quick FOLDER    first take the results of that scale from FOLDER
 
 A table between `<!-- numbers NAME -->` and `<!-- end -->` is the one that `TABLES[NAME]` makes, a
 number between `<!-- n KEY -->` and `<!-- /n -->` that of `CELLS[KEY]`. `tests/docs/test_numbers.py`
@@ -101,7 +101,7 @@ def summary_table() -> str:
 INTRODUCTION = """\
 What `counterplay reproduce all` (quick scale) and `counterplay reproduce all --scale paper` found. Every
 number here comes from the JSON and CSV files in `quick/` and `paper/`, which these commands write; this page
-is written by `python docs/make_results.py`. [How claims are judged](../explanation/verdicts.md). With all pictures on one page:
+is written by `python tools/make_results.py`. [How claims are judged](../explanation/verdicts.md). With all pictures on one page:
 `paper/report.html`.
 """  # noqa: E501
 

@@ -1,4 +1,4 @@
-"""Builds the documentation site from the pages of this folder. Run: make docs (extra [docs])
+"""Builds the documentation site from docs/: `make docs` (extra [docs]).
 
 Pages are copied to build/pages: equations become MathML, which browsers show by themselves,
 notebooks become pages, and files of the repository that a page links to come along. mkdocs builds
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag
 
-DOCS = Path(__file__).parent
-ROOT = DOCS.parent
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 PAGES, SITE = ROOT / "build" / "pages", ROOT / "build" / "site"
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?(\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
