@@ -23,7 +23,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from counterplay.core.base.errors import shown, unknown
+from counterplay.core.base.errors import BadParameter, shown, unknown
+from counterplay.core.base.user_code import is_user_defined, user_object
 
 T = TypeVar("T")
 GROUPS = "counterplay."
@@ -40,6 +41,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "response": ("counterplay.core.responses",),
     "abstraction": ("counterplay.poker.abstraction",),
     "bot": ("counterplay.poker.bots", "counterplay.poker.adaptive"),
+    "experiment": ("counterplay.app.reproduction",),
 }
 
 
@@ -90,8 +92,10 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(list(iter(self)))
 
     def find(self, name: object, what: str | None = None, also: Iterable[str] = ()) -> T:
-        """What has that name, in small letters or not, else an `UnknownName` that lists all names,
-        and `also`."""
+        """What has that name, in small letters or not, or what the user wrote as `file.py:Name`;
+        else an `UnknownName` that lists all names, and `also`."""
+        if is_user_defined(name):
+            return self._user_defined(str(name))
         spec = (self.get(name) or self.get(name.lower())) if isinstance(name, str) else None
         if spec is None:
             raise unknown(what or self._word, name, [*self, *also])
@@ -119,6 +123,18 @@ class Registry(Mapping[str, T], Generic[T]):
                 built: T = spec
                 return built
         raise AssertionError(f"{module}: its text names {name!r}, and no {self._word} does")
+
+    def _user_defined(self, text: str) -> T:
+        """What `file.py:Name` is, which from now on has its name in this process. No file that is
+        read leads here: only text that the user typed."""
+        spec: T = user_object(text, self._word)
+        name = str(getattr(spec, "name", ""))
+        if not name or not self._fits(spec):
+            raise BadParameter(f"{text} is {shown(spec)} and no {self._word} with a name")
+        if name in self.listing():
+            raise BadParameter(f"{text} is called {name!r}, as a built-in {self._word} is")
+        self._installed[name] = spec
+        return spec
 
     def _ask(self, name: str | None = None) -> None:
         """Load what installed packages offer under a name, or all of it."""

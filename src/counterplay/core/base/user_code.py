@@ -20,6 +20,7 @@ from counterplay.core.base.disk import reason
 from counterplay.core.base.errors import BadParameter, CounterplayError, shown
 
 _NAME = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
+_INSIDE = re.compile(r"\.py:\s*[A-Za-z_]")
 _MODULE = "counterplay_own_"
 LONGEST_REASON = 200  # characters
 
@@ -118,8 +119,8 @@ def user_code_reason(error: BaseException) -> str:
 
 
 def check_not_user_defined(name: str, where: object, way: str) -> None:
-    """Refuse to run code because a file says so."""
-    if is_user_defined(name):
+    """Refuse to run code because a file says so, also where it is an argument of a game."""
+    if is_user_defined(name) or _INSIDE.search(name):
         raise CounterplayError(
             f"{where}: is for {shown(name)}, a game in a file of its own, which is not run "
             f"because another file names it; {way}"
