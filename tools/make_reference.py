@@ -143,7 +143,7 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
     source = textwrap.dedent(inspect.getsource(value))
     lines, body = source.splitlines(), ast.parse(source).body[0]
     assert isinstance(body, ast.ClassDef)
-    found = {}
+    fields = {}
     for node in body.body:
         if (
             isinstance(node, ast.AnnAssign)
@@ -152,8 +152,8 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
         ):
             own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
             comment = re.search(r"#\s*(.*)$", own, re.MULTILINE)
-            found[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
-    return found
+            fields[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
+    return fields
 
 
 def _cell(kind: str) -> str:

@@ -165,8 +165,8 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def filled(text: str) -> str:
     """A page with its tables and numbers made anew."""
-    text = BLOCK.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], text)
-    return INLINE.sub(lambda found: found[1] + CELLS[found[2]]() + found[3], text)
+    text = BLOCK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    return INLINE.sub(lambda match: match[1] + CELLS[match[2]]() + match[3], text)
 
 
 def take(scale: str, folder: Path) -> None:

@@ -64,14 +64,14 @@ def _links_inside(page: Path) -> str:
     def moved(match: re.Match[str]) -> str:
         target = (page.parent / match[2]).resolve()
         if "://" in match[2] or target.is_relative_to(DOCS):
-            found = match[2]
+            link = match[2]
         else:
             place = PAGES / "files" / target.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(target, place)
             depth = len(page.relative_to(DOCS).parts) - 1
-            found = "../" * depth + place.relative_to(PAGES).as_posix()
-        return f"{match[1]}{found.replace('.ipynb', '.md')}{match[3] or ''}{match[4]}"
+            link = "../" * depth + place.relative_to(PAGES).as_posix()
+        return f"{match[1]}{link.replace('.ipynb', '.md')}{match[3] or ''}{match[4]}"
 
     return LINK.sub(moved, page.read_text())
 

@@ -1,5 +1,5 @@
-"""A number that somebody measured stands in no sentence and no table of README and docs by hand: it
-is between the marks that `tools/make_results.py` fills, or `not_measured.txt` says what it is."""
+"""Measured numbers in sentences and tables of README and docs are not typed by hand: they stand
+between the marks that `tools/make_results.py` fills, or `not_measured.txt` says what they are."""
 
 from __future__ import annotations
 
