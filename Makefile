@@ -59,8 +59,8 @@ $(VENV)/.docs: $(VENV)/.dev
 	@touch $@
 
 docs: $(VENV)/.docs
-	$(BIN)/python docs/make_reference.py
-	$(BIN)/python docs/make_site.py
+	$(BIN)/python tools/make_reference.py
+	$(BIN)/python tools/make_site.py
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -1,8 +1,8 @@
 """Code in README and docs runs, and prints what the docs say it prints.
 
 `python` and `sh` blocks of a page run one after the other in an empty folder; a `text` block is
-what the one before it prints. `console` blocks are commands for people to try: only that they can
-be typed is checked.
+what the one before it prints. `console` blocks are commands to try: their options are checked, and
+those of README with output are run.
 """
 
 from __future__ import annotations
@@ -98,6 +98,31 @@ def test_commands_can_be_typed(page: str, line: str) -> None:
         command = command.commands[words.pop(0)]
     if not hasattr(command, "commands"):
         command.make_context("counterplay", words)
+
+
+def _outputs() -> list[tuple[str, list[str]]]:
+    """Commands of README with the lines that they print; `...` stands for lines left out."""
+    commands: list[tuple[str, list[str]]] = []
+    for block in CONSOLE.findall((ROOT / "README.md").read_text()):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                commands.append((line.removeprefix("$ "), []))
+            else:
+                commands[-1][1].append(line)
+    return [(command, lines) for command, lines in commands if lines]
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"), _outputs(), ids=lambda one: one if isinstance(one, str) else ""
+)
+def test_commands_of_readme_print_what_it_says(
+    command: str, lines: list[str], tmp_path: Path
+) -> None:
+    program = [sys.executable, "-m", "counterplay.app.cli", *shlex.split(command)[1:]]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in lines)
+    assert re.fullmatch(pattern, done.stdout), done.stdout
 
 
 def test_targets_of_make_exist_and_the_first_block_gives_both() -> None:

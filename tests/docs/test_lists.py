@@ -78,7 +78,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def typed_lists(text: str) -> list[str]:
-    """Three names of one kind in a row, as somebody types a list."""
+    """Three names of one kind in a row: a list that was typed by hand."""
     found = []
     for names in NAMES.values():
         name = "(?:" + "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True)) + ")"
@@ -95,7 +95,7 @@ def test_a_typed_list_is_seen() -> None:
     assert not typed_lists("match always-call always-raise uniform")
 
 
-FILES = [path for path in SOURCE.rglob("*.py") if "experiments" not in path.parts]
+FILES = [path for path in SOURCE.rglob("*.py") if "reproduction" not in path.parts]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())

@@ -1,5 +1,5 @@
 """Numbers in README and docs are those of committed files, each written by a command that the page
-names: `docs/make_results.py` makes the tables, and what it would make is what is there."""
+names: `tools/make_results.py` makes the tables, and what it would make is what is there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterplay.app.reproduction.harness.base import changed_files, read_outcom
 from counterplay.app.reproduction.harness.registry import experiments
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "docs" / "make_results.py"
+SCRIPT = ROOT / "tools" / "make_results.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RESULTS = sorted((ROOT / "docs" / "results").glob("*/*.json"))
 
@@ -34,7 +34,7 @@ def _name(path: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_tables_have_the_numbers_of_their_files(page: Path, script: Any) -> None:
     text = page.read_text(encoding="utf-8")
-    assert text == script.filled(text), "out of date: run python docs/make_results.py"
+    assert text == script.filled(text), "out of date: run python tools/make_results.py"
 
 
 def test_the_page_of_results_is_up_to_date(script: Any) -> None:
@@ -62,17 +62,30 @@ def test_committed_results_are_whole(path: Path) -> None:
     assert [file for file in changed if outcome.scale == "paper" or file.endswith(".csv")] == []
 
 
-def test_readme_has_every_claim_and_names_what_is_not_finished(script: Any) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = [read_outcome(path) for path in RESULTS]
-    assert {one.name for one in found if one.scale == "quick"} == set(experiments())
-    for outcome in found:
+def test_the_results_have_every_claim_and_name_what_is_not_finished() -> None:
+    page = (ROOT / "docs" / "results" / "README.md").read_text(encoding="utf-8")
+    outcomes = [read_outcome(path) for path in RESULTS]
+    assert {one.name for one in outcomes if one.scale == "quick"} == set(experiments())
+    for outcome in outcomes:
         for claim in outcome.claims:
-            assert f"| {claim.text} |" in readme
-    done = {one.name for one in found if one.scale == "paper"}
+            assert f"- {claim.text} quick **" in page
+    done = {one.name for one in outcomes if one.scale == "paper"}
     lacking = [name for name in experiments() if name not in done]
-    said = re.search(r"Not finished at paper scale: ([\w, -]+)\.", readme)
-    assert (said[1].split(", ") if said else []) == lacking
+    listed = re.search(r"Not finished at paper scale: ([\w, -]+)\.", page)
+    assert (listed[1].split(", ") if listed else []) == lacking
+
+
+def test_readme_counts_every_verdict() -> None:
+    """The sentence of README adds up to all claims of each scale."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 130
+    for scale in ("quick", "paper"):
+        outcomes = [read_outcome(path) for path in RESULTS if path.parent.name == scale]
+        numbers = re.search(
+            rf"at {scale} scale: (\d+) hold, (\d+) fail, (\d+) are undecided", readme
+        )
+        assert numbers is not None
+        assert sum(map(int, numbers.groups())) == sum(len(one.claims) for one in outcomes)
 
 
 def test_every_file_of_numbers_is_used_and_its_command_named(script: Any) -> None:

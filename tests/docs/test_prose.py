@@ -1,5 +1,5 @@
-"""A number that somebody measured stands in no sentence and no table of README and docs by hand: it
-is between the marks that `docs/make_results.py` fills, or `not_measured.txt` says what it is."""
+"""Measured numbers in sentences and tables of README and docs are not typed by hand: they stand
+between the marks that `tools/make_results.py` fills, or `not_measured.txt` says what they are."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_no_number_is_typed_by_hand(page: Path) -> None:
     name = _name(page)
     known = [words for where, words in allowed() if where in (name, "any")]
     found = [] if "all of it" in known else measured(page.read_text(encoding="utf-8"), known)
-    assert found == [], "bind them (docs/number_cells.py), leave them out, or say what they are"
+    assert found == [], "bind them (tools/number_cells.py), leave them out, or say what they are"
 
 
 @pytest.mark.parametrize(

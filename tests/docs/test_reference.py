@@ -10,7 +10,8 @@ import pytest
 
 import counterplay as cp
 
-SCRIPT = Path(__file__).parent.parent.parent / "docs" / "make_reference.py"
+ROOT = Path(__file__).parent.parent.parent
+SCRIPT = ROOT / "tools" / "make_reference.py"
 
 
 def _script() -> Any:
@@ -29,8 +30,8 @@ def script() -> Any:
 
 @pytest.mark.parametrize("name", ["api.md", "cli.md"])
 def test_page_is_up_to_date(name: str, script: Any) -> None:
-    written = (SCRIPT.parent / "reference" / name).read_text(encoding="utf-8")
-    assert written == script.PAGES[name](), "out of date: run python docs/make_reference.py"
+    written = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert written == script.PAGES[name](), "out of date: run python tools/make_reference.py"
 
 
 def test_every_public_name_and_command_is_there(script: Any) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(scope="module")
 def make_site() -> Any:
-    spec = importlib.util.spec_from_file_location("make_site", ROOT / "docs" / "make_site.py")
+    spec = importlib.util.spec_from_file_location("make_site", ROOT / "tools" / "make_site.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -83,7 +83,7 @@ def test_equations_are_set(make_site: Any) -> None:
 @pytest.mark.slow
 def test_the_site_is_built(make_site: Any) -> None:
     pytest.importorskip("mkdocs", reason="pip install 'counterplay[docs]' for this")
-    command = [sys.executable, ROOT / "docs" / "make_site.py"]
+    command = [sys.executable, ROOT / "tools" / "make_site.py"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "no broken link" in done.stdout

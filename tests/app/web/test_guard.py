@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from support.web import HOST, ask
 
-from counterplay.app.web.app import PAGES, make_app, static_folder
+from counterplay.app.web.app import make_app
 from counterplay.app.web.guard import MOST_BODY, MOST_UPLOAD, Door
+from counterplay.app.web.pages import built_in_pages, static_folder
 
 OWN = f"http://{HOST}"
 
@@ -21,7 +22,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_every_page_is_served_and_says_that_nothing_comes_from_elsewhere(app: Any) -> None:
-    for page in PAGES:
+    for page in (one.name for one in built_in_pages()):
         reply = ask(app, f"/{page}")
         assert reply.status == 200
         policy = reply.headers["content-security-policy"]

@@ -260,9 +260,9 @@ def serve(
     places: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME]...",
-            help="What to look into (default: runs and results, where they are), and bots of your "
-            "own to play.",
+            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME|PAGE.JS]...",
+            help="What to look into (default: runs and results, where they are), user-defined bots "
+            "to play, and user-defined pages.",
         ),
     ] = None,
     host: Annotated[

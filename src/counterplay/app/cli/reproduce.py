@@ -24,7 +24,8 @@ LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(help="Which figure or table, or all; without it, a list.")
+        str | None,
+        typer.Argument(help="Which figure or table, all, or my.py:EXPERIMENT; without it, a list."),
     ] = None,
     scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
     folder: Annotated[

@@ -4,24 +4,18 @@ of all of it."""
 from __future__ import annotations
 
 import threading
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from counterplay.app.web.guard import Door, Guard, Receive, Scope, Send
-
-PAGES = ("play", "watch", "explore", "exploit", "runs")
-
-
-def static_folder() -> Path:
-    return Path(str(package_files("counterplay.app.web") / "static"))
+from counterplay.app.web.pages import Page, built_in_pages, shell, static_folder, user_pages
 
 
 class Api:
@@ -46,19 +40,29 @@ class Api:
 
 
 def make_app(places: list[Path], keep: Path, door: Door | None = None) -> tuple[Any, Api]:
-    """`places`: what is served; `keep`: where tables are kept. The application, and its part that
-    can be loaded before anybody asks."""
-    shell, api = static_folder() / "index.html", Api(places, keep)
+    """`places`: what is served, pages of the user (`.js`) among them; `keep`: where tables are
+    kept. The application, and its part that can be loaded before the first request."""
+    own = user_pages(place for place in places if place.suffix == ".js")
+    pages = [*built_in_pages(), *own]
+    document = shell(pages)
+    api = Api([place for place in places if place.suffix != ".js"], keep)
 
     async def start(request: Request) -> Response:
         return RedirectResponse("/play", 303)
 
     async def page(request: Request) -> Response:
-        return FileResponse(shell, media_type="text/html")
+        return HTMLResponse(document)
+
+    def script(page: Page) -> Any:
+        async def send_script(request: Request) -> Response:
+            return FileResponse(page.file, media_type="text/javascript")
+
+        return send_script
 
     routes = [
         Route("/", start),
-        *(Route(f"/{name}", page) for name in PAGES),
+        *(Route(f"/{one.name}", page) for one in pages),
+        *(Route(one.address, script(one)) for one in own),
         Mount("/static", StaticFiles(directory=static_folder())),
         Mount("/api", api),
     ]

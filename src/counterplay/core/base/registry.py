@@ -48,6 +48,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "response": ("counterplay.core.responses",),
     "abstraction": ("counterplay.poker.abstraction",),
     "bot": ("counterplay.poker.bots", "counterplay.poker.adaptive"),
+    "experiment": ("counterplay.app.reproduction",),
 }
 
 

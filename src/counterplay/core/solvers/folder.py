@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, CounterplayError
+from counterplay.core.base.user_code import is_user_defined
 from counterplay.core.solvers.base import Solver
 
 SEATS = ("seat1", "seat2")
@@ -136,6 +137,11 @@ def read_config(folder: Path) -> dict[str, Any]:
         type(config.get(key)) is not kind for key, kind in CONFIG_KEYS.items()
     ):
         raise BadFile(f"{path}: not the configuration of a Counterplay run, or a damaged one")
+    for key in ("algorithm", "response"):
+        if is_user_defined(config.get(key)):
+            raise BadFile(
+                f"{path}: names {config[key]}, and no code is run because a file names it"
+            )
     return config
 
 

@@ -1,35 +1,32 @@
-"""Experiments by name: every module of `paper/` that sets `EXPERIMENT`."""
+"""Experiments by name: files of `app/reproduction/` that set `EXPERIMENT`, entry points of
+installed packages (`counterplay.experiments`), and `my_figure.py:EXPERIMENT`."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import counterplay.app.reproduction
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, failure_path
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.side_by_side import Makers, spent
 from counterplay.app.reproduction.harness.sources import result_version
 from counterplay.app.reproduction.harness.store import Store
-from counterplay.core.base.errors import BadParameter, Interrupted, unknown
+from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.registry import Registry
 
 SCALES = ("quick", "paper")
+EXPERIMENTS: Registry[Experiment] = Registry(
+    "experiment", lambda spec: isinstance(spec, Experiment)
+)
 
 
 @cache
 def experiments() -> dict[str, Experiment]:
     """By name, in the order of the report."""
-    package = counterplay.app.reproduction
-    modules = [
-        importlib.import_module(f"{package.__name__}.{one.name}")
-        for one in pkgutil.iter_modules(package.__path__)
-    ]
-    return in_order([module.EXPERIMENT for module in modules if hasattr(module, "EXPERIMENT")])
+    return in_order(list(EXPERIMENTS.values()))
 
 
 def in_order(known: list[Experiment]) -> dict[str, Experiment]:
@@ -46,25 +43,25 @@ def reproduce(
     seconds: float | None = None,
     processes: int | None = None,
 ) -> Outcome:
-    """Run one experiment; its picture, CSV and verdict go to `folder`, and the report there is
-    renewed.
+    """Run one experiment, by name or as `file.py:EXPERIMENT`; its picture, CSV and verdict go to
+    `folder`, and the report there is renewed.
 
     What an earlier run left in `folder`/work, finished or stopped, is not done again, unless
     `again`. Its pieces are made side by side by so many `processes`, as many as there are cores.
     After `seconds` it stops, with `Interrupted`, unless it has finished; the same call goes on.
     """
-    if name not in experiments():
-        raise unknown("experiment", name, experiments())
+    experiment = EXPERIMENTS.find(name)
     check_scale(scale)
     makers = Makers.of(seconds, processes)
-    store, experiment = Store(folder, again), experiments()[name]
+    store = Store(folder, again)
     try:
         making, running = makers.parts(progress)
         if makers.make([experiment], scale, store, making):
             raise Interrupted(None)
         return run_and_save(experiment, scale, store, running)
     finally:
-        write_report(Path(folder), list(experiments().values()))
+        listed = in_order([*experiments().values(), experiment])
+        write_report(Path(folder), list(listed.values()))
 
 
 def check_scale(scale: str) -> None:

@@ -1,13 +1,12 @@
 // Pages by address, light and dark, and the keyboard of the whole.
 import { h, show, unpoint } from "./dom.js";
 
-const PAGES = {
-  "/play": () => import("./play.js"),
-  "/watch": () => import("./watch.js"),
-  "/explore": () => import("./explore.js"),
-  "/exploit": () => import("./exploit.js"),
-  "/runs": () => import("./runs.js"),
-};
+const PAGES = Object.fromEntries(
+  [...document.querySelectorAll(".bar nav a")].map((link) => [
+    link.pathname,
+    () => import(link.dataset.script),
+  ]),
+);
 let leave = () => {};
 
 export function go(path, { replace = false } = {}) {

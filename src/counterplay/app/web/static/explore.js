@@ -4,6 +4,8 @@ import { h, save, show } from "./dom.js";
 import { holdem_view } from "./explore-holdem.js";
 import { sets_view } from "./explore-sets.js";
 
+export const page = { title: "Explore", order: 3 };
+
 export async function open(place, query) {
   const { strategies } = await get("strategies");
   const asked = Object.fromEntries(query);

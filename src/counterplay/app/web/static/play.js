@@ -5,6 +5,8 @@ import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
 import { sit } from "./table.js";
 
+export const page = { title: "Play", order: 1 };
+
 const mini = (...parts) =>
   s(
     "svg",

@@ -3,6 +3,8 @@ import { get } from "./api.js";
 import { grouped, h, save, show } from "./dom.js";
 import { chart, short } from "./chart.js";
 
+export const page = { title: "Runs", order: 5 };
+
 const EVERY = 1500; // milliseconds between two looks
 
 export async function open(place, query) {

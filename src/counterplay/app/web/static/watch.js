@@ -6,6 +6,8 @@ import { take_seat } from "./play.js";
 import { bare } from "./boards.js";
 import { sit } from "./table.js";
 
+export const page = { title: "Watch it learn", order: 2 };
+
 export async function open(place, query) {
   const name = query.get("table");
   if (!name) {

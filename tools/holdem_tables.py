@@ -21,31 +21,31 @@ def exact_table() -> str:
 
 def precision_table() -> str:
     """What single precision on the device is off by: the worst of the flops tried."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in _rows("exact_check"):
-        found.setdefault((row["what"], row["player"]), []).append(row)
+        groups.setdefault((row["what"], row["player"]), []).append(row)
     lines = [
         [
             *key,
-            str(len(mine)),
-            f"{max(float(row['off_mb_per_game']) for row in mine):.4f}",
-            f"{max(float(row['relative']) for row in mine):.0e}",
+            str(len(group)),
+            f"{max(float(row['off_mb_per_game']) for row in group):.4f}",
+            f"{max(float(row['relative']) for row in group):.0e}",
         ]
-        for key, mine in found.items()
+        for key, group in groups.items()
     ]
     return table(["what", "player", "flops", "off by at most, mb/g", "relative"], lines)
 
 
 def _over(backend: str, first: str) -> str:
     """mb/g by player and seconds of training."""
-    found: dict[str, dict[int, str]] = {}
+    groups: dict[str, dict[int, str]] = {}
     for row in _rows("exploitability"):
         if row["backend"] == backend and row["seconds"] != "0":
             cell = f"{float(row['mb_per_game']):.0f} ± {float(row['error']):.0f}"
-            found.setdefault(row["player"], {})[int(row["seconds"])] = cell
-    points = sorted({n for mine in found.values() for n in mine})
-    names = sorted(found, key=lambda name: (int(name.rsplit("-", 1)[1]), name))
-    lines = [[name, *(found[name].get(n, "") for n in points)] for name in names]
+            groups.setdefault(row["player"], {})[int(row["seconds"])] = cell
+    points = sorted({n for group in groups.values() for n in group})
+    names = sorted(groups, key=lambda name: (int(name.rsplit("-", 1)[1]), name))
+    lines = [[name, *(groups[name].get(n, "") for n in points)] for name in names]
     return table([first, *(f"{n} s" for n in points)], lines)
 
 
@@ -83,15 +83,16 @@ def by_board_table() -> str:
 
 def risk_table() -> str:
     """What responses win from a model and what they risk, by p."""
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in _rows("holdem_frontier"):
         key = row["opponent"], f"{float(row['p']):g}"
-        found.setdefault(key, {})[row["buckets"]] = [
+        groups.setdefault(key, {})[row["buckets"]] = [
             f"{float(row['won_sb']):+.3f}",
             f"{float(row['risk_mb_per_game']):,.0f} ± {float(row['risk_error']):.0f}",
         ]
     lines = [
-        [*key, *mine.get("10", ["", ""]), *mine.get("100", ["", ""])] for key, mine in found.items()
+        [*key, *group.get("10", ["", ""]), *group.get("100", ["", ""])]
+        for key, group in groups.items()
     ]
     header = ["MCRNR10 wins", "and risks", "MCRNR100 wins", "and risks"]
     return table(["model of", "p", *header], lines)
@@ -118,13 +119,13 @@ SAMPLERS = ("mccfr-public", "mccfr-external", "mccfr", "mcts")
 
 def samplers_table() -> str:
     """Strength of samplers by buckets and seconds of training."""
-    found: dict[tuple[int, float], dict[str, str]] = {}
+    groups: dict[tuple[int, float], dict[str, str]] = {}
     for row in _rows("public"):
         key = int(row["buckets"]), float(row["seconds"])
-        found.setdefault(key, {})[row["algorithm"]] = f"{float(row['sb_per_hand']):+.3f}"
+        groups.setdefault(key, {})[row["algorithm"]] = f"{float(row['sb_per_hand']):+.3f}"
     lines = [
-        [f"{buckets:,}", f"{seconds:g}", *(mine.get(name, "–") for name in SAMPLERS)]
-        for (buckets, seconds), mine in sorted(found.items())
+        [f"{buckets:,}", f"{seconds:g}", *(group.get(name, "–") for name in SAMPLERS)]
+        for (buckets, seconds), group in sorted(groups.items())
     ]
     return table(["buckets", "seconds", *(f"`{name}`" for name in SAMPLERS)], lines)
 

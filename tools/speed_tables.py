@@ -1,4 +1,4 @@
-"""Tables of speed in README and docs, from benchmarks/RESULTS.md, which `make benchmark` writes."""
+"""Tables of speed in README and docs from benchmarks/RESULTS.md, which `make benchmark` writes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,20 @@ def _number(work: str) -> float:
 
 
 def speed_table() -> str:
-    """Beside OpenSpiel."""
-    lines = [cells[:4] for cells in _lines() if cells[0].startswith(BESIDE) and len(cells) > 4]
-    return table(["work", "this project /s", "OpenSpiel /s", "ratio"], lines)
+    """Ratios to OpenSpiel, a row for each kind of work."""
+    compared = [cells for cells in _lines() if cells[0].startswith(BESIDE) and len(cells) > 4]
+    lines = []
+    for kind in BESIDE:
+        rows = [cells for cells in compared if cells[0].startswith(kind)]
+        games = ", ".join(f"`{cells[0].removeprefix(kind)}`" for cells in rows)
+        ratios = sorted((cells[3] for cells in rows), key=lambda ratio: float(_digits(ratio)))
+        span = " to ".join(dict.fromkeys([_digits(ratios[0], ","), _digits(ratios[-1], ",")]))
+        lines.append([kind.strip(", "), games, f"{span} times as fast"])
+    return table(["work", "games", "ratio"], lines)
+
+
+def _digits(ratio: str, separator: str = "") -> str:
+    return ratio.removesuffix("x").replace(",", separator)
 
 
 def holdem_speed_table() -> str:
@@ -54,7 +65,7 @@ def holdem_speed_table() -> str:
         ["matches between two tables", f"{tables:.1f} million hands/s"],
         ["matches against Poki (re-created), one core", f"{poki:,.0f} hands/s"],
     ]
-    return table(["limit hold'em, two cores", ""], lines)
+    return table(["limit hold'em", ""], lines)
 
 
 def found_table() -> str:

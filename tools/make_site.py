@@ -1,4 +1,4 @@
-"""Builds the documentation site from the pages of this folder. Run: make docs (extra [docs])
+"""Builds the documentation site from docs/: `make docs` (extra [docs]).
 
 Pages are copied to build/pages: equations become MathML, which browsers show by themselves,
 notebooks become pages, and files of the repository that a page links to come along. mkdocs builds
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag
 
-DOCS = Path(__file__).parent
-ROOT = DOCS.parent
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 PAGES, SITE = ROOT / "build" / "pages", ROOT / "build" / "site"
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?(\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
@@ -64,14 +64,14 @@ def _links_inside(page: Path) -> str:
     def moved(match: re.Match[str]) -> str:
         target = (page.parent / match[2]).resolve()
         if "://" in match[2] or target.is_relative_to(DOCS):
-            found = match[2]
+            link = match[2]
         else:
             place = PAGES / "files" / target.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(target, place)
             depth = len(page.relative_to(DOCS).parts) - 1
-            found = "../" * depth + place.relative_to(PAGES).as_posix()
-        return f"{match[1]}{found.replace('.ipynb', '.md')}{match[3] or ''}{match[4]}"
+            link = "../" * depth + place.relative_to(PAGES).as_posix()
+        return f"{match[1]}{link.replace('.ipynb', '.md')}{match[3] or ''}{match[4]}"
 
     return LINK.sub(moved, page.read_text())
 

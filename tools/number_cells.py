@@ -2,7 +2,7 @@
 
     a strategy takes <!-- n exact-10 -->162<!-- /n --> s
 
-`CELLS[KEY]` makes what stands between the marks, which nobody sees on a page. A line must not begin
+`CELLS[KEY]` makes what stands between the marks, which a page does not show. A line must not begin
 with a mark: Markdown would end the paragraph there.
 """
 
@@ -17,17 +17,17 @@ from speed_tables import measured
 
 def one(file: str, column: str, show: str, scale: float = 1.0, **where: str) -> str:
     """A number of the one row of benchmarks/`file` whose columns have these values."""
-    found = number_tables.rows(f"../benchmarks/{file}")
-    mine = [row for row in found if all(row[name] == value for name, value in where.items())]
-    if len(mine) != 1:
-        raise ValueError(f"{len(mine)} rows of {file} have {where}, one is wanted")
-    return format(scale * float(mine[0][column]), show)
+    entries = number_tables.rows(f"../benchmarks/{file}")
+    chosen = [row for row in entries if all(row[name] == value for name, value in where.items())]
+    if len(chosen) != 1:
+        raise ValueError(f"{len(chosen)} rows of {file} have {where}, one is wanted")
+    return format(scale * float(chosen[0][column]), show)
 
 
 def outermost(which: Callable[[list[float]], float], file: str, column: str, show: str) -> str:
     """The least or the largest number of a column."""
-    found = number_tables.rows(f"../benchmarks/{file}")
-    return format(which([float(row[column]) for row in found]), show)
+    entries = number_tables.rows(f"../benchmarks/{file}")
+    return format(which([float(row[column]) for row in entries]), show)
 
 
 _exact = partial(one, "exact.csv")

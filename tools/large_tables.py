@@ -12,18 +12,18 @@ def _rows(name: str) -> list[Row]:
 
 def lower_bounds_table() -> str:
     """Bounds by play beside exact numbers, by seconds of learning."""
-    found: dict[tuple[str, str, str, str], dict[float, Row]] = {}
+    groups: dict[tuple[str, str, str, str], dict[float, Row]] = {}
     for row in _rows("lower_bounds"):
         key = (row["game"], row["strategy"], f"{float(row['exact']):.3f}", row["algorithm"])
-        found.setdefault(key, {})[float(row["seconds"])] = row
-    points = sorted({seconds for mine in found.values() for seconds in mine})
+        groups.setdefault(key, {})[float(row["seconds"])] = row
+    points = sorted({seconds for group in groups.values() for seconds in group})
     lines = [
         [
             f"`{key[0]}`",
             *key[1:],
-            *(f"{float(mine[n]['bound']):.3f} ± {float(mine[n]['error']):.3f}" for n in points),
+            *(f"{float(group[n]['bound']):.3f} ± {float(group[n]['error']):.3f}" for n in points),
         ]
-        for key, mine in found.items()
+        for key, group in groups.items()
     ]
     names = [f"at least, after {n:g} s" for n in points]
     return table(["game", "strategy", "exact b1 + b2", "learnt by", *names], lines)
@@ -31,20 +31,20 @@ def lower_bounds_table() -> str:
 
 def interleaved_table() -> str:
     """Mean exploitability after equally many iterations, by interleaved histories."""
-    found: dict[tuple[str, str, str], dict[int, Row]] = {}
+    groups: dict[tuple[str, str, str], dict[int, Row]] = {}
     for row in _rows("interleaved"):
         key = (f"`{row['game']}`", f"{int(row['iterations']):,}", row["seeds"])
-        found.setdefault(key, {})[int(row["interleave"])] = row
-    points = sorted({n for mine in found.values() for n in mine})
+        groups.setdefault(key, {})[int(row["interleave"])] = row
+    points = sorted({n for group in groups.values() for n in group})
     lines = [
         [
             *key,
             *(
-                f"{float(mine[n]['exploitability']):.3f} ± {float(mine[n]['standard_error']):.3f}"
+                f"{float(group[n]['exploitability']):.3f} ± {float(group[n]['standard_error']):.3f}"
                 for n in points
             ),
         ]
-        for key, mine in found.items()
+        for key, group in groups.items()
     ]
     names = ["one by one" if n == 1 else f"{n} interleaved" for n in points]
     return table(["game", "iterations", "seeds", *names], lines)
@@ -52,15 +52,15 @@ def interleaved_table() -> str:
 
 def interleaved_speed_table() -> str:
     """Iterations per second by interleaved histories, and over one by one."""
-    found: dict[str, dict[int, str]] = {}
+    groups: dict[str, dict[int, str]] = {}
     others = []
     for row in _rows("interleaved_speed"):
-        mine = found.setdefault(f"`{row['game']}`", {})
+        group = groups.setdefault(f"`{row['game']}`", {})
         if row["what"] == "iterations per second" and row["interleave"] == "1":
-            mine[1] = f"{float(row['value']):,.0f}"
+            group[1] = f"{float(row['value']):,.0f}"
         elif row["what"] == "over one by one" and row["interleave"] != "1":
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
-            mine[int(row["interleave"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
+            group[int(row["interleave"])] = f"{mid:.2f} ({low:.2f} to {high:.2f})"
         elif row["what"].startswith("sb/h"):
             low, mid, high = (float(row[name]) for name in ("least", "value", "most"))
             others.append(
@@ -72,15 +72,15 @@ def interleaved_speed_table() -> str:
                     "",
                 ]
             )
-    points = sorted({n for mine in found.values() for n in mine})
-    lines = [[game, *(mine[n] for n in points)] for game, mine in found.items()]
+    points = sorted({n for group in groups.values() for n in group})
+    lines = [[game, *(group[n] for n in points)] for game, group in groups.items()]
     names = ["one by one, a second" if n == 1 else f"{n} interleaved" for n in points]
     return table(["game", *names], [*lines, *others])
 
 
 def large_table() -> str:
     """Games that fit in no tree, solved for ten minutes."""
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    groups: dict[tuple[str, ...], dict[str, str]] = {}
     for row in _rows("large"):
         key = (
             f"`{row['game']}`",
@@ -90,10 +90,10 @@ def large_table() -> str:
             f"{float(row['peak_gb']):.1f}",
         )
         won = f"{float(row['won']):+.3f} ± {float(row['half_interval']):.3f}"
-        found.setdefault(key, {})[row["against"]] = won
-    header = ["game", "algorithm", "iterations", "information sets found", "GB at most"]
+        groups.setdefault(key, {})[row["against"]] = won
+    header = ["game", "algorithm", "iterations", "information sets discovered", "GB at most"]
     against = ("uniform", "its earlier self", "exploitability at least")
-    lines = [[*key, *(mine.get(name, "") for name in against)] for key, mine in found.items()]
+    lines = [[*key, *(group.get(name, "") for name in against)] for key, group in groups.items()]
     names = ["wins from uniform play", "from itself after a minute", "exploitability at least"]
     return table([*header, *names], lines)
 

@@ -14,19 +14,19 @@ def _rows(name: str) -> list[Row]:
 
 def gpu_table() -> str:
     """Iterations per second, by entries of the game."""
-    found: dict[tuple[int, str], dict[str, float]] = {}
+    groups: dict[tuple[int, str], dict[str, float]] = {}
     for row in _rows("full_width_gpu"):
         if row["what"] == "iterations":
             key = int(row["entries"]), row["game"]
-            found.setdefault(key, {})[row["way"]] = float(row["value"])
+            groups.setdefault(key, {})[row["way"]] = float(row["value"])
     lines = [
         [
             f"`{game}`",
             f"{entries:,}",
-            *(f"{mine[way]:,.3g}" if mine[way] < 100 else f"{mine[way]:,.0f}" for way in WAYS),
-            f"{mine['cuda double'] / mine['one thread']:.3g}",
+            *(f"{group[way]:,.3g}" if group[way] < 100 else f"{group[way]:,.0f}" for way in WAYS),
+            f"{group['cuda double'] / group['one thread']:.3g}",
         ]
-        for (entries, game), mine in sorted(found.items())
+        for (entries, game), group in sorted(groups.items())
     ]
     header = ["one thread", "all processors", "GPU, double", "GPU, single", "GPU over one thread"]
     return table(["game", "entries of a side", *header], lines)
@@ -34,27 +34,30 @@ def gpu_table() -> str:
 
 def precision_table() -> str:
     """Exploitability in double and in single precision."""
-    found: dict[str, dict[str, list[str]]] = {}
+    groups: dict[str, dict[str, list[str]]] = {}
     for row in _rows("full_width_gpu"):
         if row["what"].startswith("exploitability after"):
-            mine = found.setdefault(row["game"], {})
-            mine.setdefault(row["way"], []).append(f"{float(row['value']):.3g}")
+            group = groups.setdefault(row["game"], {})
+            group.setdefault(row["way"], []).append(f"{float(row['value']):.3g}")
     lines = [
-        [f"`{game}`", *(", ".join(mine[way]) for way in WAYS[2:])] for game, mine in found.items()
+        [f"`{game}`", *(", ".join(group[way]) for way in WAYS[2:])]
+        for game, group in groups.items()
     ]
     return table(["game", "double", "single"], lines)
 
 
 def sent_table() -> str:
     """What a worker of two sends."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    groups: dict[tuple[str, str], dict[str, float]] = {}
     for row in _rows("cluster"):
         if row["unit"].startswith("bytes") and row["game"] != "noise":
-            found.setdefault((row["game"], row["algorithm"]), {})[row["what"]] = float(row["value"])
+            groups.setdefault((row["game"], row["algorithm"]), {})[row["what"]] = float(
+                row["value"]
+            )
     names = ("its tables", "sent by a worker at a synchronisation", "sent per second of playing")
     lines = [
-        [f"`{game}`", algorithm, *(f"{mine[name] / 1e6:,.3g}" for name in names)]
-        for (game, algorithm), mine in found.items()
+        [f"`{game}`", algorithm, *(f"{group[name] / 1e6:,.3g}" for name in names)]
+        for (game, algorithm), group in groups.items()
     ]
     return table(
         ["game", "solver", "tables, MB", "sent at a synchronisation, MB", "MB/s of playing"], lines
@@ -62,13 +65,13 @@ def sent_table() -> str:
 
 
 def _by_workers(begins: str, show: str, scale: float = 1.0) -> str:
-    found: dict[str, dict[tuple[str, str], str]] = {}
+    groups: dict[str, dict[tuple[str, str], str]] = {}
     for row in _rows("cluster"):
         if row["what"].startswith(begins):
             cell = format(scale * float(row["value"]), show)
-            found.setdefault(row["workers"], {})[row["algorithm"], row["sync_interval"]] = cell
-    keys = list(dict.fromkeys(key for mine in found.values() for key in mine))
-    lines = [[n, *(mine.get(key, "") for key in keys)] for n, mine in found.items()]
+            groups.setdefault(row["workers"], {})[row["algorithm"], row["sync_interval"]] = cell
+    keys = list(dict.fromkeys(key for group in groups.values() for key in group))
+    lines = [[n, *(group.get(key, "") for key in keys)] for n, group in groups.items()]
     return table(["workers", *(f"{name}, {interval}" for name, interval in keys)], lines)
 
 
@@ -84,21 +87,21 @@ def sync_holdem_table() -> str:
 
 def machines_table() -> str:
     """The share of the time that machines play, and what a synchronisation of 100 takes."""
-    found: dict[str, dict[tuple[str, str], float]] = {}
+    groups: dict[str, dict[tuple[str, str], float]] = {}
     for row in _rows("cluster"):
         if row["algorithm"] == "any":
-            found.setdefault(row["game"], {})[row["what"], row["workers"]] = float(row["value"])
+            groups.setdefault(row["game"], {})[row["what"], row["workers"]] = float(row["value"])
     share = "share of the time that machines play in {} h"
     lines = [
         [
             f"`{game}`",
             *(
-                ", ".join(f"{mine[share.format(hours), n]:.2f}" for hours in (1, 24))
+                ", ".join(f"{group[share.format(hours), n]:.2f}" for hours in (1, 24))
                 for n in ("10", "100", "1000")
             ),
-            f"{mine['a synchronisation', '100']:.0f} s",
+            f"{group['a synchronisation', '100']:.0f} s",
         ]
-        for game, mine in found.items()
+        for game, group in groups.items()
     ]
     return table(["game", "10 machines", "100", "1,000", "a synchronisation of 100"], lines)
 
@@ -119,21 +122,21 @@ def noregret_table() -> str:
 
 def two_threads_table() -> str:
     """Two threads of full width over one: the ratio in each run."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in _rows("full_width"):
-        found.setdefault((row["game"], row["algorithm"]), []).append(row)
+        groups.setdefault((row["game"], row["algorithm"]), []).append(row)
     lines = [
         [
             f"`{game}`",
             algorithm,
-            f"{float(mine[-1]['us_one']):,.0f}",
-            f"{float(mine[-1]['us_many']):,.0f}",
-            *(f"{float(row['ratio']):.2f}" for row in mine),
-            mine[-1]["chosen"],
+            f"{float(group[-1]['us_one']):,.0f}",
+            f"{float(group[-1]['us_many']):,.0f}",
+            *(f"{float(row['ratio']):.2f}" for row in group),
+            group[-1]["chosen"],
         ]
-        for (game, algorithm), mine in found.items()
+        for (game, algorithm), group in groups.items()
     ]
-    runs = max(len(mine) for mine in found.values())
+    runs = max(len(group) for group in groups.values())
     names = [f"run {k + 1}" for k in range(runs)]
     header = ["game", "solver", "µs, one thread, last run", "µs, two threads", *names, "taken"]
     return table(header, lines)

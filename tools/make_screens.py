@@ -1,4 +1,4 @@
-"""The pictures of pages in README and docs, from a Chromium: `python docs/make_screens.py RUN`.
+"""The pictures of pages in README and docs, from a Chromium: `python tools/make_screens.py RUN`.
 
 Needs the tools of developers (make test has them) and RUN, a run of hold'em with some training:
 counterplay solve 'holdem(buckets=10)' -a mccfr-external -s 60 --out RUN

@@ -1,12 +1,12 @@
-"""Writes what the docs say in numbers from the files that experiments and searches left.
+"""Writes the numbers in README and docs from committed files of experiments and benchmarks.
 
-    python docs/make_results.py                 the tables of all pages, and docs/results/README.md
-    python docs/make_results.py quick FOLDER    first take the results of that scale from FOLDER
+    python tools/make_results.py                 the tables of all pages, and docs/results/README.md
+    python tools/make_results.py quick FOLDER    first take the results of that scale from FOLDER
 
 A table between `<!-- numbers NAME -->` and `<!-- end -->` is the one that `TABLES[NAME]` makes, a
 number between `<!-- n KEY -->` and `<!-- /n -->` that of `CELLS[KEY]`. `tests/docs/test_numbers.py`
-fails when a page differs from what this makes, `tests/docs/test_prose.py` when somebody types a
-measured number.
+fails when a page differs from what this makes, `tests/docs/test_prose.py` when a measured number
+is typed by hand.
 """
 
 from __future__ import annotations
@@ -41,26 +41,22 @@ def pages() -> list[Path]:
 
 
 def outcomes(scale: str) -> dict[str, Outcome]:
-    """What was found at a scale, by name."""
-    found = [RESULTS / scale / f"{name}.json" for name in experiments()]
-    return {path.stem: read_outcome(path) for path in found if path.exists()}
+    """The committed outcomes of a scale, by name."""
+    paths = [RESULTS / scale / f"{name}.json" for name in experiments()]
+    return {path.stem: read_outcome(path) for path in paths if path.exists()}
 
 
 # the claims
 
 
-def _key(claim: Claim) -> str:
-    return claim.text
-
-
 def claims() -> Iterator[tuple[str, str, dict[str, Claim]]]:
     """Experiment, sentence, and the claim at each scale, in the order of the page."""
-    found = {scale: outcomes(scale) for scale in SCALES}
+    committed = {scale: outcomes(scale) for scale in SCALES}
     for name in experiments():
         seen: dict[str, dict[str, Claim]] = {}
         for scale in reversed(SCALES):
-            for claim in found[scale][name].claims if name in found[scale] else []:
-                seen.setdefault(_key(claim), {})[scale] = claim
+            for claim in committed[scale][name].claims if name in committed[scale] else []:
+                seen.setdefault(claim.text, {})[scale] = claim
         for text, by_scale in seen.items():
             yield name, text, by_scale
 
@@ -69,18 +65,8 @@ def word(claim: Claim | None) -> str:
     return "–" if claim is None else claim.verdict
 
 
-def claims_table() -> str:
-    """The verdict of every claim at both scales."""
-    lines, last = [], ""
-    for name, text, by_scale in claims():
-        first = f"`{name}`" if name != last else ""
-        lines.append([first, text, *(word(by_scale.get(s)) for s in SCALES)])
-        last = name
-    return table(["", "claim", "quick scale", "paper scale"], lines)
-
-
 def unfinished() -> str:
-    """Which experiments are not there at paper scale."""
+    """The experiments without an outcome at paper scale."""
     lacking = [name for name in experiments() if name not in outcomes("paper")]
     if not lacking:
         return "At paper scale every figure and table was finished.\n"
@@ -99,10 +85,9 @@ def summary_table() -> str:
 
 
 INTRODUCTION = """\
-What `counterplay reproduce all` (quick scale) and `counterplay reproduce all --scale paper` found. Every
-number here comes from the JSON and CSV files in `quick/` and `paper/`, which these commands write; this page
-is written by `python docs/make_results.py`. [How claims are judged](../explanation/verdicts.md). With all pictures on one page:
-`paper/report.html`.
+Outcomes of `counterplay reproduce all` (quick scale) and of `counterplay reproduce all --scale paper`. Every number
+comes from the JSON and CSV files in `quick/` and `paper/`, which these commands write; `python tools/make_results.py`
+writes this page. [How claims are judged](../explanation/verdicts.md). `paper/report.html` has all pictures on one page.
 """  # noqa: E501
 
 
@@ -156,21 +141,19 @@ def _details(wanted: str) -> Iterator[str]:
 
 
 def counted() -> str:
-    """How many claims hold, for README's first lines."""
+    """The numbers of claims by verdict, for README."""
     parts = []
     for scale in SCALES:
-        found = [claim.verdict for one in outcomes(scale).values() for claim in one.claims]
-        words = ", ".join(f"{found.count(verdict)} {many}" for verdict, many in VERDICTS)
+        verdicts = [claim.verdict for one in outcomes(scale).values() for claim in one.claims]
+        words = ", ".join(f"{verdicts.count(verdict)} {many}" for verdict, many in VERDICTS)
         done = len(outcomes(scale))
         unfinished = "" if done == len(experiments()) else f", {done} of {len(experiments())} done"
         parts.append(f"at {scale} scale{unfinished}: {words}")
-    return f"Of the paper's claims, {'; '.join(parts)}. [Every one](#the-paper).\n"
+    return f"Of the paper's claims, {'; '.join(parts)}. [Every claim](docs/results/README.md).\n"
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "counted": counted,
-    "claims": claims_table,
-    "unfinished": unfinished,
     **number_tables.TABLES,
     **HOLDEM,
     **LARGE,
@@ -182,8 +165,8 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def filled(text: str) -> str:
     """A page with its tables and numbers made anew."""
-    text = BLOCK.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], text)
-    return INLINE.sub(lambda found: found[1] + CELLS[found[2]]() + found[3], text)
+    text = BLOCK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    return INLINE.sub(lambda match: match[1] + CELLS[match[2]]() + match[3], text)
 
 
 def take(scale: str, folder: Path) -> None:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 SCALES = ("quick", "paper")
 Row = dict[str, str]
 
@@ -21,8 +21,8 @@ def rows(file: str) -> list[Row]:
 def best(name: str) -> tuple[str, list[Row]]:
     """The CSV of an experiment at the larger scale there is, and which that is."""
     for scale in reversed(SCALES):
-        if found := rows(f"results/{scale}/{name}.csv"):
-            return scale, found
+        if entries := rows(f"results/{scale}/{name}.csv"):
+            return scale, entries
     return SCALES[0], []
 
 
@@ -39,9 +39,9 @@ def won(row: Row, places: int = 3) -> str:
 
 
 def bands_table() -> str:
-    scale, found = best("bots")
+    scale, entries = best("bots")
     lines = []
-    for row in found:
+    for row in entries:
         low, high = float(row["low"]), float(row["high"])
         band = f"{low:+.3f}" if low == high else f"{low:+.3f} to {high:+.3f}"
         fitted = " (fitted)" if row["fitted"] == "True" else ""
@@ -56,10 +56,10 @@ def bands_table() -> str:
 
 def models_table() -> str:
     """MCRNR10 against Poki with three models."""
-    _, found = best("table2")
+    _, entries = best("table2")
     lines = [
         [row["player"], row["engine"], f"{int(row['iterations']):,}", won(row)]
-        for row in found
+        for row in entries
         if row["part"] == "table" and row["opponent"] == "poki" and "10" in row["player"]
         if row["engine"] == "outcome"
     ]
@@ -68,8 +68,8 @@ def models_table() -> str:
 
 def games_table() -> str:
     """MCRNR10 against Poki by observed games."""
-    _, found = best("table2")
-    some = [row for row in found if row["part"] == "games"]
+    _, entries = best("table2")
+    some = [row for row in entries if row["part"] == "games"]
     games = sorted({int(row["observed_games"]) for row in some})
     cells = {(row["player"], int(row["observed_games"])): won(row) for row in some}
     players = dict.fromkeys(row["player"] for row in some)
@@ -79,9 +79,9 @@ def games_table() -> str:
 
 def race_table() -> str:
     """MCCFR and MCTS in hold'em by iterations, medians over seeds."""
-    _, found = best("fig4-holdem")
+    _, entries = best("fig4-holdem")
     by: dict[tuple[str, float], list[float]] = {}
-    for row in found:
+    for row in entries:
         if row["algorithm"] == "mccfr" or (row["algorithm"], row["c"]) == ("mcts", "17.0"):
             key = row["algorithm"], float(row["iterations"])
             by.setdefault(key, []).append(float(row["sb_per_hand"]))
@@ -105,11 +105,11 @@ CHOICES = ("buckets", "ratio", "weak", "outs", "tremble", "leaf_bets", "fourth",
 
 def search_table() -> str:
     """The bot as it is, and the candidates nearest to the published bands."""
-    found = rows("data/sparbot.csv")
-    here = [row for row in found if row["ratio"] == "as it is" and row["tremble"] == "0.25"]
+    entries = rows("data/sparbot.csv")
+    here = [row for row in entries if row["ratio"] == "as it is" and row["tremble"] == "0.25"]
     as_it_is = ("called", "0.0", "False")
     here = [r for r in here if (r["fourth"], r["leaf_bets"], r["split"]) == as_it_is]
-    nearest = sorted(found, key=lambda row: float(row["misses"]))[:6]
+    nearest = sorted(entries, key=lambda row: float(row["misses"]))[:6]
     header = ["buckets", "ratio", "weak", "outs", "prior", "leaves", "fourth bet", "split"]
     header += ["always-call", "always-raise", "Poki", "off by (s.d.)"]
     numbers = ("always-call", "always-raise", "poki")
@@ -127,7 +127,7 @@ def search_table() -> str:
 def family_table() -> str:
     """What is kept for judging, and what Tables 1 and 2 say, over the candidates that were
     judged."""
-    found = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
+    entries = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
     columns = ("cfr5", "cfr10", "cfr100", "mcrnr10", "best_response")
     header = ["candidate", "CFR5", "CFR10", "CFR100", "MCRNR10", "best response, 5 buckets"]
     lines = [
@@ -135,7 +135,7 @@ def family_table() -> str:
             ", ".join(row[name] for name in CHOICES),
             *(f"{float(row[name]):+.3f}" for name in columns),
         ]
-        for row in found
+        for row in entries
     ]
     return table(header, lines)
 
@@ -145,10 +145,10 @@ NOISE = 0.005  # sb/h, more than the 95% interval of two million hands between t
 
 def survivors_table() -> str:
     """In how many of the judged candidates a conclusion of Tables 1 and 2 holds, and fails."""
-    found = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
+    entries = [row for row in rows("data/sparbot.csv") if row["mcrnr10"]]
 
     def apart(one: str, other: str = "") -> list[float]:
-        return [float(row[one]) - (float(row[other]) if other else 0.0) for row in found]
+        return [float(row[one]) - (float(row[other]) if other else 0.0) for row in entries]
 
     def level(bound: float) -> list[list[bool]]:
         off = [abs(x) for x in apart("mcrnr10", "cfr10")]
@@ -165,7 +165,8 @@ def survivors_table() -> str:
         "MCRNR10 performs similarly to MCCFR10, within 0.02": level(0.02),
     }
     lines = [
-        [text, *(f"{sum(side)} of {len(found)}" for side in sides)] for text, sides in told.items()
+        [text, *(f"{sum(side)} of {len(entries)}" for side in sides)]
+        for text, sides in told.items()
     ]
     return table(["conclusion about Sparbot", "holds for", "fails for"], lines)
 
@@ -181,18 +182,18 @@ def weak_table() -> str:
 
 def buckets_table() -> str:
     """Medians over seeds at the end of training."""
-    scale, found = best("buckets")
+    scale, entries = best("buckets")
     ends: dict[tuple[str, str], Row] = {}
-    for row in found:
+    for row in entries:
         key = row["buckets"], row["seed"]
         if key not in ends or float(row["iterations"]) > float(ends[key]["iterations"]):
             ends[key] = row
     lines = []
-    for n in dict.fromkeys(row["buckets"] for row in found):
-        mine = [row for (buckets, _), row in ends.items() if buckets == n]
-        cells = [n, f"{statistics.median(float(row['seconds']) for row in mine):.0f} s"]
+    for n in dict.fromkeys(row["buckets"] for row in entries):
+        chosen = [row for (buckets, _), row in ends.items() if buckets == n]
+        cells = [n, f"{statistics.median(float(row['seconds']) for row in chosen):.0f} s"]
         for column in ("sparbot", "mccfr10", "poki_at_the_end"):
-            values = [row[f"sb_per_hand_{column}"] for row in mine]
+            values = [row[f"sb_per_hand_{column}"] for row in chosen]
             known = [float(value) for value in values if value]
             cells.append(_spread(known))
         lines.append(cells)
@@ -202,37 +203,37 @@ def buckets_table() -> str:
 
 def averaging_table() -> str:
     """Exploitability by game, averaging and iterations: median and range over seeds."""
-    found: dict[tuple[str, str], dict[int, list[float]]] = {}
+    groups: dict[tuple[str, str], dict[int, list[float]]] = {}
     for row in rows("../benchmarks/averaging.csv"):
-        mine = found.setdefault((row["game"], row["averaging"]), {})
-        mine.setdefault(int(row["iterations"]), []).append(float(row["exploitability"]))
-    points = sorted({n for mine in found.values() for n in mine})
+        group = groups.setdefault((row["game"], row["averaging"]), {})
+        group.setdefault(int(row["iterations"]), []).append(float(row["exploitability"]))
+    points = sorted({n for group in groups.values() for n in group})
     lines = [
         [
             *key,
             *(
-                f"{statistics.median(mine[n]):.2g} ({min(mine[n]):.2g}-{max(mine[n]):.2g})"
+                f"{statistics.median(group[n]):.2g} ({min(group[n]):.2g}-{max(group[n]):.2g})"
                 for n in points
             ),
         ]
-        for key, mine in found.items()
+        for key, group in groups.items()
     ]
     return table(["game", "averaging", *(f"{n:,} iterations" for n in points)], lines)
 
 
 def egt_table() -> str:
     """Exploitability by game, method and iterations; seconds of all."""
-    found: dict[tuple[str, str], dict[int, Row]] = {}
+    groups: dict[tuple[str, str], dict[int, Row]] = {}
     for row in rows("../benchmarks/egt.csv"):
-        found.setdefault((row["game"], row["method"]), {})[int(row["iterations"])] = row
-    points = sorted({n for mine in found.values() for n in mine})
+        groups.setdefault((row["game"], row["method"]), {})[int(row["iterations"])] = row
+    points = sorted({n for group in groups.values() for n in group})
     lines = [
         [
             *key,
-            *(f"{float(mine[n]['exploitability']):.2g}" for n in points),
-            f"{float(mine[points[-1]]['seconds']):.2g}",
+            *(f"{float(group[n]['exploitability']):.2g}" for n in points),
+            f"{float(group[points[-1]]['seconds']):.2g}",
         ]
-        for key, mine in found.items()
+        for key, group in groups.items()
     ]
     return table(["game", "method", *(f"T = {n:,}" for n in points), "seconds"], lines)
 

@@ -1,5 +1,4 @@
-"""Writes docs/reference/api.md and cli.md from the package itself. Run: python
-docs/make_reference.py
+"""Writes docs/reference/api.md and cli.md from the package: `python tools/make_reference.py`.
 
 `tests/docs/test_reference.py` fails when the pages differ from what this makes.
 """
@@ -20,8 +19,8 @@ import typer
 import counterplay as cp
 from counterplay.app.cli import app
 
-FOLDER = Path(__file__).parent / "reference"
-NOTE = "<!-- Written by docs/make_reference.py; change the docstrings instead. -->"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+NOTE = "<!-- Written by tools/make_reference.py; change the docstrings instead. -->"
 GROUPS = {
     "Games": ("load", "save_game", "Game", "CHANCE", "TERMINAL"),
     "Solving": ("solve", "resume", "Run"),
@@ -144,7 +143,7 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
     source = textwrap.dedent(inspect.getsource(value))
     lines, body = source.splitlines(), ast.parse(source).body[0]
     assert isinstance(body, ast.ClassDef)
-    found = {}
+    fields = {}
     for node in body.body:
         if (
             isinstance(node, ast.AnnAssign)
@@ -153,8 +152,8 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
         ):
             own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
             comment = re.search(r"#\s*(.*)$", own, re.MULTILINE)
-            found[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
-    return found
+            fields[node.target.id] = (ast.unparse(node.annotation), comment[1] if comment else "")
+    return fields
 
 
 def _cell(kind: str) -> str:

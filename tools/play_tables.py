@@ -1,4 +1,4 @@
-"""Tables of who plays at a table: the adaptive player, safe methods, luck taken out, the protocol
+"""Tables of pages on play: the adaptive player, safe methods, luck adjustment, the protocol
 and the browser, each from a committed CSV of benchmarks/."""
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ def adaptive_table() -> str:
     for row in _rows("adaptive"):
         mean, half, must = float(row["mean"]), float(row["half_interval"]), row["must"]
         if row["claim"].startswith(("thinking", "total loss")):  # in the file as what is left
-            bound, found, row["remark"] = (
+            bound, entries, row["remark"] = (
                 f"at most {-float(must):g}",
                 f"{-mean:.3g}",
                 row["remark"].replace("at least minus the budget", "the budget"),
             )
         else:
             bound = f"at least {float(must):+.3f}" if must else ""
-            found = f"{mean:+.3f}" + (f" ± {half:.3f}" if 0 < half < 100 else "")
-        lines.append([row["against"], row["claim"], bound, found, row["reached"], row["remark"]])
-    return table(["against", "what", "must be", "found", "reached", "remark"], lines)
+            entries = f"{mean:+.3f}" + (f" ± {half:.3f}" if 0 < half < 100 else "")
+        lines.append([row["against"], row["claim"], bound, entries, row["reached"], row["remark"]])
+    return table(["against", "what", "must be", "measured", "reached", "remark"], lines)
 
 
 def luck_table() -> str:
@@ -45,16 +45,16 @@ def luck_table() -> str:
 
 def safe_table() -> str:
     """Safe methods in Kuhn poker, by opponents and by how ties are broken."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     header = ["method", "published"]
     for row in _rows("safe"):
-        line = found.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
+        line = groups.setdefault(row["method"], [f"`{row['method']}`", row["published"]])
         line.append(f"{float(row['won']):.3f} ± {float(row['standard_error']):.3f}")
         near = row["ties"].startswith("near")
         where = row["against"] + ("" if near else f", ties {row['ties']}")
         if where not in header:
             header.append(where)
-    return table(header, list(found.values()))
+    return table(header, list(groups.values()))
 
 
 def acpc_table() -> str:
@@ -73,8 +73,8 @@ def acpc_table() -> str:
 
 def browser_table() -> str:
     """How fast the pages are."""
-    found = _rows("web")
-    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in found]
+    entries = _rows("web")
+    lines = [[row["what"], row["measured"], row["must_be_below"] or "–"] for row in entries]
     return table(["", "measured", "must be below"], lines)
 
 
