@@ -278,7 +278,8 @@ def serve(
 
     For example: counterplay serve runs
     """
-    from counterplay.app.web.serve import Wish, serve
+    from counterplay.app.web.serve import ServeOptions
+    from counterplay.app.web.serve import serve as start_server
 
     found = places or [Path(name) for name in USUAL if Path(name).is_dir()]
     for place in found:
@@ -289,7 +290,7 @@ def serve(
         elif not place.exists():
             raise BadParameter(f"{place}: no such file or folder")
     check_can_write(keep)
-    serve(Wish(tuple(found), keep, host, port, browser))
+    start_server(ServeOptions(tuple(found), keep, host, port, browser))
 
 
 app.command(cls=Command)(strategies.evaluate)

@@ -230,7 +230,7 @@ function draw_tree(root) {
     deepest = 0;
   function place(node, depth) {
     deepest = Math.max(deepest, depth);
-    const below = (node.sons || []).map((son) => place(son, depth + 1));
+    const below = (node.children || []).map((child) => place(child, depth + 1));
     const x = below.length ? (below[0] + below.at(-1)) / 2 : (leaf += 1) * WIDE - WIDE / 2,
       y = 14 + depth * HIGH;
     below.forEach((bx, k) => {
