@@ -44,11 +44,7 @@ def routes(catalog: Catalog) -> list[Route]:
         text = await in_thread(_csv, catalog, dict(request.query_params))
         return download(text, "strategy.csv", "text/csv")
 
-    return [
-        route("/strategies", strategies),
-        route("/explore", view),
-        route("/explore.csv", table),
-    ]
+    return [route("/strategies", strategies), route("/explore", view), route("/explore.csv", table)]
 
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:

@@ -55,12 +55,7 @@ def model_frontier(job: BackgroundJob, model: Any, seconds: float, flops: int) -
 
 def _solved(job: BackgroundJob, model: Any, ps: Sequence[float], **options: Any) -> ModelFrontier:
     curve = frontier(
-        model.game,
-        model,
-        ps,
-        progress=job.progress,
-        on_chunk=lambda _: job.check(),
-        **options,
+        model.game, model, ps, progress=job.progress, on_chunk=lambda _: job.check(), **options
     )
     return _as_model_frontier(model, curve)
 

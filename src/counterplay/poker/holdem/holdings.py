@@ -42,8 +42,8 @@ def canonical_board(board: tuple[int, ...]) -> CanonicalBoard:
         suits = [rename(suit, link & 255) for suit in suits]
     permuted = (_CARDS & ~3) | np.array(suits, dtype=np.int64)[_CARDS & 3]
     low, high = permuted.min(axis=1), permuted.max(axis=1)
-    free = ~np.isin(_CARDS, board).any(axis=1)
-    return CanonicalBoard(street, link >> 8, high * (high - 1) // 2 + low, free)
+    blocked = np.isin(_CARDS, board).any(axis=1)
+    return CanonicalBoard(street, link >> 8, high * (high - 1) // 2 + low, np.logical_not(blocked))
 
 
 def buckets_on(cards: Any, board: CanonicalBoard) -> np.ndarray:
