@@ -101,7 +101,7 @@ def test_show_filters_and_writes_csv(folder: Path) -> None:
     turn = json.loads(done.stdout)["rows"]
     assert {row["infoset"].count("/") for row in turn} == {2}
     for words, said in (
-        (["kuhn", "--street", "flop"], "which is no hold'em"),
+        (["kuhn", "--street", "flop"], "is not hold'em"),
         (["kuhn", "--player", "3"], "from 1 to 2"),
         (["kuhn", "--infoset", "nothing"], "no information set"),
         (["holdem.npz", "--board", "AhKdQc"], "--board goes with --cards"),

@@ -1,4 +1,4 @@
-"""Who is let in: this machine's own pages, and with a token others. Everything else is refused."""
+"""Access control: pages of this machine, and others with a token; every other request is refused."""
 
 from __future__ import annotations
 

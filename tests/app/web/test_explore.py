@@ -63,8 +63,8 @@ def test_strengths_are_exact_on_a_river() -> None:
         pair = HOLDING_CARDS[j].tolist()
         if set(pair) & set(own):
             continue
-        his = strength([*pair, *board])
-        won += 1.0 if mine > his else 0.5 if mine == his else 0.0
+        theirs = strength([*pair, *board])
+        won += 1.0 if mine > theirs else 0.5 if mine == theirs else 0.0
         all_ += 1
     assert all_ == 990
     assert found[k] == pytest.approx(won / 990, abs=1e-12)

@@ -70,8 +70,8 @@ def _naive(bot: Any, hand: HoldemHand, node: int) -> list[float]:
                 return sum(reach.values()) * (-stake if state.folded == seat else stake)
             mine, total = strength([*own, *board]), 0.0
             for pair, w in reach.items():
-                his = strength([*pair, *board])
-                total += w * stake * ((mine > his) - (mine < his))
+                theirs = strength([*pair, *board])
+                total += w * stake * ((mine > theirs) - (mine < theirs))
             return total
         below = [int(TREE.nodes.first_child[at]) + k for k in range(len(TREE.actions[at]))]
         if state.player() == seat:
@@ -117,9 +117,9 @@ def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     found = hand.review()
     assert time.monotonic() - before < 30
     mine = [step for step in found["steps"] if step["who"] == "you"]
-    his = [step for step in found["steps"] if step["who"] == "other"]
-    assert len(mine) + len(his) == 10
-    assert all(sum(step["shares"]) == pytest.approx(1.0) for step in his)
+    theirs = [step for step in found["steps"] if step["who"] == "other"]
+    assert len(mine) + len(theirs) == 10
+    assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
     assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
     assert found["cards"] == ["Ah", "Qd"]

@@ -1,4 +1,4 @@
-"""Boards tell a player what he knows and nothing else, for every game with a board of its own."""
+"""Boards show a player what it knows and nothing else, for every game with a board of its own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_game_of_two_players_has_a_board_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_what_a_player_sees_follows_from_his_information_set(name: str) -> None:
-    """Histories that he cannot tell apart look the same: nothing hidden is shown."""
+    """Histories of one information set look the same: nothing hidden is shown."""
     game = load(name)
     board, seen = board_of(game), dict[int, str]()
     for children in _histories(game, 400):

@@ -144,10 +144,9 @@ def _state_lines(block: AdaptiveBlock) -> list[str]:
     if standing.changes:
         lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
     lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]
-    more = len(standing.confirmed) - MOST_FINDINGS
-    if more > 0:
-        lines.append(f"and {more} more")
-    return lines or ["nothing is confirmed yet"]
+    if len(standing.confirmed) > MOST_FINDINGS:
+        lines.append(f"and {len(standing.confirmed) - MOST_FINDINGS} more")
+    return lines
 
 
 def _print_end(block: AdaptiveBlock) -> None:
@@ -155,9 +154,7 @@ def _print_end(block: AdaptiveBlock) -> None:
         for line in _state_lines(block):
             out.print(line)
     standing = block.standing
-    out.print(
-        f"budget left: {standing.budget:,.0f} sb; {standing.thinking:.1f} ms of thinking a hand"
-    )
+    out.print(f"budget left: {standing.budget:,.0f} sb; thinking {standing.thinking:.1f} ms a hand")
 
 
 def _adjusted(block: AdaptiveBlock) -> Adjusted:

@@ -107,7 +107,7 @@ def outcome_facts(outcome: Outcome) -> dict[str, Any]:
 
 def _resume_text(folder: Path, again: bool) -> str:
     """What is saved after Ctrl-C, and how to continue."""
-    then = "the same command continues"
+    then = "the same command goes on"
     if again:
         then = "without --again the same command runs only what is missing"
     saved = f"the results so far are in {folder}, with a page in {folder / 'report.html'}"
@@ -164,7 +164,7 @@ def _print_outcome(outcome: Any) -> None:
 
 def _print_campaign(campaign: Any) -> None:
     for outcome in campaign.outcomes:
-        before = "; done before" if outcome.name in campaign.skipped else ""
+        before = "; was there already" if outcome.name in campaign.skipped else ""
         claims = outcome.counts or "no claims"
         out.print(f"{outcome.verdict:<15} {outcome.title} (claims: {claims}{before})")
     for failure in campaign.failures:

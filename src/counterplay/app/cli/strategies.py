@@ -286,9 +286,7 @@ def _rows(
     if game.capabilities.discovered:
         yield from profile.rows(None if player is None else player - 1, infoset)
         return
-    infosets = range(game.n_infosets)
-    if street is not None:
-        infosets = _of_street(game, street)
+    infosets = range(game.n_infosets) if street is None else _of_street(game, street)
     owner, names = game.form.owner, game.infoset_names
     for i in infosets:
         if player is not None and owner[i] != player - 1:
