@@ -1,4 +1,4 @@
-"""Access control: pages of this machine, and others with a token; every other request is refused."""
+"""Access control: pages of this machine, and others with a token; the rest is refused."""
 
 from __future__ import annotations
 

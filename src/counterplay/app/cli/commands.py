@@ -32,7 +32,6 @@ from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_facts
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import listen
-from counterplay.core.base.registry import one_line, package_at_fault
 from counterplay.core.base.user_code import is_user_defined, user_code_reason, user_file_at_fault
 
 SERVED_FOLDERS = ("runs", "results")  # the default of `serve`
@@ -293,6 +292,8 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        from counterplay.core.base.registry import one_line, package_at_fault
+
         package, file = package_at_fault(error), user_file_at_fault(error)
         if package is None and file is None:
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -20,7 +21,6 @@ from typer.core import TyperCommand, TyperGroup
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.user_code import is_user_defined
-from counterplay.core.parallel.ray_cluster import enter, leave
 
 MOST = 10**18  # of any count
 LOCAL = "local"
@@ -108,6 +108,8 @@ def use_ray(address: str | None) -> dict[str, Any]:
     sampling solver."""
     if address is None:
         return {}
+    from counterplay.core.parallel.ray_cluster import enter
+
     enter(None if address == LOCAL else address)
     return {"pool": "ray"}
 
@@ -184,7 +186,9 @@ class Commands(TyperGroup):
             err.print("stopped; nothing was saved.")
             raise typer.Exit(130) from None
         finally:
-            leave()
+            cluster = sys.modules.get("counterplay.core.parallel.ray_cluster")
+            if cluster is not None:  # otherwise the command did not use it
+                cluster.leave()
 
 
 def given(context: typer.Context) -> dict[str, str]:

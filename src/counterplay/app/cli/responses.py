@@ -331,13 +331,8 @@ def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool)
 
 def _points(curve: Any) -> list[dict[str, float]]:
     """The points as dictionaries; of estimates with half their 95% intervals."""
-    names = ("p", "exploitation", "exploitability", "straight_line", "seconds")
-    points = [dict(zip(names, row, strict=True)) for row in curve.rows()]
-    if curve.estimated:
-        for point, (more, less) in zip(points, curve.intervals(), strict=True):
-            point["exploitation_within"] = more
-            point["exploitability_within"] = less
-    return points
+    columns = curve.columns()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _print_millibets(curve: Any) -> None:
