@@ -133,8 +133,8 @@ def status(text: str) -> Iterator[None]:
 def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
     from rich.progress import Progress
 
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as made:
-        yield made
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        yield progress
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def make_bot(name: str) -> Any:
 
     if name in _table_bots:
         return _table_bots[name]
-    made = bot(name)
-    if isinstance(made, TableBot):
-        _table_bots[name] = made
-    return LearnerMonitor(made) if is_learner(made) else made
+    player = bot(name)
+    if isinstance(player, TableBot):
+        _table_bots[name] = player
+    return LearnerMonitor(player) if is_learner(player) else player
