@@ -59,12 +59,12 @@ def _sit(page: Any, server: Server, opponent: str, where: str) -> str:
 
 def _choose(state: dict[str, Any]) -> int:
     """Raise the strong, call the middling, fold the rest."""
-    from counterplay.app.web.explore.holdings import place_of, strengths_on
     from counterplay.poker.cards.cards import cards, holding
+    from counterplay.poker.holdem.holdings import canonical_board, strengths_on
 
     scene, keys = state["scene"], [choice["key"] for choice in state["choices"]]
     board = tuple(cards("".join(scene["board"])))
-    strength = strengths_on(place_of(board))[holding(cards("".join(scene["own"])))]
+    strength = strengths_on(canonical_board(board))[holding(cards("".join(scene["own"])))]
     wanted = "r" if strength > STRONG else "f" if strength < WEAK else "c"
     return keys.index(wanted if wanted in keys else "c")
 

@@ -1,1 +1,2 @@
-"""What people touch: the command line, the browser, and the reproduction of the article."""
+"""The applications: `cli` (commands), `web` (pages for the browser) and `reproduction` (the
+experiments of the paper)."""

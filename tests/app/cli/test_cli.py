@@ -26,7 +26,7 @@ def test_no_arguments_teach(tmp_path: Path) -> None:
         "match",
         "model",
         "reproduce",
-        "Type this first: counterplay solve kuhn",
+        "Start with: counterplay solve kuhn",
     ):
         assert word in text
 

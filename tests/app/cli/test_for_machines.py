@@ -14,7 +14,7 @@ from support.command import one_sentence, typed
 from support.report import claim, outcome
 
 import counterplay as cp
-from counterplay.app.cli.reproduce import for_machines
+from counterplay.app.cli.reproduce import outcome_facts
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 #: Below these keys names are data: actions, settings, files.
@@ -73,7 +73,7 @@ def test_keys_are_snake_case_and_numbers_are_numbers(line: str, folder: Path) ->
 def test_settings_of_an_experiment_have_keys_too() -> None:
     made = outcome("good", [claim(True)])
     made.setting.update({"measured every": 3, "MCCFR10, external": "1 s"})
-    found = for_machines(made)
+    found = outcome_facts(made)
     assert {"measured_every", "mccfr10_external"} < set(found["setting"])
     assert [key for key in keys(found) if not KEY.fullmatch(key)] == []
 
@@ -101,7 +101,7 @@ def test_show_filters_and_writes_csv(folder: Path) -> None:
     turn = json.loads(done.stdout)["rows"]
     assert {row["infoset"].count("/") for row in turn} == {2}
     for words, said in (
-        (["kuhn", "--street", "flop"], "which is no hold'em"),
+        (["kuhn", "--street", "flop"], "is not hold'em"),
         (["kuhn", "--player", "3"], "from 1 to 2"),
         (["kuhn", "--infoset", "nothing"], "no information set"),
         (["holdem.npz", "--board", "AhKdQc"], "--board goes with --cards"),

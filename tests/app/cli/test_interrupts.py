@@ -199,7 +199,7 @@ def test_the_frontier_command(press: Callable[[int], None], tmp_path: Path) -> N
     ]
     press(1)
     done = typed(tmp_path, *words)
-    said(done, "nothing was kept")
+    said(done, "nothing was saved")
     assert not (tmp_path / "f").exists()
     press(3)
     done = typed(tmp_path, *words, "--json")
@@ -227,7 +227,7 @@ def test_the_search_command(
         "r",
     ]
     press(1)
-    said(typed(tmp_path, *words), "nothing was kept")
+    said(typed(tmp_path, *words), "nothing was saved")
     assert not (tmp_path / "r").exists()
     answer, calls = searches.compute_response, iter(range(99))
 
@@ -269,5 +269,5 @@ def test_before_there_is_anything(name: str, tmp_path: Path, monkeypatch: Patch)
 
     words, where = QUIET[name]
     monkeypatch.setattr(where, stop)
-    said(typed(tmp_path, *words), "nothing was kept")
+    said(typed(tmp_path, *words), "nothing was saved")
     assert list(tmp_path.iterdir()) == []

@@ -235,13 +235,13 @@ def test_the_dealer_asks_the_same_resolver(quick: Path) -> None:
 
 
 def test_the_browser_offers_what_the_user_named(quick: Path, tmp_path: Path) -> None:
-    from counterplay.app.web.library import Library
-    from counterplay.app.web.play.opponents import Bots, offered
+    from counterplay.app.web.catalog import Catalog
+    from counterplay.app.web.play.opponents import HoldemOpponents, offered_opponents
 
-    library = Library([Path("mine.py:Caller"), quick / "m.json", quick / "table.npz"])
-    keys = {choice["name"]: choice["key"] for choice in offered("holdem", library)}
+    catalog = Catalog([Path("mine.py:Caller"), quick / "m.json", quick / "table.npz"])
+    keys = {choice["name"]: choice["key"] for choice in offered_opponents("holdem", catalog)}
     assert {"mine.py:Caller", "poki", "m.json", "table.npz"} <= set(keys)
-    bots = Bots(library)
+    bots = HoldemOpponents(catalog)
     assert bots.get(keys["mine.py:Caller"]).name == "caller"
     assert bots.get(keys["m.json"]).strategy.game.name == HOLDEM
     with pytest.raises(cp.CounterplayError, match="no such opponent"):

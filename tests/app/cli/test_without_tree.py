@@ -25,7 +25,7 @@ def test_solved_shown_evaluated_and_played(tmp_path: Path) -> None:
     typed(tmp_path, "respond", run, "-n", "200", "--player", "1", "--out", "answer")
     played = typed(tmp_path, "match", "answer", run, "--hands", "500", "--json")
     assert json.loads(played.stdout)["hands"] == 500
-    assert "found while playing" in typed(tmp_path, "games", GAME).stdout
+    assert "discovered while sampling" in typed(tmp_path, "games", GAME).stdout
 
 
 def test_the_end_of_memory_says_how_to_go_on(
@@ -36,7 +36,7 @@ def test_the_end_of_memory_says_how_to_go_on(
         little.setenv("COUNTERPLAY_MEMORY_GB", "0.002")
         done = typed(tmp_path, "solve", game, "-a", "mccfr", "-s", "60", "--out", "run")
     assert "memory is full" in done.stdout
-    advice = done.stdout.replace("\n", " ").split("go on with: counterplay ")[1].split()[:3]
+    advice = done.stdout.replace("\n", " ").split("continue with: counterplay ")[1].split()[:3]
     again = json.loads(typed(tmp_path, *advice, "-n", "200000", "--json").stdout)
     assert (again["game"], again["stopped_by"]) == (game, "iterations")
     assert 0 < again["new_iterations"] < again["iterations"]

@@ -71,7 +71,7 @@ def test_a_whole_hand_of_holdem_by_keyboard_and_no_hidden_card_on_the_wire(
             assert not any(f'"{card}"' in text for card in hidden for text in traffic)
             _press(page, "c")
         page.wait_for_selector(".result")
-        assert page.get_by_label("a hidden card").count() == 0  # a showdown: he never folds
+        assert page.get_by_label("a hidden card").count() == 0  # a showdown: the bot never folds
         replies.clear()
         if hand == 0:
             _press(page, "n")

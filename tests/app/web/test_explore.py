@@ -1,4 +1,4 @@
-"""The explorer says what the strategy does: values by a naive twin, holdings as the bot plays."""
+"""The explorer shows what a strategy does, in hold'em every holding as the bot plays it."""
 
 from __future__ import annotations
 
@@ -14,72 +14,10 @@ from support.web import ask
 
 import counterplay as cp
 from counterplay.app.web.app import make_app
-from counterplay.app.web.explore.grid import grid_csv, look_grid
-from counterplay.app.web.explore.holdings import place_of, strengths_on
-from counterplay.app.web.explore.values import set_values
-from counterplay.core.forms.registry import load
-from counterplay.core.forms.rules import CHANCE
+from counterplay.app.web.holdem_grid import grid_csv, grid_view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards
-
-
-def _naive(game: Any, policy: np.ndarray) -> tuple[dict[int, float], dict[int, float]]:
-    """Σ π_-i v_i(ha) by slot, and Σ π_-i by information set; recursive."""
-    tree = game.tree
-    top: dict[int, float] = {}
-    weight: dict[int, float] = {}
-
-    def value(node: int, player: int) -> float:
-        first, n = int(tree.first_child[node]), int(np.diff(tree.first_child)[node])
-        if n == 0:
-            return float(tree.payoff[tree.row[node], player])
-        return sum(share(node, k) * value(first + k, player) for k in range(n))
-
-    def share(node: int, k: int) -> float:
-        row = int(tree.row[node])
-        if tree.player[node] == CHANCE:
-            return float(tree.chance_probability[tree.chance_first[row] + k])
-        return float(policy[tree.first[row] + k])
-
-    def walk(node: int, reach: tuple[float, ...]) -> None:
-        first, n = int(tree.first_child[node]), int(np.diff(tree.first_child)[node])
-        actor, row = int(tree.player[node]), int(tree.row[node])
-        for k in range(n):
-            if actor >= 0:
-                slot = int(tree.first[row]) + k
-                top[slot] = top.get(slot, 0.0) + reach[actor] * value(first + k, actor)
-            more = [r * (1.0 if who == actor else share(node, k)) for who, r in enumerate(reach)]
-            walk(first + k, tuple(more))
-        if n and actor >= 0:
-            weight[row] = weight.get(row, 0.0) + reach[actor]
-
-    walk(0, (1.0, 1.0))
-    return top, weight
-
-
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel(2)", "bluff(1,1,2)"])
-def test_values_and_regrets_are_those_of_a_naive_twin(name: str) -> None:
-    game = load(name)
-    policy = cp.Strategy.random(game, 5).probabilities
-    found, (top, weight) = set_values(game, policy), _naive(game, policy)
-    for i in range(game.n_infosets):
-        low, high = int(game.tree.first[i]), int(game.tree.first[i + 1])
-        q = [top[slot] / weight[i] for slot in range(low, high)]
-        assert found.q[low:high] == pytest.approx(q, abs=1e-12)
-        mean = float(np.dot(q, policy[low:high]))
-        assert found.value[i] == pytest.approx(mean, abs=1e-12)
-        assert found.regret[i] == pytest.approx(max(q) - mean, abs=1e-12)
-
-
-def test_an_equilibrium_has_no_regret_and_its_value_at_the_root() -> None:
-    game = load("kuhn")
-    run = cp.solve(game, "lp")
-    found = set_values(game, run.strategy.probabilities)
-    reached = found.reach > 1e-9
-    assert np.nanmax(found.regret[reached]) < 1e-6
-    first = [i for i, name in enumerate(game.infoset_names) if name in "JQK"]
-    assert np.mean(found.value[first]) == pytest.approx(-1 / 18, abs=1e-6)
-
+from counterplay.poker.holdem.holdings import canonical_board, strengths_on
 
 LINES = (("", ""), ("r", ""), ("rc/", "AsKd2c"), ("rc/cr", "AsKd2c"), ("rc/cc/r", "AsKd2c7h"),
          ("rc/cc/cc/", "AsKd2c7h9s"), ("cc/rc/rrc/rr", "2c2d2h3sKd"))  # fmt: skip
@@ -92,7 +30,7 @@ def holdem() -> Any:
 
 @pytest.mark.parametrize(("betting", "board"), LINES)
 def test_every_holding_is_played_as_the_bot_plays_it(holdem: Any, betting: str, board: str) -> None:
-    seen, bot = look_grid(holdem, None, betting, board), strategy_bot(holdem)
+    seen, bot = grid_view(holdem, None, betting, board), strategy_bot(holdem)
     free = np.flatnonzero(seen["free"])
     assert len(free) == math.comb(52 - len(board) // 2, 2)
     for k in free[:: len(free) // 25].tolist():
@@ -103,7 +41,7 @@ def test_every_holding_is_played_as_the_bot_plays_it(holdem: Any, betting: str, 
 
 
 def test_reach_is_the_product_of_the_own_actions(holdem: Any) -> None:
-    seen = look_grid(holdem, None, "rc/cr", "AsKd2c")  # the big blind acts, who called and checked
+    seen = grid_view(holdem, None, "rc/cr", "AsKd2c")  # the big blind acts, who called and checked
     bot = strategy_bot(holdem)
     k = int(np.flatnonzero(seen["free"])[700])
     own = "".join(card_text(int(card)) for card in HOLDING_CARDS[k])
@@ -114,18 +52,19 @@ def test_reach_is_the_product_of_the_own_actions(holdem: Any) -> None:
 
 def test_strengths_are_exact_on_a_river() -> None:
     board = tuple(cards("AsKd2c7h9s"))
-    found, place = strengths_on(place_of(board)), place_of(board)
+    canonical = canonical_board(board)
+    found = strengths_on(canonical)
     from counterplay.poker.cards.evaluator import strength
 
     own = cards("AhAd")
     k = next(k for k, pair in enumerate(HOLDING_CARDS.tolist()) if sorted(pair) == sorted(own))
     mine, won, all_ = strength([*own, *board]), 0.0, 0
-    for j in np.flatnonzero(place.free).tolist():
+    for j in np.flatnonzero(canonical.free).tolist():
         pair = HOLDING_CARDS[j].tolist()
         if set(pair) & set(own):
             continue
-        his = strength([*pair, *board])
-        won += 1.0 if mine > his else 0.5 if mine == his else 0.0
+        theirs = strength([*pair, *board])
+        won += 1.0 if mine > theirs else 0.5 if mine == theirs else 0.0
         all_ += 1
     assert all_ == 990
     assert found[k] == pytest.approx(won / 990, abs=1e-12)
@@ -164,9 +103,9 @@ def test_strategies_are_found_searched_and_compared(app: Any) -> None:
     ("query", "says"),
     [
         ("s=equilibrium:kuhn&t=equilibrium:leduc", "cannot be compared"),
-        ("s=nothing", "no such thing"),
+        ("s=nothing", "no such entry"),
         ("s=bot:poki", "program"),
-        ("s=bot:always-call&betting=x", "nobody can play"),
+        ("s=bot:always-call&betting=x", "is not legal after"),
         ("s=bot:always-call&betting=rc/&board=AsAs", "twice"),
         ("s=bot:always-call&betting=rc/&board=zz", "not a card"),
         ("s=equilibrium:kuhn&page=-1", "whole number"),
@@ -223,4 +162,4 @@ def test_a_game_without_a_tree_is_refused_in_a_sentence_and_its_run_shown(tmp_pa
     for path in (f"/api/explore?s={one['key']}", f"/api/explore.csv?s={one['key']}"):
         reply = ask(app, path)
         assert reply.status == 400
-        assert "played without a tree; here games have one" in reply.data["error"]
+        assert "has no tree; these pages need one" in reply.data["error"]

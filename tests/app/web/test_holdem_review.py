@@ -1,5 +1,5 @@
-"""What moves cost in hold'em: on the river and the turn by a naive twin that asks the bot holding
-by holding."""
+"""The cost of moves in hold'em, compared on the turn and the river with a naive twin that asks the
+bot holding by holding."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.app.web.play.holdem import HoldemGame, HoldemHand
-from counterplay.app.web.play.holdem_review import _Search, _values
-from counterplay.app.web.play.luck import BotLuck
+from counterplay.app.web.play.holdem import BotLuckAdjustment, HoldemHand, HoldemSource
+from counterplay.app.web.play.holdem_review import action_values
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import N_CARDS, cards
 from counterplay.poker.cards.evaluator import strength
+from counterplay.poker.holdem.best_action import BestActionSearch
 
 TREE = betting_tree(LIMIT)
 DEAL = tuple(cards("AhQd 9c8c 7h 2s Kd 9s 3h"))
 
 
-class Unlucky(BotLuck):
-    """Knows nothing of luck."""
+class NoAdjustment(BotLuckAdjustment):
+    """Never ready."""
 
     def __init__(self) -> None:
         pass
@@ -39,7 +39,7 @@ def bot() -> Any:
 
 
 def _hand(bot: Any, seat: int, moves: str) -> HoldemHand:
-    hand = HoldemHand(HoldemGame(bot, Unlucky()), seat, DEAL)
+    hand = HoldemHand(HoldemSource(bot, NoAdjustment()), seat, DEAL)
     hand.replay(list(moves))
     return hand
 
@@ -70,8 +70,8 @@ def _naive(bot: Any, hand: HoldemHand, node: int) -> list[float]:
                 return sum(reach.values()) * (-stake if state.folded == seat else stake)
             mine, total = strength([*own, *board]), 0.0
             for pair, w in reach.items():
-                his = strength([*pair, *board])
-                total += w * stake * ((mine > his) - (mine < his))
+                theirs = strength([*pair, *board])
+                total += w * stake * ((mine > theirs) - (mine < theirs))
             return total
         below = [int(TREE.nodes.first_child[at]) + k for k in range(len(TREE.actions[at]))]
         if state.player() == seat:
@@ -91,7 +91,7 @@ def test_costs_on_the_river_are_those_of_a_naive_twin(bot: Any, seat: int, moves
     hand = _hand(bot, seat, moves)
     rivers = [node for node in hand.nodes() if TREE.nodes.street[node] == 3]
     node = next(node for node in rivers if TREE.nodes.player[node] == seat)
-    assert _values(hand, bot, node) == pytest.approx(_naive(bot, hand, node), abs=1e-9)
+    assert action_values(hand, bot, node) == pytest.approx(_naive(bot, hand, node), abs=1e-9)
 
 
 def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
@@ -99,10 +99,10 @@ def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
     hand = _hand(bot, 0, "ccccr")
     node = hand.nodes()[-1]
     assert TREE.states[node].player() == 0
-    fold, call, _ = _values(hand, bot, node)
+    fold, call, _ = action_values(hand, bot, node)
     assert fold == 0.0
-    search = _Search(hand, bot, {})
     board, own = hand.cards[4:8], hand.holding(0)
+    search = BestActionSearch(bot.table, 0, own, hand.nodes(), {})
     weight = search.reach(node, board)
     after, total = TREE.moves[node]["call"], 0.0
     for card in range(N_CARDS):
@@ -117,9 +117,9 @@ def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     found = hand.review()
     assert time.monotonic() - before < 30
     mine = [step for step in found["steps"] if step["who"] == "you"]
-    his = [step for step in found["steps"] if step["who"] == "other"]
-    assert len(mine) + len(his) == 10
-    assert all(sum(step["shares"]) == pytest.approx(1.0) for step in his)
+    theirs = [step for step in found["steps"] if step["who"] == "other"]
+    assert len(mine) + len(theirs) == 10
+    assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
     assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
     assert found["cards"] == ["Ah", "Qd"]

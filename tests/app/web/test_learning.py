@@ -13,10 +13,10 @@ import pytest
 from support.web import free_port
 
 import counterplay as cp
-from counterplay.app.web.learning import Watched
-from counterplay.app.web.library import Library
+from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.learning import LearnerMonitor
 from counterplay.app.web.play import opponents
-from counterplay.app.web.play.room import CardRoom
+from counterplay.app.web.play.tables import TableStore
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.adaptive.portfolio import Portfolio
 
@@ -28,10 +28,10 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def make(name: str) -> Any:
         safe = cp.Strategy.uniform(game)
-        return Watched(Adaptive(game, portfolio=Portfolio(game, safe, ()), iterations=200))
+        return LearnerMonitor(Adaptive(game, portfolio=Portfolio(game, safe, ()), iterations=200))
 
     monkeypatch.setattr(opponents, "make_bot", make)
-    monkeypatch.setattr(opponents.Bots, "ready", lambda self, key: True)
+    monkeypatch.setattr(opponents.HoldemOpponents, "ready", lambda self, key: True)
 
 
 def _play(table: Any, hands: int, choose: Any) -> None:
@@ -45,10 +45,10 @@ def _play(table: Any, hands: int, choose: Any) -> None:
 @pytest.mark.slow
 def test_what_was_learnt_is_told_in_words_and_drawn(learner: None, tmp_path: Path) -> None:
     """Of a person who always calls."""
-    table = CardRoom(tmp_path, Library([])).new("holdem(buckets=10)", "bot:adaptive").table
-    bot = table.shared.bot
+    table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:adaptive")
+    bot = table.source.bot
     _play(table, 65, lambda keys: keys.index("c"))
-    bot.think()
+    bot.update_trees()
     end = time.monotonic() + 30
     while (bot.learning()["thinking"] or not bot.trees()) and time.monotonic() < end:
         time.sleep(0.05)
@@ -56,31 +56,31 @@ def test_what_was_learnt_is_told_in_words_and_drawn(learner: None, tmp_path: Pat
     for tree in bot.trees():
         assert sum(tree["tree"]["shares"]) == pytest.approx(1.0)
     assert bot.trees()[0]["tree"]["shares"][1] > 0.8  # before the flop there were enough
-    told = bot.learning()
-    assert told["hands"] == 65
-    assert told["playing"]
-    assert told["why"]
-    assert any("call" in one["text"] or "check" in one["text"] for one in told["confirmed"])
-    for one in told["confirmed"]:
+    learning = bot.learning()
+    assert learning["hands"] == 65
+    assert learning["playing"]
+    assert learning["why"]
+    assert any("call" in one["text"] or "check" in one["text"] for one in learning["confirmed"])
+    for one in learning["confirmed"]:
         assert 0 <= one["share"] <= 1
         assert 0 < one["half"] < 1
 
 
 def test_it_knows_the_same_after_a_restart(learner: None, tmp_path: Path) -> None:
-    table = CardRoom(tmp_path, Library([])).new("holdem(buckets=10)", "bot:adaptive").table
-    dice = random.Random(1)
-    _play(table, 12, lambda keys: dice.randrange(len(keys)))
-    again = CardRoom(tmp_path, Library([])).find(table.name).table
-    assert len(again.shared.bot.inner.memory) == 12
+    table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:adaptive")
+    rng = random.Random(1)
+    _play(table, 12, lambda keys: rng.randrange(len(keys)))
+    again = TableStore(tmp_path, Catalog([])).find(table.name)
+    assert len(again.source.bot.inner.memory) == 12
     assert again.state()["hand"] == table.state()["hand"]
 
 
 def test_luck_is_taken_out_of_holdem_once_it_is_known(tmp_path: Path) -> None:
     """The mean stays and the spread shrinks; hands played before it was known count too."""
-    table = CardRoom(tmp_path, Library([])).new("holdem(buckets=10)", "bot:always-call").table
-    dice = random.Random(2)
-    _play(table, 300, lambda keys: dice.randrange(len(keys)))
-    table.shared.luck.make()
+    table = TableStore(tmp_path, Catalog([])).new("holdem(buckets=10)", "bot:always-call")
+    rng = random.Random(2)
+    _play(table, 300, lambda keys: rng.randrange(len(keys)))
+    table.source.luck.prepare()
     won = table.state()["winnings"]
     assert won["adjusted"] is not None
     assert won["adjusted"]["within"] < won["within"]

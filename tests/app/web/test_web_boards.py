@@ -1,4 +1,4 @@
-"""Boards tell a player what he knows and nothing else, for every game with a board of its own."""
+"""Boards show a player what it knows and nothing else, for every game with a board of its own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.app.web.boards.board import PlainBoard, board_of
-from counterplay.app.web.play.walk import Walk, walk_of
+from counterplay.app.web.play.boards import History, PlainBoard, board_of
 from counterplay.core.forms.registry import GAMES, load
 from counterplay.core.forms.rules import CHANCE
 
@@ -22,9 +21,9 @@ def _histories(game: Any, most: int) -> list[list[int]]:
         found += level
         below = []
         for children in level:
-            walk = walk_of(game, children)
-            if not walk.over:
-                below += [[*children, k] for k in range(walk.n_children)]
+            history = History(game, children)
+            if not history.over:
+                below += [[*children, k] for k in range(history.n_children)]
         step = max(1, len(below) // most)
         level = below[::step]
     return found
@@ -39,17 +38,19 @@ def test_every_game_of_two_players_has_a_board_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_what_a_player_sees_follows_from_his_information_set(name: str) -> None:
-    """Histories that he cannot tell apart look the same: nothing hidden is shown."""
+    """Histories of one information set look the same: nothing hidden is shown."""
     game = load(name)
     board, seen = board_of(game), dict[int, str]()
     for children in _histories(game, 400):
-        walk = walk_of(game, children)
-        if walk.over or walk.player == CHANCE:
+        history = History(game, children)
+        if history.over or history.player == CHANCE:
             continue
-        shown = json.dumps([board.see(walk, walk.player), board.choices(walk)], sort_keys=True)
-        assert seen.setdefault(walk.infoset, shown) == shown
-        assert len(board.choices(walk)) == walk.n_children
-        assert all(choice.label for choice in board.choices(walk))
+        shown = json.dumps(
+            [board.view(history, history.player), board.choices(history)], sort_keys=True
+        )
+        assert seen.setdefault(history.infoset, shown) == shown
+        assert len(board.choices(history)) == history.n_children
+        assert all(choice.label for choice in board.choices(history))
     assert len(seen) > 5
 
 
@@ -59,32 +60,32 @@ def test_keys_are_different_and_every_end_can_be_told(name: str) -> None:
     board = board_of(game)
     assert len(board.rules) == 3
     for children in _histories(game, 60):
-        walk = walk_of(game, children)
-        if walk.over:
+        history = History(game, children)
+        if history.over:
             for seat in (0, 1):
-                assert json.dumps(board.see(walk, seat))
-                assert board.held(walk, seat)
-        elif walk.player != CHANCE:
-            keys = [choice.key for choice in board.choices(walk) if choice.key]
+                assert json.dumps(board.view(history, seat))
+                assert board.held_text(history, seat)
+        elif history.player != CHANCE:
+            keys = [choice.key for choice in board.choices(history) if choice.key]
             assert len(set(keys)) == len(keys)
-            for k in range(walk.n_children):
-                assert board.progress(walk, walk.player, k)
+            for k in range(history.n_children):
+                assert board.move_text(history, history.player, k)
 
 
 def test_folded_cards_stay_hidden_and_shown_ones_do_not() -> None:
     game = load("kuhn")
     board = board_of(game)
-    folded = walk_of(game, [0, 1, 0])  # bet, fold
-    called = walk_of(game, [0, 1, 1])
-    assert board.see(folded, 0)["other"] is None
-    assert board.see(called, 0)["other"] is not None
+    folded = History(game, [0, 1, 0])  # bet, fold
+    called = History(game, [0, 1, 1])
+    assert board.view(folded, 0)["other"] is None
+    assert board.view(called, 0)["other"] is not None
 
 
-def test_a_walk_is_where_the_tree_is() -> None:
+def test_a_history_is_where_the_tree_is() -> None:
     for name in SMALL:
         game = load(name)
         for children in _histories(game, 40):
-            walk = walk_of(game, children)
-            if walk.over:
-                assert walk.payoff(0) == pytest.approx(-walk.payoff(1))
-    assert Walk(load("kuhn")).player == CHANCE
+            history = History(game, children)
+            if history.over:
+                assert history.payoff(0) == pytest.approx(-history.payoff(1))
+    assert History(load("kuhn")).player == CHANCE

@@ -13,14 +13,11 @@ import pytest
 from support.web import ask
 
 from counterplay.app.web.app import make_app
-from counterplay.app.web.boards.board import board_of
-from counterplay.app.web.library import Library
-from counterplay.app.web.play.log import log_name, mend_log, write_log
-from counterplay.app.web.play.luck import without_luck
-from counterplay.app.web.play.review import review_small
-from counterplay.app.web.play.room import CardRoom
-from counterplay.app.web.play.table import Stale
-from counterplay.app.web.play.walk import Walk, walk_of
+from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.play.boards import History, board_of
+from counterplay.app.web.play.table import StaleVersion
+from counterplay.app.web.play.tables import TableStore, append_log, log_name, repair_log
+from counterplay.app.web.play.tree_games import luck_adjusted, review
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
@@ -38,30 +35,30 @@ GAMES = (
 )
 
 
-def _room(place: Path) -> CardRoom:
-    return CardRoom(place, Library([]))
+def _tables(folder: Path) -> TableStore:
+    return TableStore(folder, Catalog([]))
 
 
-def _play(table: Any, hands: int, dice: random.Random) -> list[str]:
+def _play(table: Any, hands: int, rng: random.Random) -> list[str]:
     """Play on; every state that was sent."""
     sent = []
     while len(table.done) < hands:
         if table.hand is None or table.hand.over:
             table.next_hand(table.version)
         else:
-            table.act(table.version, dice.randrange(len(table.hand.choices())))
+            table.act(table.version, rng.randrange(len(table.hand.choices())))
         sent.append(json.dumps(table.state()))
         if table.hand.over:
-            write_log(table)
+            append_log(table)
     return sent
 
 
 @pytest.mark.parametrize(("game", "opponent"), GAMES)
 def test_a_table_goes_on_after_a_kill(game: str, opponent: str, tmp_path: Path) -> None:
-    table = _room(tmp_path).new(game, opponent).table
+    table = _tables(tmp_path).new(game, opponent)
     _play(table, 6, random.Random(1))
     table.next_hand(table.version)
-    again = _room(tmp_path).find(table.name).table
+    again = _tables(tmp_path).find(table.name)
     assert again.state() == table.state()
     assert [hand.won for hand in again.done] == [hand.won for hand in table.done]
     _play(again, 8, random.Random(2))
@@ -72,7 +69,7 @@ def test_a_table_goes_on_after_a_kill(game: str, opponent: str, tmp_path: Path) 
 def test_a_kill_in_the_middle_of_a_write_loses_that_write_only(
     game: str, opponent: str, tmp_path: Path
 ) -> None:
-    table = _room(tmp_path).new(game, opponent).table
+    table = _tables(tmp_path).new(game, opponent)
     _play(table, 3, random.Random(3))
     moves = table.journal.folder / "moves.jsonl"
     log = table.journal.folder / log_name(table)
@@ -80,7 +77,7 @@ def test_a_kill_in_the_middle_of_a_write_loses_that_write_only(
     for cut in range(0, len(whole), max(1, len(whole) // 40)):
         moves.write_bytes(whole[:cut])
         log.write_bytes(log.read_bytes()[: cut // 2])
-        again = _room(tmp_path).find(table.name).table
+        again = _tables(tmp_path).find(table.name)
         kept = len(whole[:cut].splitlines(keepends=True))
         if cut and not whole[:cut].endswith(b"\n"):
             kept -= 1
@@ -90,25 +87,25 @@ def test_a_kill_in_the_middle_of_a_write_loses_that_write_only(
 
 
 def test_two_tabs_after_a_restart_get_the_same_table(tmp_path: Path) -> None:
-    table = _room(tmp_path).new("leduc", "uniform").table
+    table = _tables(tmp_path).new("leduc", "uniform")
     _play(table, 2, random.Random(4))
-    room = _room(tmp_path)
+    tables = _tables(tmp_path)
     with ThreadPoolExecutor(8) as many:
-        found = list(many.map(lambda _: room.find(table.name), range(16)))
+        found = list(many.map(lambda _: tables.find(table.name), range(16)))
     assert len({id(one) for one in found}) == 1
 
 
 def test_a_move_at_an_old_version_changes_nothing(tmp_path: Path) -> None:
     """Two tabs: whoever comes second is told how the table stands."""
-    table = _room(tmp_path).new("leduc", "uniform").table
+    table = _tables(tmp_path).new("leduc", "uniform")
     table.next_hand(0)
     before = table.version
     table.act(before, 0)
     state = table.state()
     for stale in (0, before, before + 5):
-        with pytest.raises(Stale):
+        with pytest.raises(StaleVersion):
             table.act(stale, 0)
-    with pytest.raises(Stale):
+    with pytest.raises(StaleVersion):
         table.next_hand(before)
     assert table.state() == state
 
@@ -128,13 +125,13 @@ def test_requests_at_an_old_version_get_the_state_and_409(tmp_path: Path) -> Non
 
 
 def test_no_card_of_the_other_is_sent_before_it_is_shown(tmp_path: Path) -> None:
-    table = _room(tmp_path).new("holdem(buckets=10)", "bot:uniform").table
-    dice, shown = random.Random(5), 0
+    table = _tables(tmp_path).new("holdem(buckets=10)", "bot:uniform")
+    rng, shown = random.Random(5), 0
     while len(table.done) < 150 or not shown:  # the deals are nobody's to know
         if table.hand is None or table.hand.over:
             table.next_hand(table.version)
         else:
-            table.act(table.version, dice.randrange(len(table.hand.choices())))
+            table.act(table.version, rng.randrange(len(table.hand.choices())))
         text, hand = json.dumps(table.state()), table.hand
         if hand.over and hand.showdown:
             shown += 1
@@ -148,12 +145,12 @@ def test_no_card_of_the_other_is_sent_before_it_is_shown(tmp_path: Path) -> None
 def test_the_downloaded_log_is_as_the_player_saw_it(tmp_path: Path) -> None:
     app = make_app([], tmp_path)[0]
     made = ask(app, "/api/tables", {"game": "holdem(buckets=10)", "opponent": "bot:uniform"}).data
-    name, state, dice = made["table"], made, random.Random(6)
+    name, state, rng = made["table"], made, random.Random(6)
     while state["winnings"]["hands"] < 20:
         if state["over"]:
             body, where = {"version": state["version"]}, "deal"
         else:
-            choice = dice.randrange(len(state["choices"]))
+            choice = rng.randrange(len(state["choices"]))
             body, where = {"version": state["version"], "choice": choice}, "act"
         state = ask(app, f"/api/tables/{name}/{where}", body).data
     reply = ask(app, f"/api/tables/{name}/hands")
@@ -170,13 +167,13 @@ def test_the_downloaded_log_is_as_the_player_saw_it(tmp_path: Path) -> None:
 
 
 def test_a_log_that_was_changed_is_put_right(tmp_path: Path) -> None:
-    table = _room(tmp_path).new("kuhn", "uniform").table
+    table = _tables(tmp_path).new("kuhn", "uniform")
     _play(table, 4, random.Random(7))
     log = table.journal.folder / log_name(table)
     right = log.read_bytes()
     assert [json.loads(line)["hand"] for line in right.splitlines()] == [1, 2, 3, 4]
     log.write_bytes(b"nonsense")
-    mend_log(table)
+    repair_log(table)
     assert log.read_bytes() == right
 
 
@@ -191,15 +188,15 @@ def test_a_damaged_table_says_so_in_one_sentence(tmp_path: Path) -> None:
         assert "damaged" in reply.data["error"]
 
 
-def _ends(game: Any, walk: Walk, policy: np.ndarray) -> list[tuple[Walk, float]]:
+def _ends(game: Any, history: History, policy: np.ndarray) -> list[tuple[History, float]]:
     """Every end below, and how likely it is."""
-    if walk.over:
-        return [(walk, 1.0)]
+    if history.over:
+        return [(history, 1.0)]
     found = []
-    shares = walk.shares(policy)
-    for k in range(walk.n_children):
+    shares = history.probabilities(policy)
+    for k in range(history.n_children):
         if shares[k] > 0:
-            below = walk_of(game, [*(move.child for move in walk.moves), k])
+            below = History(game, [*(move.child for move in history.moves), k])
             found += [(end, shares[k] * p) for end, p in _ends(game, below, policy)]
     return found
 
@@ -210,10 +207,10 @@ def test_taking_luck_out_keeps_the_mean_and_takes_spread(seat: int) -> None:
     game = load("kuhn")
     bot, person = Strategy.random(game, 1), Strategy.random(game, 2)
     policy = bot.replace(person, seat).probabilities
-    ends = _ends(game, Walk(game), policy)
+    ends = _ends(game, History(game), policy)
     weight = np.array([p for _, p in ends])
     raw = np.array([end.payoff(seat) for end, _ in ends])
-    clean = np.array([without_luck(end, bot, seat) for end, _ in ends])
+    clean = np.array([luck_adjusted(end, bot, seat) for end, _ in ends])
     assert weight.sum() == pytest.approx(1.0)
     assert weight @ clean == pytest.approx(weight @ raw, abs=1e-12)
     spread = [weight @ (x - weight @ x) ** 2 for x in (raw, clean)]
@@ -227,12 +224,12 @@ def test_costs_of_moves_add_up_to_what_a_best_response_has_more(seat: int) -> No
     bot, person = Strategy.random(game, 3), Strategy.random(game, 4)
     best = best_response(game, bot, seat).value
     policy = bot.replace(person, seat).probabilities
-    ends = _ends(game, Walk(game), policy)
-    reviews = [(review_small(end, bot, board_of(game), seat), p) for end, p in ends]
-    cost = sum(review["cost"] * p for review, p in reviews)
+    ends = _ends(game, History(game), policy)
+    reviews = [(review(end, bot, board_of(game), seat), p) for end, p in ends]
+    cost = sum(one["cost"] * p for one, p in reviews)
     won = sum(end.payoff(seat) * p for end, p in ends)
     assert cost == pytest.approx(best - won, abs=1e-9)
-    for review, _ in reviews:
-        for step in review["steps"]:
+    for one, _ in reviews:
+        for step in one["steps"]:
             if step["who"] == "other":
                 assert sum(step["shares"]) == pytest.approx(1.0)

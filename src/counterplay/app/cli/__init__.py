@@ -1,4 +1,5 @@
-"""Layer 6: the command line, a file per group of commands."""
+"""The command line: `commands` has the entry point and lists all commands, `options` the shared
+options, `display` the output, `support` the run folders; the other files are groups of commands."""
 
 from counterplay.app.cli.commands import app, main
 

@@ -1,4 +1,4 @@
-"""`python -m counterplay.app.cli`: the command line of this very Python."""
+"""`python -m counterplay.app.cli`: the command line, run by this Python."""
 
 from counterplay.app.cli import main
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 from counterplay.app.cli.display import err, out, print_facts, print_json, share_progress
-from counterplay.app.cli.options import PLAYER, AsJson, Command, integer, refuse_given
+from counterplay.app.cli.matches import end_facts, interval_text, seat_facts
+from counterplay.app.cli.options import PLAYER, AsJson, Command, Seed, integer, refuse_given
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
 
 if TYPE_CHECKING:
@@ -19,47 +21,40 @@ if TYPE_CHECKING:
     from counterplay.poker.acpc.programs import AcpcSeat
 
 acpc = typer.Typer(
-    help="Programs of the Annual Computer Poker Competition.",
+    help="Play limit hold'em by the protocol of the Annual Computer Poker Competition.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-LEARNING = ("game", "iterations", "thinking")
-
-
-@acpc.callback()
-def _acpc() -> None:
-    """Two-player limit hold'em by the protocol of the Annual Computer Poker Competition."""
+LEARNER_OPTIONS = ("game", "iterations", "thinking")
 
 
 @acpc.command(cls=Command)
 def play(
     context: typer.Context,
-    host: Annotated[str, typer.Argument(help="Where the dealer runs.")],
-    port: Annotated[int, typer.Argument(help="The port of the seat, as the dealer says it.")],
-    player: Annotated[str, typer.Option(help=f"Who plays: {PLAYER}.")],
-    seed: Annotated[int, typer.Option(help="Of the player's random numbers, as in `match`.")] = 0,
+    host: Annotated[str, Argument(help="The host of the dealer.")],
+    port: Annotated[int, Argument(help="The port of the seat, as the dealer prints it.")],
+    player: Annotated[str, Option(help=f"The player: {PLAYER}.")],
+    seed: Seed = 0,
     patience: Annotated[
-        float, typer.Option(help="Seconds to wait for a dealer that does not listen yet.")
+        float, Option(help="Seconds to wait for a dealer that does not listen yet.")
     ] = 10.0,
     game: Annotated[
-        str, typer.Option(help="Adaptive: hold'em with the buckets it learns in.")
+        str, Option(help="Adaptive: hold'em with the buckets it learns in.")
     ] = "holdem(buckets=10)",
     iterations: Annotated[
         int,
-        typer.Option(
-            help="Adaptive: iterations of the learnt response, of each seat, at every learning.",
+        Option(
+            help="Adaptive: iterations of each seat at every update of the response.",
             parser=integer,
         ),
     ] = 150_000,
-    thinking: Annotated[
-        float, typer.Option(help="Adaptive: seconds it may think at a learning.")
-    ] = 60.0,
+    thinking: Annotated[float, Option(help="Adaptive: seconds of an update at most.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
-    """Play for a dealer until it closes the connection.
+    """Play at a dealer of the competition until it closes the connection.
 
     For example: counterplay acpc play localhost 16177 --player poki
-    Ctrl-C says what was won until then. Adaptive learns the opponent while playing.
+    Ctrl-C prints what was won so far.
     """
     from counterplay.poker.acpc.client import check_port, play_acpc
     from counterplay.poker.acpc.player import AcpcPlayer
@@ -75,7 +70,7 @@ def play(
                 game, iterations=iterations, seconds=thinking, seed=seed, progress=progress
             )
     else:
-        refuse_given(context, LEARNING, f"{player} does not learn while playing")
+        refuse_given(context, LEARNER_OPTIONS, f"{player} does not learn while playing")
         bot = player
     with share_progress("tables") as progress:
         seated = AcpcPlayer(bot, seed, progress)
@@ -101,86 +96,72 @@ def play(
 def deal(
     a: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help=f"A program that is started with host and port (in quotes with its arguments), "
-            f"the word wait, or one of ours: {PLAYER}."
+            f"the word wait, or {PLAYER}."
         ),
     ],
-    b: Annotated[str, typer.Argument(help="As the first.")],
-    hands: Annotated[
-        int, typer.Option("-n", "--hands", help="Hands to deal.", parser=integer)
-    ] = 3_000,
-    seed: Annotated[int, typer.Option(help="Of the cards: those of the competition's dealer.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option(help="Of our players' random numbers, as in `match`.")
+    b: Annotated[str, Argument(help="As the first.")],
+    hands: Annotated[int, Option("-n", "--hands", help="Hands to deal.", parser=integer)] = 3_000,
+    seed: Annotated[
+        int, Option(help="Seed of the cards, as the competition's dealer deals them.")
     ] = 0,
-    names: Annotated[
-        str | None, typer.Option(help="How the players are called in the log: A,B.")
-    ] = None,
-    name: Annotated[str, typer.Option(help="How the match is called in the log.")] = "match",
+    player_seed: Annotated[int, Option(help="Seed of the random numbers of built-in players.")] = 0,
+    names: Annotated[str | None, Option(help="Names of the players in the log: A,B.")] = None,
+    name: Annotated[str, Option(help="Name of the match in the log.")] = "match",
     log: Annotated[
-        Path | None, typer.Option(help="Write the hands there, in the dealer's format.")
+        Path | None, Option(help="Write the hand histories, in the dealer's format.")
     ] = None,
-    append: Annotated[bool, typer.Option("--append", help="Add to the log.")] = False,
+    append: Annotated[bool, Option("--append", help="Append to the log.")] = False,
     transcript: Annotated[
-        Path | None, typer.Option(help="Write all messages there, as that dealer prints them.")
+        Path | None, Option(help="Write all messages, as the competition's dealer prints them.")
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines connect.")
+        str, Option(help="Address to listen at; 0.0.0.0 for other machines.")
     ] = "127.0.0.1",
-    ports: Annotated[
-        str, typer.Option(help="One for each seat: P1,P2; 0 is any that is free.")
-    ] = "0,0",
+    ports: Annotated[str, Option(help="Ports of the seats: P1,P2; 0 is any free one.")] = "0,0",
     fixed_seats: Annotated[
-        bool, typer.Option("--fixed-seats", help="A has the big blind in every hand.")
+        bool, Option("--fixed-seats", help="A is the big blind in every hand.")
     ] = False,
-    t_response: Annotated[int, typer.Option(help="Milliseconds for an answer.")] = 600_000,
-    t_hand: Annotated[int, typer.Option(help="Milliseconds of a player in a hand.")] = 600_000,
+    t_response: Annotated[int, Option(help="Milliseconds for an action.")] = 600_000,
+    t_hand: Annotated[int, Option(help="Milliseconds of a player in a hand.")] = 600_000,
     t_per_hand: Annotated[
-        int, typer.Option(help="Milliseconds of a player in the match, per hand.")
+        int, Option(help="Milliseconds of a player in the match, per hand.")
     ] = 7_000,
     start_timeout: Annotated[
-        int | None, typer.Option(help="Milliseconds to wait for players (default: no limit).")
+        int | None, Option(help="Milliseconds to wait for players (default: no limit).")
     ] = None,
     own_processes: Annotated[
         bool,
-        typer.Option(
-            "--own-processes", help="A process for each of our players too; the match is the same."
+        Option(
+            "--own-processes", help="A process for each built-in player; the result is the same."
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Deal a match to two programs, ours or others', and say who wins and how sure that is.
+    """Deal a match of two programs or built-in players. Print the result with its 95% interval.
 
     For example: counterplay acpc deal -n 3000 --seed 1 ./their_bot sparbot --log match.log
     Prints the two ports, then the SCORE, as the competition's dealer does, then the result.
-    A player who is too late or goes away ends the match without a score, with exit code 1.
-    Built-in bots but adaptive, and saved strategies, sit in the dealer's own process.
+    A player that is too late or disconnects ends the match without a score, with exit code 1.
+    Built-in bots except adaptive, and saved strategies, run in the dealer's process.
     """
     from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
     from counterplay.poker.acpc.programs import acpc_seat
     from counterplay.poker.acpc.server import deal_acpc
 
     if append and log is None:
-        raise BadParameter("--append adds to a log; say which with --log, or leave it out")
-    seats = (acpc_seat(a, 1, player_seed), acpc_seat(b, 2, player_seed))
-    if own_processes and all(one.in_process is None for one in seats):
+        raise BadParameter("--append needs the log to append to: --log FILE")
+    sitters = (sitter(a, 1, player_seed), sitter(b, 2, player_seed))
+    if own_processes and all(one.guest is None for one in sitters):
         raise BadParameter(
-            "--own-processes is for built-in bots and saved strategies, and nobody here is one; "
+            "--own-processes is for built-in bots and saved strategies, and neither player is one; "
             "leave it out"
         )
-    plan = MatchPlan(
-        _names(names, seats),
-        hands,
-        seed,
-        DealerLimits(t_response, t_hand, t_per_hand, start_timeout),
-        fixed_seats,
-        name,
-        log,
-        append,
-        transcript,
-    )
-    say = err if as_json else out
+    limits = DealerLimits(t_response, t_hand, t_per_hand, start_timeout)
+    output = (name, log, append, transcript)
+    plan = MatchPlan(_names(names, sitters), hands, seed, limits, fixed_seats, *output)
+    console = err if as_json else out
     try:
         with share_progress("match") as progress:
             result = deal_acpc(
@@ -188,9 +169,9 @@ def deal(
                 seats,
                 host=host,
                 ports=_ports(ports),
-                opened=lambda numbers: say.print(f"{numbers[0]} {numbers[1]}"),
-                warn=lambda sentence: err.print(sentence),
-                scored=lambda line: say.print(line.rstrip()),
+                opened=lambda numbers: console.print(f"{numbers[0]} {numbers[1]}"),
+                warn=err.print,
+                scored=lambda line: console.print(line.rstrip()),
                 progress=progress,
                 own_processes=own_processes,
             )
@@ -212,7 +193,7 @@ def _names(text: str | None, seats: tuple[AcpcSeat, AcpcSeat]) -> tuple[str, str
         return (one, two) if one != two else (f"{one}.1", f"{two}.2")
     one, comma, two = text.partition(",")
     if not comma or one == two:
-        raise BadParameter(f"--names are two different ones with a comma between, not {text!r}")
+        raise BadParameter(f"--names are two different names with a comma between, not {text!r}")
     return one, two
 
 
@@ -228,36 +209,25 @@ def _ports(text: str) -> tuple[int, int]:
 
 def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
     if as_json:
-        found = asdict(result) | {"interval": result.interval, "unit": "sb/h"}
-        found["log"] = None if log is None else str(log)
-        print_json(found)
+        log_text = None if log is None else str(log)
+        facts = {"interval": result.interval, "unit": "sb/h", "log": log_text}
+        print_json(asdict(result) | facts)
         return
-    low, high = result.interval
-    won = f"{result.mean:+.4f} sb/h, 95% interval {low:+.4f} to {high:+.4f}"
-    out.print(f"{result.a} against {result.b}: {won}")
-    seats = ("the dealer", "the big blind")
-    facts: dict[str, Any] = {
-        "hands": result.hands,
-        **{f"{result.a} as {seats[k]}": result.by_seat[k] for k in (0, 1)},
-        "hands per second": round(result.hands / max(result.seconds, 1e-9)),
-    }
-    if result.seat is not None:
-        del facts[f"{result.a} as {seats[1 - result.seat]}"]
-    facts |= {"hands written to": str(log)} if log is not None else {}
-    facts |= {"stopped": "yes, before all hands were dealt"} if result.stopped else {}
-    print_facts(facts, False)
+    out.print(f"{result.a} against {result.b}: {result.mean:+.4f} sb/h{interval_text(result)}")
+    won = seat_facts(result, result.a, ("the dealer", "the big blind"))
+    print_facts({"hands": result.hands, **won, **end_facts(result, log)}, False)
 
 
 @acpc.command(cls=Command)
 def bots(
     players: Annotated[
-        list[str] | None, typer.Argument(help=f"Who (default: all bots): {PLAYER}.")
+        list[str] | None, Argument(help=f"Players (default: all bots): {PLAYER}.")
     ] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Where the programs go.")] = Path("bots"),
-    seed: Annotated[int, typer.Option(help="Of their random numbers.")] = 0,
+    folder: Annotated[Path, Option("--out", help="Folder of the programs.")] = Path("bots"),
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write our players as programs that any dealer can start with host and port.
+    """Write players as programs that any dealer of the competition can start.
 
     For example: counterplay acpc bots sparbot --out bots
     and then, with the competition's own script:
@@ -268,13 +238,13 @@ def bots(
 
     written: dict[str, str] = {}
     for player in players or BOTS:
-        who = acpc_seat(player, 1, seed)
-        if who.command is None or who.command[:2] != our_command(ADAPTIVE)[:2]:
-            raise BadParameter(f"{player} is none of ours; give a bot or a saved strategy")
-        target = folder / f"{who.name}.sh"
+        program = sitter(player, 1, seed)
+        if program.command is None or program.command[:2] != our_command(ADAPTIVE)[:2]:
+            raise BadParameter(f"{player} is not built in; give a bot or a saved strategy")
+        target = folder / f"{program.name}.sh"
         if str(target) in written.values():
             raise BadParameter(f"two players would be written to {target}; rename one of them")
-        _write_program(target, who.command)
+        _write_program(target, program.command)
         written[player] = str(target)
     if as_json:
         print_json(written)

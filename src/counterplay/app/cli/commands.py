@@ -1,7 +1,6 @@
-"""The command line: `counterplay games | solve | respond | frontier | evaluate | match | model |
-show | serve | holdem | acpc | reproduce`, `solve` and `serve` of them here.
+"""The command line: all commands, of which `solve` and `serve` are here, and the entry point.
 
-Errors of the user end with one sentence and exit code 2; no traceback reaches him.
+A user's errors end with one sentence and exit code 2, without a traceback.
 """
 
 from __future__ import annotations
@@ -16,59 +15,29 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from counterplay.app.cli import (
     acpc,
-    frontier,
+    display,
     games,
     matches,
     models,
     reproduce,
     responses,
     strategies,
+    support,
 )
-from counterplay.app.cli.display import (
-    err,
-    exploitability_name,
-    go_on,
-    out,
-    print_facts,
-    run_progress,
-    status,
-)
-from counterplay.app.cli.options import (
-    AsJson,
-    Command,
-    Commands,
-    NewRun,
-    Ray,
-    Seed,
-    iterations,
-    read_options,
-    refuse_but_limits,
-    refuse_given,
-    use_ray,
-)
-from counterplay.app.cli.support import (
-    check_can_write,
-    check_new_run,
-    interruptible,
-    new_folder,
-    nothing_new,
-)
-from counterplay.core.base.errors import BadParameter, CounterplayError, one_line
+from counterplay.app.cli import options as opt
+from counterplay.app.cli.display import err, out, print_facts
+from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import listen
-from counterplay.core.base.registry import (
-    is_user_defined,
-    package_at_fault,
-    user_code_reason,
-    user_file_at_fault,
-)
+from counterplay.core.base.user_code import is_user_defined, user_code_reason, user_file_at_fault
 
-USUAL = ("runs", "results")  # served where nobody says what, if they are there
-SHOWN_INFOSETS = 24  # strategies up to this size are printed
+SERVED_FOLDERS = ("runs", "results")  # the default of `serve`
+MOST_PRINTED = 24  # information sets of a strategy that is printed
 app = typer.Typer(
-    cls=Commands,
+    cls=opt.Commands,
     help="Equilibria and robust counter-strategies in imperfect-information games.",
     epilog="Start with: counterplay solve kuhn",
     add_completion=True,
@@ -76,23 +45,23 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-LESSON = """Equilibria and robust counter-strategies in imperfect-information games.
+INTRODUCTION = """Equilibria and robust counter-strategies in imperfect-information games.
 
-  an equilibrium, and how good it is     counterplay solve kuhn
+  an equilibrium and its exploitability  counterplay solve kuhn
   win from a weak player, at small risk  counterplay respond uniform --game kuhn --max-exploitability 0.05
   play bots at limit hold'em             counterplay match uniform always-call
   a model from a player's hands          counterplay model hands.parquet --player NAME
-  play, look into it, watch it learn     counterplay serve
+  play and explore in the browser        counterplay serve
   the figures and tables of the paper    counterplay reproduce all
 
-Type this first: counterplay solve kuhn      Every command: counterplay --help"""
+Start with: counterplay solve kuhn      Every command: counterplay --help"""
 
 
 @app.callback(invoke_without_command=True)
 def _start(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+        bool, Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
 ) -> None:
     if version:
@@ -101,52 +70,44 @@ def _start(
         print(f"counterplay {installed()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        print(LESSON)
+        print(INTRODUCTION)
 
 
 app.command()(games.games)
 
 
-@app.command(cls=Command)
+@app.command(cls=opt.Command)
 def solve(
     context: typer.Context,
     game: Annotated[
-        str | None,
-        typer.Argument(help="Which game, such as kuhn or 'ocp(500)'; see `counterplay games`."),
+        str | None, Argument(help="The game, such as kuhn or 'ocp(500)'; see `counterplay games`.")
     ] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "-a",
             "--algorithm",
-            help="Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Without it: cfr+ "
+            help="Full width: {full_width_solvers}. Sampling: {sampling_solvers}. Default: cfr+ "
             "for two players, mccfr-external where the game is too large for that, mccfr without a "
             "tree, mccfr-public in hold'em with many buckets.",
         ),
     ] = None,
-    iterations: Annotated[int | None, iterations("Stop after so many iterations in total.")] = None,
-    seconds: Annotated[
-        float | None, typer.Option("-s", "--seconds", help="Stop after so many seconds of solving.")
-    ] = None,
+    iterations: opt.Iterations = None,
+    seconds: opt.Seconds = None,
     target: Annotated[
-        float | None, typer.Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")
+        float | None, Option("-t", "--target", help="Stop at this exploitability (b1 + b2).")
     ] = None,
-    seed: Seed = 0,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2."
-        ),
-    ] = None,
-    folder: NewRun = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
-    ray: Ray = None,
-    as_json: AsJson = False,
+    seed: opt.Seed = 0,
+    option: opt.SolverOptions = None,
+    folder: opt.NewRun = None,
+    resume: opt.Resume = None,
+    ray: opt.Ray = None,
+    as_json: opt.AsJson = False,
 ) -> None:
-    """Find an equilibrium and say how good it is.
+    """Compute an equilibrium of a game and its exploitability.
 
     Without -n, -s or -t it stops at an exploitability of 0.001, or after a minute. Ctrl-C saves
-    before it stops.
+    the run before it stops.
     """
     from counterplay.core.forms.registry import load
     from counterplay.core.solvers import run as runs
@@ -154,16 +115,16 @@ def solve(
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
     if resume is not None:
-        refuse_but_limits(context, game)
-        use_ray(ray)
-        folder, own = resume, load(game) if game is not None else None
-        with status(f"loading {resume}"), run_progress(limits) as show:
-            result = interruptible(
-                go_on("solve", folder, game),
+        opt.refuse_but_limits(context, game)
+        opt.use_ray(ray)
+        folder, user_game = resume, load(game) if game is not None else None
+        with display.status(f"loading {resume}"), display.run_progress(limits) as show:
+            result = support.interruptible(
+                display.resume_hint("solve", folder, game),
                 folder,
-                lambda: runs.resume(resume, on_chunk=show, game=own, **limits),
+                lambda: runs.resume(resume, on_chunk=show, game=user_game, **limits),
             )
-        idle = nothing_new(folder, [result])
+        idle = support.nothing_new(folder, [result])
         if idle is not None and not as_json:
             out.print(idle)
             return
@@ -173,36 +134,38 @@ def solve(
         if algorithm is not None:
             algorithm = find_solver(algorithm).name
         if folder is not None:
-            check_new_run(folder)
-        options = {**use_ray(ray), **read_options(option)}
-        with status(f"building {game}"):
+            support.check_new_run(folder)
+        options = {**opt.use_ray(ray), **opt.read_options(option)}
+        with display.status(f"building {game}"):
             loaded = load(game)
-            loaded.form  # noqa: B018  built here, so that what follows is only solving
+            loaded.form  # noqa: B018  built here, so that the rest is only solving
         chosen = algorithm or default_solver(loaded)
         if not ALGORITHMS[chosen].sampled:
-            refuse_given(context, ["seed"], f"{chosen} draws nothing at random")
+            opt.refuse_given(context, ["seed"], f"{chosen} draws nothing at random")
         if folder is None:
-            folder = new_folder(loaded.name, chosen, seed)
-            check_new_run(folder)
+            folder = support.new_folder(loaded.name, chosen, seed)
+            support.check_new_run(folder)
         where = folder
-        with run_progress(limits) as show:
-            result = interruptible(
-                go_on("solve", where, game),
+        with display.run_progress(limits) as show:
+            result = support.interruptible(
+                display.resume_hint("solve", where, game),
                 where,
                 lambda: runs.solve(
                     loaded, chosen, seed=seed, folder=where, on_chunk=show, **limits, **options
                 ),
             )
-    further, place = go_on("solve", folder, game), folder
-    interruptible(further, place, lambda: _report(result, place, further, as_json))
+    hint, where = display.resume_hint("solve", folder, game), folder
+    support.interruptible(hint, where, lambda: _report(result, where, hint, as_json))
 
 
-def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
+def _report(result: Any, folder: Path, hint: str, as_json: bool) -> None:
     from counterplay.core.evaluation.exact import expected_value
 
     exact = result.game.evaluator.immediate
     values = expected_value(result.game, result.strategy).tolist() if exact else None
     rate = result.iterations / max(result.seconds, 1e-9)
+    discovered = result.game.capabilities.discovered
+    n_infosets = len(result.strategy.keys) if discovered else result.game.n_infosets
     if as_json:
         facts: dict[str, Any] = {
             "game": result.game.name,
@@ -216,22 +179,18 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
             "exploitability": result.exploitability,
             "values": values,
             "stopped_by": result.stopped_by,
-            **(
-                {"information_sets_found": len(result.strategy.keys)}
-                if result.game.capabilities.discovered
-                else {}
-            ),
+            **({"information_sets_found": n_infosets} if discovered else {}),
             "folder": str(folder),
         }
         print_facts(facts, as_json)
         return
     out.print(
         f"{result.game.name}, {result.algorithm}: {result.iterations:,} iterations in "
-        f"{result.seconds:.2f} s ({rate:,.0f} per second)",
+        f"{result.seconds:.2f} s ({rate:,.0f} per second)"
     )
     if values is not None:
         out.print(
-            f"{exploitability_name(result.game)} = {result.exploitability:.3g}   "
+            f"{display.exploitability_name(result.game)} = {result.exploitability:.3g}   "
             f"value to {result.game.seats[0]} = {values[0]:+.6f}"
         )
     else:
@@ -239,17 +198,13 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
         if result.game.can("bots"):
             out.print(f"play it: counterplay match {shlex.quote(str(folder))} always-call")
         out.print(f"look at it: {shlex.join(['counterplay', 'show', str(folder), *name])}")
-    found = (
-        len(result.strategy.keys) if result.game.capabilities.discovered else result.game.n_infosets
-    )
-    if result.game.capabilities.discovered:
-        out.print(f"{found:,} information sets were found, without a tree")
+    if discovered:
+        out.print(f"{n_infosets:,} information sets were found, without a tree")
     if result.stopped_by == "memory":
         out.print(
-            f"stopped because memory is full; all that was learnt is kept. Where there is more, "
-            f"{further}"
+            f"stopped because memory is full; the run is saved. On a machine with more, {hint}"
         )
-    if found <= SHOWN_INFOSETS:
+    if n_infosets <= MOST_PRINTED:
         for row in result.strategy.table():
             out.print(f"  {row}")
     out.print(f"saved in {folder}")
@@ -259,68 +214,64 @@ def _report(result: Any, folder: Path, further: str, as_json: bool) -> None:
 def serve(
     places: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME|PAGE.JS]...",
-            help="What to look into (default: runs and results, where they are), user-defined bots "
-            "to play, and user-defined pages.",
+        Argument(
+            metavar="[RUN|STRATEGY|FOLDER|FILE.PY:NAME]...",
+            help="Files and folders to show (default: runs and results), and user-defined bots.",
         ),
     ] = None,
     host: Annotated[
-        str,
-        typer.Option(help="Address to listen at; any but this machine's own needs a token."),
+        str, Option(help="Address to listen at; other machines need the printed token.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Port (default: 8642, or the next free one)."),
+        int | None, Option(min=1, max=65535, help="Port (default: 8642, or the next free one).")
     ] = None,
     keep: Annotated[
-        Path, typer.Option("--out", help="Where tables and the hands played at them are kept.")
+        Path, Option("--out", help="Folder of the tables and the hands played at them.")
     ] = Path("tables"),
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open a page in the browser: play, watch it learn, explore strategies, exploit, follow runs.
+    """Serve the pages for the browser. Play, watch a learner, explore, exploit, follow runs.
 
     For example: counterplay serve runs
     """
-    from counterplay.app.web.serve import Wish, serve
+    from counterplay.app.web.serve import ServeOptions
+    from counterplay.app.web.serve import serve as start_server
 
-    found = places or [Path(name) for name in USUAL if Path(name).is_dir()]
-    for place in found:
+    sources = places or [Path(name) for name in SERVED_FOLDERS if Path(name).is_dir()]
+    for place in sources:
         if is_user_defined(str(place)):
             from counterplay.poker.players import bot
 
-            bot(str(place))  # says what is wrong with it
+            bot(str(place))  # raises if it cannot be loaded
         elif not place.exists():
             raise BadParameter(f"{place}: no such file or folder")
-    check_can_write(keep)
-    serve(Wish(tuple(found), keep, host, port, browser))
+    support.check_can_write(keep)
+    start_server(ServeOptions(tuple(sources), keep, host, port, browser))
 
 
-app.command(cls=Command)(strategies.evaluate)
-app.command(cls=Command)(reproduce.reproduce)
-app.command(cls=Command)(matches.match)
+app.command(cls=opt.Command)(strategies.evaluate)
+app.command(cls=opt.Command)(reproduce.reproduce)
+app.command(cls=opt.Command)(matches.match)
 app.command()(models.model)
-app.command(cls=Command)(strategies.show)
+app.command(cls=opt.Command)(strategies.show)
 app.add_typer(games.holdem, name="holdem")
 app.add_typer(acpc.acpc, name="acpc")
-app.command(cls=Command)(responses.respond)
-app.command(cls=Command)(frontier.frontier)
+app.command(cls=opt.Command)(responses.respond)
+app.command(cls=opt.Command)(responses.frontier)
 
 
 def main() -> None:
-    """Entry point: whatever a user can cause becomes one sentence and exit code 2."""
+    """Entry point: any error that a user can cause becomes one sentence and exit code 2."""
     warnings.showwarning = lambda message, *_, **__: err.print(f"warning: {message}")
     listen(lambda text: err.print(text))
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a file's name may hold what a terminal cannot show
+        if isinstance(stream, io.TextIOWrapper):  # file names may hold unprintable characters
             stream.reconfigure(errors="backslashreplace")
     sys.exit(_run())
 
 
 def _run() -> int:
-    """The command; its exit code."""
+    """Runs the command; returns its exit code."""
     try:
         try:
             app()
@@ -328,29 +279,31 @@ def _run() -> int:
             sys.stdout.flush()
             return stop.code if isinstance(stop.code, int) else 0
         return 0
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of the output closed it
         _close_quietly(sys.stdout)
         return 1
     except CounterplayError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{where}{error.strerror or error}")
+        return _print_error(f"{where}{error.strerror or error}")
     except MemoryError:
-        return _complain("not enough memory for this game; take a smaller one")
+        return _print_error("not enough memory for this game; take a smaller one")
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        from counterplay.core.base.registry import one_line, package_at_fault
+
         package, file = package_at_fault(error), user_file_at_fault(error)
         if package is None and file is None:
             raise
         if file is not None:
-            return _complain(f"{file} failed: {user_code_reason(error)}")
-        return _complain(f"the package {package} failed: {one_line(error)}")
+            return _print_error(f"{file} failed: {user_code_reason(error)}")
+        return _print_error(f"the package {package} failed: {one_line(error)}")
 
 
-def _complain(sentence: str) -> int:
-    """Say what is wrong, if anybody can still hear it."""
+def _print_error(sentence: str) -> int:
+    """Prints the error if stderr is still open; returns the exit code."""
     _close_quietly(sys.stdout)
     try:
         err.print(f"error: {sentence}")
@@ -361,13 +314,9 @@ def _complain(sentence: str) -> int:
 
 
 def _close_quietly(stream: Any) -> None:
-    """Write what is left; if that fails, keep Python from trying, and complaining, at its end."""
+    """Flushes a stream; if that fails, keeps Python from reporting it again at exit."""
     try:
         stream.flush()
     except OSError:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
-"""What commands say: facts, spinners and progress bars.
+"""Output of commands: facts, spinners and progress bars.
 
-Facts are a line each for people, one object with stable keys for machines. A key is the name in
-snake_case. Where the name for people changes with the game or holds a remark, `named` gives it a
-key of its own; where the text for people is more than the value, `Said` has both.
+Facts are printed a line each, or with --json as one object with stable keys. A key is the name of
+the fact in snake_case. Where the name depends on the game or contains a remark, `named` gives it a
+key; where the printed text is more than the value, `Worded` has both.
 """
 
 from __future__ import annotations
@@ -31,30 +31,29 @@ IN_MILLIBETS = "in mb/g, averaged over the seats"
 MILLIBETS_KEY = "_mbg"  # behind a key
 
 
-def go_on(command: str, folder: Path, game: str | None = None) -> str:
-    """How to go on with what was stopped; a user-defined game is not run because the folder names
-    it."""
+def resume_hint(command: str, folder: Path, game: str | None = None) -> str:
+    """The command that continues a stopped run; a user-defined game must be typed again, since no
+    file may run code."""
     words = ["counterplay", command, "--resume", str(folder)]
     if is_user_defined(game):
         words += ["--game", str(game)] if command == "respond" else [str(game)]
-    return f"go on with: {shlex.join(words)}"
+    return f"continue with: {shlex.join(words)}"
 
 
 class Name(str):
-    """A name for people with a key for machines."""
+    """The printed name of a fact, with its JSON key."""
 
     key: str
 
 
 def named(text: str, key: str) -> Name:
-    """`named("exploitability (b1 + b2)", "exploitability")`."""
     name = Name(text)
     name.key = key
     return name
 
 
-class Said(NamedTuple):
-    """A value, and how it is said to people."""
+class Worded(NamedTuple):
+    """A value and the text that is printed for it."""
 
     text: str
     value: Any
@@ -77,7 +76,7 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, Said):
+    if isinstance(value, Worded):
         return value.text
     if isinstance(value, float):
         return f"{value:.6g}"
@@ -85,37 +84,36 @@ def _text(value: Any) -> str:
 
 
 def print_json(data: Any) -> None:
-    """One line; numbers that JSON does not know are null."""
-    print(json.dumps(plain(data), allow_nan=False))
+    """Prints one line of JSON; numbers that are not finite are null."""
+    print(json.dumps(_json_value(data), allow_nan=False))
 
 
-def plain(value: Any) -> Any:
-    """For JSON, which knows no infinity: None instead."""
-    if isinstance(value, Said):
-        return plain(value.value)
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Worded):
+        return _json_value(value.value)
     if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
+        return {str(key): _json_value(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
+        return [_json_value(part) for part in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value
 
 
 def exploitability_name(game: Any) -> str:
-    """What `exploitability` measures in this game, in words."""
+    """What `exploitability` measures in this game."""
     both = game.n_players == 2 and game.zero_sum
     text = "exploitability (b1 + b2)" if both else "sum of gains by deviating"
     return named(text, "exploitability")
 
 
 def unit_fact(game: Any) -> dict[str, str]:
-    """In what payoffs are counted, where the game says more than `per game`."""
+    """The unit of payoffs, where the game has one of its own."""
     return {"unit": str(game.unit)} if game.unit != type(game.unit)() else {}
 
 
 def seat_text(game: Any, player: int) -> str:
-    """`player 1's seat`, and how the game calls it where it has a name of its own."""
+    """`player 1's seat`, with the game's name for it where it has one."""
     number = f"player {player + 1}"
     name = game.seats[player]
     return f"{number}'s seat" if name == number else f"{number}'s seat ({name})"
@@ -123,7 +121,7 @@ def seat_text(game: Any, player: int) -> str:
 
 @contextmanager
 def status(text: str) -> Iterator[None]:
-    """A spinner while something long is made, on a terminal only."""
+    """A spinner, on a terminal only."""
     if err.is_terminal:
         with err.status(text):
             yield
@@ -135,14 +133,14 @@ def status(text: str) -> Iterator[None]:
 def bar(columns: tuple[Any, ...]) -> Iterator[Any]:
     from rich.progress import Progress
 
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as made:
-        yield made
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        yield progress
 
 
 @contextmanager
 def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
-    """A callback for `solve` that shows rate, time left and exploitability once a run takes
-    longer than a moment."""
+    """A callback for `solve` that shows iterations, rate, time left and exploitability of runs that
+    take longer than a moment."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -160,24 +158,25 @@ def run_progress(limits: dict[str, Any]) -> Iterator[Any]:
                 return
             if not task:
                 task.append(shown.add_task("solving", total=1.0, note=""))
-            shares = [0.0]
-            if limits["iterations"]:
-                shares.append(at.iterations / limits["iterations"])
-            if limits["seconds"]:
-                shares.append(at.seconds / limits["seconds"])
             rate = at.iterations / max(at.seconds, 1e-9)
             quality = (
                 "" if math.isnan(at.exploitability) else f"  exploitability {at.exploitability:.2g}"
             )
             note = f"{at.iterations:,} iterations  {rate:,.0f}/s{quality}"
-            shown.update(task[0], completed=min(max(shares), 1.0), note=note)
+            shown.update(task[0], completed=_share_done(at, limits), note=note)
 
         yield show
 
 
+def _share_done(at: Any, limits: dict[str, Any]) -> float:
+    """The share of the iterations or of the seconds that is done, whichever is larger."""
+    done = {"iterations": at.iterations, "seconds": at.seconds}
+    return min(max((done[key] / limits[key] for key in done if limits[key]), default=0.0), 1.0)
+
+
 @contextmanager
 def share_progress(name: str) -> Iterator[Any]:
-    """A callback for experiments: the share done and what is running."""
+    """A callback that shows the share done and what is running."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
@@ -193,36 +192,34 @@ def share_progress(name: str) -> Iterator[Any]:
 
 
 @contextmanager
-def walk_progress() -> Iterator[ShareCallback]:
-    """Shows the share of the flops that are done."""
-    with share_progress("walking the boards") as progress:
+def flops_progress() -> Iterator[ShareCallback]:
+    """A callback that shows the share of the flops that are done."""
+    with share_progress("traversing the boards") as progress:
         yield lambda share: progress(share, f"{share:.0%} of the flops")
 
 
 @contextmanager
-def work_progress(name: str, limits: dict[str, Any], walk: dict[str, Any]) -> Iterator[Any]:
-    """One display for work that solves and walks boards in turns: a callback for solvers, and the
-    options of the walk, None where nobody asked for it."""
-    if not walk:
+def respond_progress(limits: dict[str, Any], measure: dict[str, Any]) -> Iterator[Any]:
+    """A callback for the solver, and the options of the evaluation with a callback of its own; None
+    where nothing is to be measured."""
+    if not measure:
         with run_progress(limits) as show:
             yield show, None
         return
-    with share_progress(name) as progress:
+    with share_progress("respond") as progress:
 
         def solving(at: Any) -> None:
-            shares = [
-                done / limits[limit]
-                for limit, done in (("iterations", at.iterations), ("seconds", at.seconds))
-                if limits[limit]
-            ]
-            progress(min(max(shares, default=0.0), 1.0), f"solving, {at.iterations:,} iterations")
+            progress(_share_done(at, limits), f"solving, {at.iterations:,} iterations")
 
-        yield solving, {**walk, "progress": lambda share: progress(share, "walking the boards")}
+        def measuring(share: float) -> None:
+            progress(share, "traversing the boards")
+
+        yield solving, {**measure, "progress": measuring}
 
 
 def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
-    """A number, with its interval where it was estimated. `too`: `high` or `low`, what a best
-    response's choice before the flop makes it."""
+    """A number, with its interval where it was estimated. `too`: `high` or `low`, the direction of
+    the bias of a best response chosen on the same flops."""
     from counterplay.core.evaluation.estimate import FlopEstimate
 
     key, facts = key_of(name), {name: float(value)}
@@ -235,5 +232,5 @@ def measured_fact(name: str, value: float, too: str = "") -> dict[str, float]:
 
 
 def flops_fact(value: float) -> dict[str, Any]:
-    """On how many flops it was measured."""
+    """The number of flops of a measurement."""
     return {"flops walked": getattr(value, "flops", "all 1,755")}

@@ -1,4 +1,4 @@
-"""The commands `games`, which there are and how large they are, and `holdem ...`, its tables."""
+"""The commands `games`, the list of games and their sizes, and `holdem prepare`, its tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ import time
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
 from counterplay.app.cli.display import out, print_facts, print_json, share_progress, status
 from counterplay.app.cli.options import AsJson, Command, Ray, use_ray
 
-holdem = typer.Typer(help="Hold'em tables.", no_args_is_help=True, rich_markup_mode=None)
+holdem = typer.Typer(
+    help="Build the tables of hold'em.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
-def _counted(game: Any) -> dict[str, Any]:
+OTHER_GAMES = [
+    (
+        "open_spiel",
+        "open_spiel:hex(board_size=2)",
+        "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
+    ),
+    ("a file", "game.efg, game.nfg", "a game of Gambit"),
+    ("user-defined", "my_game.py:MyGame", "a class with six methods, in a file of yours"),
+]
+
+
+def _tree_facts(game: Any) -> dict[str, Any]:
     return {
         "histories": game.n_nodes,
         "information sets": game.n_infosets,
@@ -24,12 +38,10 @@ def _counted(game: Any) -> dict[str, Any]:
 
 
 def _without_tree(game: Any) -> dict[str, Any]:
-    """What is known of a game before it is played."""
     rules = game.rules
-    exact = rules.known_size == 1
     return {
-        "tree": "none: information sets are found while playing",
-        "keys of information sets": "exact" if exact else "a hash of 128 bits",
+        "tree": "none: information sets are discovered while sampling",
+        "keys of information sets": "exact" if rules.known_size == 1 else "a hash of 128 bits",
         "most decisions of a history": rules.depth,
         "most actions": rules.max_actions,
     }
@@ -37,11 +49,11 @@ def _without_tree(game: Any) -> dict[str, Any]:
 
 def games(
     game: Annotated[
-        str | None, typer.Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
+        str | None, Argument(help="A game to describe, such as 'bluff(1,1,6)'.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the games, or describe one: how many histories and information sets it has."""
+    """List the games, or describe one. Prints its numbers of histories and information sets."""
     from counterplay.core.forms.registry import GAMES, load
 
     if game is not None:
@@ -50,21 +62,15 @@ def games(
             facts = {
                 "game": loaded.name,
                 "players": loaded.n_players,
-                **(_without_tree(loaded) if loaded.capabilities.discovered else _counted(loaded)),
+                **(
+                    _without_tree(loaded) if loaded.capabilities.discovered else _tree_facts(loaded)
+                ),
                 "zero-sum": loaded.zero_sum,
             }
         print_facts(facts, as_json)
         return
     rows = [(spec.name, ", ".join(spec.examples), spec.summary) for spec in GAMES.values()]
-    rows.append(
-        (
-            "open_spiel",
-            "open_spiel:hex(board_size=2)",
-            "any sequential or simultaneous game of OpenSpiel (extra [openspiel])",
-        )
-    )
-    rows.append(("a file", "game.efg, game.nfg", "a game of Gambit"))
-    rows.append(("your own", "my_game.py:MyGame", "a class with six methods, in a file of yours"))
+    rows += OTHER_GAMES
     if as_json:
         names = ("name", "examples", "summary")
         print_json([dict(zip(names, row, strict=True)) for row in rows])
@@ -80,12 +86,12 @@ def games(
 
 @holdem.callback()
 def _holdem() -> None:
-    """Tables of hand strength for hold'em."""
+    """Build the tables of hold'em."""
 
 
 @holdem.command(cls=Command)
 def prepare(ray: Ray = None, as_json: AsJson = False) -> None:
-    """Build the exact hand-strength tables now (they are otherwise built on first use)."""
+    """Build the exact hand-strength tables now instead of at their first use."""
     from counterplay.poker.cards import tables
 
     use_ray(ray)

@@ -1,14 +1,14 @@
-"""`counterplay match BOT --learn`: the adaptive player, with a live table of what it thinks."""
+"""`counterplay match BOT --learn`: the adaptive player, with a live table of its state."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterplay.app.cli.display import out, print_json
+from counterplay.app.cli.display import out, print_json, share_progress
 from counterplay.core.base.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from counterplay.poker.adaptive.play import AdaptiveBlock
     from counterplay.poker.adaptive.player import Adaptive
 
-EVERY = 1_000  # hands of a row
+BLOCK_HANDS = 1_000
 NOBODY = "nobody"
-Progress = Callable[[str], AbstractContextManager[Any]]
-SHOWN = 5  # findings
+MOST_FINDINGS = 5  # printed
 
 
 def learn(
@@ -31,9 +30,8 @@ def learn(
     options: dict[str, Any],
     plan: dict[str, Any],
     as_json: bool,
-    open_progress: Progress,
 ) -> bool:
-    """Play and print a row per block; whether it was stopped."""
+    """Plays and prints a row per block; returns whether it was stopped."""
     from counterplay.core.kernels.rng import check_seed
     from counterplay.core.match.play import check_hands
     from counterplay.poker.adaptive.play import play_adaptive
@@ -41,7 +39,7 @@ def learn(
     from counterplay.poker.match.log import new_log
     from counterplay.poker.players import bot
 
-    found: list[AdaptiveBlock] = []
+    blocks: list[AdaptiveBlock] = []
     stopped = False
     memory = options.pop("memory", None)
     check_hands(hands)
@@ -51,26 +49,26 @@ def learn(
     if target is not None:
         target.check()
     try:
-        with open_progress("learning while playing") as progress:
-            foe = bot(opponent, progress, game)
+        with share_progress("learning while playing") as progress:
+            other = bot(opponent, progress, game)
             player = _player(game, seed, options, memory, progress)
             with _table(as_json) as show:
                 for block in play_adaptive(
-                    foe, hands, seed, player=player, every=EVERY, progress=progress, **plan
+                    other, hands, seed, player=player, every=BLOCK_HANDS, progress=progress, **plan
                 ):
-                    found.append(block)
-                    show(found)
+                    blocks.append(block)
+                    show(blocks)
     except KeyboardInterrupt:
-        if not found:
+        if not blocks:
             raise
         stopped = True
     if memory is not None:
         player.save(memory)
     if as_json:
-        rows = [_row(block) for block in found]
+        rows = [_row(block) for block in blocks]
         print_json({"opponent": opponent, "unit": "sb/h", "blocks": rows, "stopped": stopped})
         return stopped
-    _print_end(found[-1])
+    _print_end(blocks[-1])
     for what, path in (("hands", plan["log"]), ("memory", memory)):
         if path is not None:
             out.print(f"{what} written to {path}")
@@ -88,103 +86,98 @@ def _player(
     from counterplay.poker.players import find_strategy
 
     if memory is not None and memory.suffix != ".parquet":
-        raise BadParameter(f"a memory is a file of hands, .parquet, not {memory}")
+        raise BadParameter(f"a memory is a file of hand histories, .parquet, not {memory}")
     safe = options.pop("equilibrium", None)
     strategy = None if safe is None else find_strategy(str(safe), game)
-    known = options.pop("known", None)
-    models: Any = MODELS
-    if known is not None:
-        names = [name.strip() for name in known.split(",") if name.strip()]
+    text = options.pop("known", None)
+    models: Any = KNOWN
+    if text is not None:
+        names = [name.strip() for name in text.split(",") if name.strip()]
         models = () if names == [NOBODY] else names
         if len(names) == 1 and Path(names[0]).is_dir():
             models = names[0]
-    known_players = portfolio(load(game), models, equilibrium=strategy, progress=progress)
-    there = memory if memory is not None and memory.exists() else None
-    return Adaptive(portfolio=known_players, seed=seed, memory=there, **options)
+    players = portfolio(load(game), models, equilibrium=strategy, progress=progress)
+    read = memory if memory is not None and memory.exists() else None
+    return Adaptive(portfolio=players, seed=seed, memory=read, **options)
 
 
 @contextmanager
 def _table(as_json: bool) -> Iterator[Any]:
-    """What shows blocks as they come: a live table on a terminal, otherwise a line each."""
+    """A callback that shows the blocks: a live table on a terminal, otherwise a line each."""
     if as_json:
-        yield lambda found: None
+        yield lambda blocks: None
     elif not out.is_terminal:
-        yield lambda found: out.print(_line(found[-1]))
+        yield lambda blocks: out.print(_line(blocks[-1]))
     else:
         from rich.live import Live
 
         with Live(console=out, auto_refresh=False) as live:
-            yield lambda found: live.update(_figure(found), refresh=True)
+            yield lambda blocks: live.update(_drawn(blocks), refresh=True)
 
 
 def _line(block: AdaptiveBlock) -> str:
-    fair = _adjusted(block)
+    adjusted = _adjusted(block)
     return (
         f"{block.hands:>9,} hands   last block {block.won:+.3f}   "
-        f"so far {block.mean:+.4f} ± {_half(block.interval):.4f} sb/h   "
-        f"luck-adjusted {fair.mean:+.4f} ± {_half(fair.interval):.4f}   {block.standing.playing}"
+        f"so far {_plus_minus(block, 4)} sb/h   "
+        f"luck-adjusted {_plus_minus(adjusted, 4)}   {block.standing.playing}"
     )
 
 
-def _figure(found: list[AdaptiveBlock]) -> Any:
+def _drawn(blocks: list[AdaptiveBlock]) -> Any:
     from rich.console import Group
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
     for name in ("hands", "last block", "so far, sb/h", "luck-adjusted", "plays"):
         table.add_column(name, justify="right" if name != "plays" else "left")
-    for block in found[-12:]:
-        fair = _adjusted(block)
-        table.add_row(
-            f"{block.hands:,}",
-            f"{block.won:+.3f}",
-            f"{block.mean:+.3f} ± {_half(block.interval):.3f}",
-            f"{fair.mean:+.3f} ± {_half(fair.interval):.3f}",
-            block.standing.playing,
-        )
-    return Group(table, *_thoughts(found[-1]))
+    for block in blocks[-12:]:
+        means = _plus_minus(block, 3), _plus_minus(_adjusted(block), 3)
+        table.add_row(f"{block.hands:,}", f"{block.won:+.3f}", *means, block.standing.playing)
+    return Group(table, *_state_lines(blocks[-1]))
 
 
-def _thoughts(block: AdaptiveBlock) -> list[str]:
-    """Who plays and why, and what has been confirmed."""
+def _state_lines(block: AdaptiveBlock) -> list[str]:
+    """The response that is played and why, and the confirmed findings."""
     standing = block.standing
     lines = [f"now plays: {standing.playing}; {standing.why}"]
     if standing.changes:
-        lines.append(f"the opponent became another at hand {standing.changes[-1]:,}")
-    lines += [f"confirmed: {text}" for text in standing.confirmed[:SHOWN]]
-    more = len(standing.confirmed) - SHOWN
-    if more > 0:
-        lines.append(f"and {more} more")
-    return lines or ["nothing is confirmed yet"]
+        lines.append(f"the opponent changed at hand {standing.changes[-1]:,}")
+    lines += [f"confirmed: {text}" for text in standing.confirmed[:MOST_FINDINGS]]
+    if len(standing.confirmed) > MOST_FINDINGS:
+        lines.append(f"and {len(standing.confirmed) - MOST_FINDINGS} more")
+    return lines
 
 
 def _print_end(block: AdaptiveBlock) -> None:
     if not out.is_terminal:
-        for line in _thoughts(block):
+        for line in _state_lines(block):
             out.print(line)
     standing = block.standing
     out.print(f"budget left: {standing.budget:,.0f} sb; thinking {standing.thinking:.1f} ms a hand")
 
 
 def _adjusted(block: AdaptiveBlock) -> Adjusted:
-    assert block.adjusted is not None  # as the player has a portfolio
+    assert block.adjusted is not None  # the player has a portfolio
     return block.adjusted
 
 
-def _half(interval: tuple[float, float]) -> float:
-    half = (interval[1] - interval[0]) / 2
-    return half if math.isfinite(half) else float("nan")
+def _plus_minus(result: Any, digits: int) -> str:
+    """The mean of a result and half its 95% interval."""
+    half = (result.interval[1] - result.interval[0]) / 2
+    half = half if math.isfinite(half) else math.nan
+    return f"{result.mean:+.{digits}f} ± {half:.{digits}f}"
 
 
 def _row(block: AdaptiveBlock) -> dict[str, Any]:
-    fair, standing = _adjusted(block), block.standing
+    adjusted, standing = _adjusted(block), block.standing
     return {
         "hands": block.hands,
         "last_block": block.won,
         "mean": block.mean,
         "half_interval": block.interval[1] - block.mean,
-        "adjusted": fair.mean,
-        "adjusted_half_interval": fair.interval[1] - fair.mean,
+        "adjusted": adjusted.mean,
+        "adjusted_half_interval": adjusted.interval[1] - adjusted.mean,
         "playing": standing.playing,
         "why": standing.why,
         "confirmed": list(standing.confirmed),

@@ -1,175 +1,170 @@
-"""Options that several commands share, and the class of all commands.
+"""Options that several commands share, and the classes of the commands.
 
-A help text may have the name of a list in braces, such as `{bots}`: it is filled in from the
-registries when help is shown, since that imports every solver and asks the installed packages.
+A help text may contain the name of a list in braces, such as `{bots}`. It is filled in from the
+registries only when help is shown, since that imports every solver.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.registry import is_user_defined
-from counterplay.core.parallel.ray_cluster import enter, leave
+from counterplay.core.base.user_code import is_user_defined
 
-MOST = 10**18  # of anything that is counted
+MOST = 10**18  # of any count
 LOCAL = "local"
 _ADDRESS = re.compile(r"(ray://)?[\w.\-\[\]]+:\d+")  # after --ray
 
 
 def integer(text: Any) -> int:
-    """A whole number, also as 1e6, 1_000_000 or 1,000,000."""
+    """Parses a whole number, also written as 1e6, 1_000_000 or 1,000,000."""
     try:
         number = Decimal(str(text).replace("_", "").replace(",", ""))
         if number != number.to_integral_value() or abs(number) > MOST:
             raise InvalidOperation
         return int(number)
     except (InvalidOperation, ValueError, OverflowError):
-        raise typer.BadParameter(
-            f"{text!r} is not a whole number, such as 1000000 or 1e6"
-        ) from None
+        message = f"{text!r} is not a whole number, such as 1000000 or 1e6"
+        raise typer.BadParameter(message) from None
 
 
-def iterations(text: str) -> Any:
-    """How many, with this help."""
-    return typer.Option("-n", "--iterations", help=text, parser=integer)
+def iterations_option(text: str) -> Any:
+    """The option -n with this help."""
+    return Option("-n", "--iterations", help=text, parser=integer)
+
+
+def seconds_option(text: str) -> Any:
+    """The option -s with this help."""
+    return Option("-s", "--seconds", help=text)
 
 
 PLAYER = (
     "a strategy file, the folder of a run or response, a model (.json), file.py:Name, uniform, or "
     "a bot: {bots}"
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same bits.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object.")]
+Seed = Annotated[int, Option(help="Seed of all random numbers; the same seed, the same bits.")]
 GameOf = Annotated[
-    str | None,
-    typer.Option("--game", help="Which game; see `counterplay games`. Not needed with a file."),
+    str | None, Option("--game", help="The game; see `counterplay games`. Not needed with a file.")
 ]
+Iterations = Annotated[int | None, iterations_option("Stop after so many iterations in total.")]
+Seconds = Annotated[float | None, seconds_option("Stop after so many seconds of solving.")]
 NewRun = Annotated[
-    Path | None,
-    typer.Option("--out", help="Run folder to create (default: a new one under runs/)."),
+    Path | None, Option("--out", help="Run folder to create (default: a new one under runs/).")
 ]
-Responder = Annotated[str, typer.Option("--player", help="Who responds: 1, 2 or both.")]
+Resume = Annotated[Path | None, Option(help="Continue the run in this folder.")]
+SolverOptions = Annotated[
+    list[str] | None,
+    Option("-o", "--option", help="An option of the algorithm, such as epsilon=0.6 or c=2."),
+]
+Responder = Annotated[str, Option("--player", help="The seat that responds: 1, 2 or both.")]
 ResponseAlgorithm = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "-a",
         "--algorithm",
-        help="Full width: {full_width_responses}. Sampling: {sampling_responses}. Without it: rnr, "
-        "in hold'em mcrnr.",
+        help="Full width: {full_width_responses}. Sampling: {sampling_responses}. Default: rnr, in "
+        "hold'em mcrnr.",
     ),
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The solver inside. Full width: {full_width_solvers}. Sampling: {sampling_solvers}. "
-        "Without it: cfr+, for sampling mccfr, in hold'em what solve takes."
+        "Default: cfr+, for sampling mccfr, in hold'em as in solve."
     ),
 ]
 Backend = Annotated[
     str | None,
-    typer.Option(help="Hold'em: where boards are walked: cuda, cpu, or auto (the default)."),
+    Option(help="Hold'em: device that traverses the boards: cuda, cpu or auto (the default)."),
 ]
 Flops = Annotated[
-    int | None,
-    typer.Option(help="Hold'em: estimate it from so many flops, with a 95% interval."),
+    int | None, Option(help="Hold'em: estimate from so many flops, with a 95% interval.")
 ]
 Ray = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--ray",
         metavar="[ADDRESS]",
-        help="Spread the work over a Ray cluster: at host:port, or one that is found or started "
-        "here.",
+        help="Distribute the work over the Ray cluster at host:port; without an address over one "
+        "that is running or started here.",
     ),
 ]
 
 
 def use_ray(address: str | None) -> dict[str, Any]:
-    """Connect for the rest of the command (`Commands.invoke`); what a solver that samples is
-    told."""
+    """Connects to the cluster until the command ends (`Commands.invoke`); returns the options of a
+    sampling solver."""
     if address is None:
         return {}
+    from counterplay.core.parallel.ray_cluster import enter
+
     enter(None if address == LOCAL else address)
     return {"pool": "ray"}
 
 
 def with_address(words: list[str]) -> list[str]:
-    """A command line in which `--ray` has a value: `local` where none was typed."""
-    found = []
-    for k, word in enumerate(words):
-        found.append(word)
-        if word == "--":
-            return found + words[k + 1 :]
-        if word == "--ray":
-            following = words[k + 1] if k + 1 < len(words) else ""
-            if not _ADDRESS.fullmatch(following):
-                found[-1] = f"--ray={LOCAL}"
-    return found
+    """The command line with a value after each `--ray`: `local` where none was typed."""
+    end = words.index("--") if "--" in words else len(words)
+    completed = list(words)
+    for k in range(end):
+        following = words[k + 1] if k + 1 < len(words) else ""
+        if words[k] == "--ray" and not _ADDRESS.fullmatch(following):
+            completed[k] = f"--ray={LOCAL}"
+    return completed
 
 
-def _solvers(sampled: bool) -> list[str]:
-    from counterplay.core.solvers.algorithms import solver_names
+class _Lists(dict[str, str]):
+    """The lists that help texts may name, as text; each is imported when it is looked up."""
 
-    return solver_names(sampled)
+    def __missing__(self, name: str) -> str:
+        return ", ".join(_items(name))
 
 
-def _responses(sampled: bool) -> list[str]:
+def _items(name: str) -> Iterable[str]:
+    if name == "bots":
+        from counterplay.poker.bots.registry import BOTS
+
+        return sorted(BOTS)
+    if name == "confidences":
+        from counterplay.core.responses.confidence import KINDS
+
+        return KINDS
+    kind, _, registry = name.rpartition("_")
+    sampled = {"full_width": False, "sampling": True}[kind]
+    if registry == "solvers":
+        from counterplay.core.solvers.algorithms import solver_names
+
+        return solver_names(sampled)
     from counterplay.core.responses.algorithms import RESPONSES
 
     return [name for name, spec in RESPONSES.items() if spec.sampled == sampled]
 
 
-def _bots() -> list[str]:
-    from counterplay.poker.bots.registry import BOTS
-
-    return sorted(BOTS)
-
-
-def _confidences() -> list[str]:
-    from counterplay.core.responses.algorithms import KINDS
-
-    return list(KINDS)
-
-
-LISTS: dict[str, Callable[[], list[str]]] = {
-    "bots": _bots,
-    "confidences": _confidences,
-    "full_width_solvers": lambda: _solvers(False),
-    "sampling_solvers": lambda: _solvers(True),
-    "full_width_responses": lambda: _responses(False),
-    "sampling_responses": lambda: _responses(True),
-}
-
-
-class _Names(dict[str, str]):
-    def __missing__(self, key: str) -> str:
-        return ", ".join(LISTS[key]())
-
-
 class Command(TyperCommand):
-    """A command whose help may have names of `LISTS` in braces, and whose `--ray` needs no
-    address."""
+    """A command whose help may name lists in braces, and whose `--ray` needs no address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        found: list[str] = super().parse_args(ctx, with_address(args))
-        return found
+        rest: list[str] = super().parse_args(ctx, with_address(args))
+        return rest
 
     def with_names(self) -> Command:
-        """The same command, its help filled in."""
+        """Fills in the lists that the help texts name."""
         for parameter in self.params:
             text = getattr(parameter, "help", None)
             if text and "{" in text:
-                parameter.help = text.format_map(_Names())  # type: ignore[attr-defined]
+                parameter.help = text.format_map(_Lists())  # type: ignore[attr-defined]
         return self
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -182,46 +177,48 @@ class Command(TyperCommand):
 
 
 class Commands(TyperGroup):
-    """Ctrl-C in a command that has nothing to say about it ends with one sentence, and any command
-    leaves the cluster it was on."""
+    """Ends Ctrl-C that no command handled with one sentence, and disconnects from the cluster."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            err.print("stopped; nothing was kept.")
+            err.print("stopped; nothing was saved.")
             raise typer.Exit(130) from None
         finally:
-            leave()
+            cluster = sys.modules.get("counterplay.core.parallel.ray_cluster")
+            if cluster is not None:  # otherwise the command did not use it
+                cluster.leave()
 
 
 def given(context: typer.Context) -> dict[str, str]:
-    """What the user typed, by the name of the parameter: how it is written."""
-    found = {}
+    """The parameters that the user typed: name, and how it is written."""
+    typed = {}
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT"):
             long = [text for text in parameter.opts if text.startswith("--")]
-            found[str(parameter.name)] = long[0] if long else str(parameter.name).upper()
-    return found
+            typed[str(parameter.name)] = long[0] if long else str(parameter.name).upper()
+    return typed
 
 
 def refuse_others(context: typer.Context, allowed: Iterable[str], why: str) -> None:
-    """An option that would do nothing is refused: all that was typed but `allowed`."""
+    """Refuses every typed option but `allowed`, since it would have no effect."""
     idle = [text for name, text in given(context).items() if name not in allowed]
     if idle:
         raise BadParameter(f"{why}; leave out {', '.join(idle)}")
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], why: str) -> None:
-    """The same the other way round: `names` would do nothing here."""
+    """Refuses the typed options among `names`, since they would have no effect."""
     refuse_others(context, set(given(context)) - set(names), why)
 
 
 def refuse_but_limits(
     context: typer.Context, game: str | None, also: Iterable[str] = (), what: str = "run"
 ) -> None:
-    """With --resume only limits count, and a user-defined game, which no file runs."""
+    """Refuses everything but limits beside --resume; a user-defined game must be typed again, since
+    no file may run code."""
     allowed = ["resume", "iterations", "seconds", "target", "ray", "as_json", *also]
     allowed += ["game"] if is_user_defined(game) else []
     refuse_others(context, allowed, f"--resume takes everything but the limits from the {what}")
@@ -242,7 +239,9 @@ def _read_option(text: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-def walk_options(backend: str | None, flops: int | None, seed: int | None = None) -> dict[str, Any]:
-    """What was asked for of a walk by the boards of hold'em."""
-    asked = {"backend": backend, "flops": flops, "seed": seed}
-    return {name: value for name, value in asked.items() if value is not None}
+def measure_options(
+    backend: str | None, flops: int | None, seed: int | None = None
+) -> dict[str, Any]:
+    """The options of a hold'em evaluation that were given."""
+    options = {"backend": backend, "flops": flops, "seed": seed}
+    return {name: value for name, value in options.items() if value is not None}

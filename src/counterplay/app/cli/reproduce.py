@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 from counterplay.app.cli.display import bar, err, key_of, out, print_json, share_progress
 from counterplay.app.cli.options import AsJson, Ray, refuse_others, use_ray
@@ -19,50 +20,46 @@ from counterplay.core.base.errors import Interrupted
 if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome
 
-LINE_EVERY_SECONDS = 20.0  # of progress, where there is no terminal
+LINE_EVERY_SECONDS = 20.0  # of progress, without a terminal
 
 
 def reproduce(
     name: Annotated[
-        str | None,
-        typer.Argument(help="Which figure or table, all, or my.py:EXPERIMENT; without it, a list."),
+        str | None, Argument(help="A figure or table, or all; without it, a list.")
     ] = None,
-    scale: Annotated[str, typer.Option(help="quick, or paper for the full size.")] = "quick",
+    scale: Annotated[str, Option(help="quick, or paper for the full size.")] = "quick",
     folder: Annotated[
-        Path, typer.Option("--out", help="Where pictures, CSVs, verdicts and report.html go.")
+        Path, Option("--out", help="Folder for pictures, CSVs, verdicts and report.html.")
     ] = Path("results"),
-    again: Annotated[
-        bool, typer.Option("--again", help="Make everything anew, also what has been done before.")
-    ] = False,
+    again: Annotated[bool, Option("--again", help="Repeat what has been done before.")] = False,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", help="Stop after so long; the same command goes on."),
+        Option("--seconds", help="Stop after so many seconds; the same command continues."),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(help="How many processors to use; by default all.")
+        int | None, Option(help="Number of processes (default: one per processor).")
     ] = None,
     ray: Ray = None,
     as_json: AsJson = False,
     *,
     context: typer.Context,
 ) -> None:
-    """Run an experiment of the paper, or all, and say which claims hold. `all` skips what is done.
+    """Run an experiment of the paper, or all, and check its claims. `all` skips what is done.
 
-    Stop it whenever you like: the same command goes on.
+    It can be stopped at any time: the same command continues.
     """
     from counterplay.app.reproduction.harness.campaign import Campaign, reproduce_all
     from counterplay.app.reproduction.harness.registry import experiments
     from counterplay.app.reproduction.harness.registry import reproduce as run_experiment
 
     if name is None:
-        refuse_others(context, ["as_json"], "without a name it only lists what there is")
+        refuse_others(context, ["as_json"], "without a name it only lists the experiments")
         if as_json:
-            listed = experiments().values()
-            print_json([{"name": one.name, "title": one.title} for one in listed])
+            print_json([{"name": x.name, "title": x.title} for x in experiments().values()])
             return
         for experiment in experiments().values():
             out.print(f"{experiment.name:<12} {experiment.title}")
-        out.print(f"{'all':<12} everything above that has not been done yet")
+        out.print(f"{'all':<12} all of these that have not been done yet")
         return
     use_ray(ray)
     if name == "all":
@@ -73,17 +70,17 @@ def reproduce(
         except Interrupted as stop:
             campaign, stopped = cast(Campaign, stop.result), True
         except KeyboardInterrupt:
-            err.print("stopped before anything was begun; the same command starts again.")
+            err.print("stopped before the first experiment; the same command starts again.")
             raise typer.Exit(130) from None
         if as_json:
-            outcomes = [for_machines(outcome) for outcome in campaign.outcomes]
-            found = {**asdict(campaign), "outcomes": outcomes, "report": str(campaign.report)}
-            print_json({**found, "stopped": stopped})
+            outcomes = [outcome_facts(outcome) for outcome in campaign.outcomes]
+            facts = {**asdict(campaign), "outcomes": outcomes, "report": str(campaign.report)}
+            print_json({**facts, "stopped": stopped})
         else:
             _print_campaign(campaign)
         if stopped:
-            of = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
-            err.print(f"stopped: {of}; {_go_on(folder, again)}.")
+            done = f"{len(campaign.outcomes)} of {len(experiments())} are finished"
+            err.print(f"stopped: {done}; {_resume_text(folder, again)}.")
             raise typer.Exit(130)
         if campaign.failures:
             raise typer.Exit(1)
@@ -92,37 +89,34 @@ def reproduce(
             with share_progress(name) as progress:
                 outcome = run_experiment(name, scale, folder, progress, again, seconds, processes)
         except KeyboardInterrupt:
-            err.print(f"stopped: {name} is not finished; {_go_on(folder, again)}.")
+            err.print(f"stopped: {name} is not finished; {_resume_text(folder, again)}.")
             raise typer.Exit(130) from None
         if as_json:
-            print_json(for_machines(outcome))
+            print_json(outcome_facts(outcome))
         else:
             _print_outcome(outcome)
-            out.print(
-                "Files: "
-                + ", ".join(str(folder / file) for file in [*outcome.files, "report.html"])
-            )
+            files = [str(folder / file) for file in [*outcome.files, "report.html"]]
+            out.print(f"Files: {', '.join(files)}")
 
 
-def for_machines(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as its file has it, the names of settings as keys."""
+def outcome_facts(outcome: Outcome) -> dict[str, Any]:
+    """The data of an outcome's file, the names of settings as keys."""
     data = outcome.as_data()
     return {**data, "setting": {key_of(name): value for name, value in data["setting"].items()}}
 
 
-def _go_on(folder: Path, again: bool) -> str:
-    """What is left after Ctrl-C, in words."""
+def _resume_text(folder: Path, again: bool) -> str:
+    """What is saved after Ctrl-C, and how to continue."""
     then = "the same command goes on"
     if again:
-        then = "without --again the same command makes only what is missing"
-    kept = f"what there is so far is kept in {folder}, with a page in {folder / 'report.html'}"
-    return f"{kept}, and {then}"
+        then = "without --again the same command runs only what is missing"
+    saved = f"the results so far are in {folder}, with a page in {folder / 'report.html'}"
+    return f"{saved}, and {then}"
 
 
 @contextmanager
 def _overall_progress() -> Iterator[Any]:
-    """A callback for all experiments together, with the time left in the text; lines now and then
-    where there is no terminal."""
+    """A callback for all experiments together; without a terminal it prints a line now and then."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -131,7 +125,7 @@ def _overall_progress() -> Iterator[Any]:
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
     )
-    room = max(err.width - 30, 20)  # beside the other columns
+    width = max(err.width - 30, 20)  # beside the other columns
     with bar(columns) as shown:
         task = shown.add_task("starting", total=1.0)
         last: dict[str, Any] = {"what": "", "when": -math.inf}
@@ -140,7 +134,7 @@ def _overall_progress() -> Iterator[Any]:
             shown.update(
                 task,
                 completed=share,
-                description=what if len(what) <= room else what[: room - 1] + "…",
+                description=what if len(what) <= width else what[: width - 1] + "…",
             )
             part, now = what.split(":")[0].rpartition(", ")[2], time.monotonic()
             if not err.is_terminal and (
@@ -157,14 +151,13 @@ def _print_outcome(outcome: Any) -> None:
         f"{outcome.title}: {outcome.verdict} ({outcome.scale} scale, {outcome.seconds:.1f} s)"
     )
     for claim in outcome.claims:
-        out.print(
-            f"  {claim.verdict.upper() if claim.holds is False else claim.verdict:<9}  {claim.text}"
-        )
+        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
+        out.print(f"  {verdict:<9}  {claim.text}")
         out.print(f"             {claim.measured}")
         if claim.before is not None:
             rule = f"by the rule used before ({claim.before.rule})"
-            said = f"; {claim.before.measured}" if claim.before.measured else ""
-            out.print(f"             {rule}: {claim.before.verdict}{said}")
+            measured = f"; {claim.before.measured}" if claim.before.measured else ""
+            out.print(f"             {rule}: {claim.before.verdict}{measured}")
         for other in claim.also:
             out.print(f"             {other.rule}: {other.verdict}")
 

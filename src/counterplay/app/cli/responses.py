@@ -1,4 +1,5 @@
-"""The command about an opponent: `counterplay respond`."""
+"""The commands `respond`, a robust counter-strategy to a model, and `frontier`, what trusting the
+model wins and risks."""
 
 from __future__ import annotations
 
@@ -9,109 +10,66 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from counterplay.app.cli.display import (
-    IN_MILLIBETS,
-    MILLIBETS,
-    MILLIBETS_KEY,
-    err,
-    flops_fact,
-    go_on,
-    key_of,
-    measured_fact,
-    named,
-    out,
-    print_facts,
-    status,
-    unit_fact,
-    work_progress,
-)
-from counterplay.app.cli.options import (
-    PLAYER,
-    AsJson,
-    Backend,
-    Engine,
-    Flops,
-    GameOf,
-    NewRun,
-    Ray,
-    Responder,
-    ResponseAlgorithm,
-    Seed,
-    iterations,
-    read_options,
-    refuse_but_limits,
-    refuse_given,
-    use_ray,
-    walk_options,
-)
-from counterplay.app.cli.support import check_new_run, interruptible, new_folder, nothing_new
+from counterplay.app.cli import display, support
+from counterplay.app.cli import options as opt
+from counterplay.app.cli.display import err, named, out, print_facts, print_json
 from counterplay.core.base.errors import BadParameter, Interrupted
 
-MODEL_HELP = f"How the opponent plays: {PLAYER}."
+MODEL_HELP = f"The model of the opponent: {opt.PLAYER}."
 
 
-def seat_of(player: str) -> int | None:
+def _seat(player: str) -> int | None:
     if player not in ("1", "2", "both"):
         raise BadParameter(f"--player must be 1, 2 or both, not {player!r}")
     return None if player == "both" else int(player) - 1
 
 
-def chosen_algorithm(context: typer.Context, algorithm: str | None, game: Any) -> str:
-    """As asked for, or that of the game; one that draws nothing takes no seed."""
+def _algorithm(context: typer.Context, name: str | None, game: Any, ray: str | None) -> str:
+    """The algorithm that was given, or the default of the game; refuses a seed and --ray if it is
+    not sampled."""
     from counterplay.core.responses.algorithms import default_response, response_algorithm
 
-    chosen = response_algorithm(algorithm or default_response(game))
+    chosen = response_algorithm(name or default_response(game))
     if not chosen.sampled:
-        refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
+        opt.refuse_given(context, ["seed"], f"{chosen.name} draws nothing at random")
+        if ray is not None:
+            raise BadParameter(f"{chosen.name} is not sampled; leave out --ray")
     return chosen.name
 
 
 def respond(
     context: typer.Context,
-    model: Annotated[str | None, typer.Argument(help=MODEL_HELP)] = None,
-    game: GameOf = None,
-    player: Responder = "both",
+    model: Annotated[str | None, Argument(help=MODEL_HELP)] = None,
+    game: opt.GameOf = None,
+    player: opt.Responder = "both",
     p: Annotated[
-        float | None, typer.Option(help="How far the model is trusted, from 0 to 1 (default 0.75).")
+        float | None, Option(help="Trust in the model, from 0 to 1 (default 0.75).")
     ] = None,
     confidence: Annotated[
-        str | None,
-        typer.Option(help="dbr, mcdbr: trust by observations ({confidences}), p at most."),
+        str | None, Option(help="dbr, mcdbr: trust by observations ({confidences}), at most p.")
     ] = None,
     max_exploitability: Annotated[
-        float | None,
-        typer.Option(
-            "--max-exploitability",
-            help="Instead of p: win the most while risking at most this per game.",
-        ),
+        float | None, Option(help="Instead of p: win the most at this exploitability at most.")
     ] = None,
-    algorithm: ResponseAlgorithm = None,
-    engine: Engine = None,
-    iterations: Annotated[int | None, iterations("Stop after so many iterations.")] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option("-s", "--seconds", help="Stop after so many seconds of solving in all."),
-    ] = None,
+    algorithm: opt.ResponseAlgorithm = None,
+    engine: opt.Engine = None,
+    iterations: opt.Iterations = None,
+    seconds: opt.Seconds = None,
     target: Annotated[
-        float | None,
-        typer.Option("-t", "--target", help="Stop at this gap of the restricted game."),
+        float | None, Option("-t", "--target", help="Stop at this gap of the restricted game.")
     ] = None,
-    seed: Seed = 0,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("-o", "--option", help="An option of the engine, as epsilon=0.6."),
-    ] = None,
-    folder: NewRun = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Go on with the response in this folder.")
-    ] = None,
-    backend: Backend = None,
-    flops: Flops = None,
-    ray: Ray = None,
-    as_json: AsJson = False,
+    seed: opt.Seed = 0,
+    option: opt.SolverOptions = None,
+    folder: opt.NewRun = None,
+    resume: opt.Resume = None,
+    backend: opt.Backend = None,
+    flops: opt.Flops = None,
+    ray: opt.Ray = None,
+    as_json: opt.AsJson = False,
 ) -> None:
-    """Win the most from an opponent who plays like MODEL, while risking little.
+    """Compute a robust counter-strategy. It wins the most from MODEL at a small risk.
 
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
@@ -121,10 +79,10 @@ def respond(
     from counterplay.poker.players import game_of
 
     limits: dict[str, Any] = {"iterations": iterations, "seconds": seconds, "target": target}
-    measure = walk_options(backend, flops)
+    measure = opt.measure_options(backend, flops)
     if resume is not None:
-        refuse_but_limits(context, game, ("backend", "flops"), "folder")
-        use_ray(ray)
+        opt.refuse_but_limits(context, game, ("backend", "flops"), "folder")
+        opt.use_ray(ray)
         _resume(resume, game, limits, measure, as_json)
         return
     if model is None:
@@ -136,94 +94,86 @@ def respond(
         )
     if p is not None and max_exploitability is not None:
         raise BadParameter("give --p or --max-exploitability, not both")
-    seat, options = seat_of(player), read_options(option)
+    seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
-        check_new_run(folder)
-    with status(f"loading {model}"):
+        support.check_new_run(folder)
+    with display.status(f"loading {model}"):
         loaded = game_of(model, game)
-        known = players_of(loaded)
-        opponent = known.strategy(model)
-    chosen = chosen_algorithm(context, algorithm, loaded)
-    options = {**_pool_of(chosen, use_ray(ray)), **options}
-    arguments: dict[str, Any] = {
-        "algorithm": chosen,
-        "engine": engine,
-        "seed": seed,
-        **limits,
-        **options,
-    }
+        players = players_of(loaded)
+        opponent = players.strategy(model)
+    chosen = _algorithm(context, algorithm, loaded, ray)
+    options = {**opt.use_ray(ray), **options}
+    arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
-    where = folder or new_folder(loaded.name, f"{chosen}-{how}", seed)
-    check_new_run(where)
-    further = go_on("respond", where, game)
-    with work_progress("respond", limits, measure) as (show, asked):
-        ask = partial(compute, loaded, opponent, seat, on_chunk=show, measure=asked, **arguments)
+    where = folder or support.new_folder(loaded.name, f"{chosen}-{how}", seed)
+    support.check_new_run(where)
+    hint = display.resume_hint("respond", where, game)
+    with display.respond_progress(limits, measure) as (show, measured):
+        answer = partial(
+            compute, loaded, opponent, seat, on_chunk=show, measure=measured, **arguments
+        )
         if max_exploitability is not None:
             limit = max_exploitability
-            response = _within(where, lambda: ask(max_exploitability=limit), game, as_json)
+            response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
         else:
-            believed: Any = trust
+            trusted: Any = trust
             if confidence is not None:
-                believed = _by_observations(known.find(model), confidence, trust)
-            response = interruptible(further, where, lambda: ask(p=believed, folder=where))
+                trusted = _by_observations(players.find(model), confidence, trust)
+            response = support.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
     if max_exploitability is None:
-        interruptible(further, where, lambda: _report(response, where, game, as_json))
+        support.interruptible(hint, where, lambda: _report(response, where, game, as_json))
     else:
         _report(response, where, game, as_json)
 
 
 def _resume(
-    folder: Path, game: str | None, limits: dict[str, Any], walk: dict[str, Any], as_json: bool
+    folder: Path, game: str | None, limits: dict[str, Any], measure: dict[str, Any], as_json: bool
 ) -> None:
-    """Go on with the response in a folder; where boards are to be walked and there is no limit,
-    measure it as it is."""
-    from counterplay.core.responses.respond import resume_response
+    """Continues the response in a folder; without a limit it is only measured."""
+    from counterplay.core.responses.resume import resume_response
 
-    further = go_on("respond", folder, game)
-    with work_progress("respond", limits, walk) as (show, asked):
-        response = interruptible(
-            further,
+    hint = display.resume_hint("respond", folder, game)
+    with display.respond_progress(limits, measure) as (show, measured):
+        response = support.interruptible(
+            hint,
             folder,
-            lambda: resume_response(folder, game=game, on_chunk=show, measure=asked, **limits),
+            lambda: resume_response(folder, game=game, on_chunk=show, measure=measured, **limits),
         )
-    idle = nothing_new(folder, response.runs)
-    if idle is not None and not as_json and not walk:
+    idle = support.nothing_new(folder, response.runs)
+    if idle is not None and not as_json and not measure:
         out.print(idle)
         return
-    interruptible(further, folder, lambda: _report(response, folder, game, as_json))
+    support.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
 
 
 def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
-    """A search for the best response within a limit, saved; after Ctrl-C the best that was found
-    until then."""
+    """Searches for the best response within a limit and saves it; after Ctrl-C the best so far."""
     if (folder / "strategy.npz").exists():
         raise BadParameter(f"{folder} already holds a strategy; choose another folder")
     try:
         response = work()
     except KeyboardInterrupt as stop:
-        found: Any = stop.result if isinstance(stop, Interrupted) else None
-        if found is None:
-            err.print("stopped before a response within the limit was found; nothing was kept.")
+        best: Any = stop.result if isinstance(stop, Interrupted) else None
+        if best is None:
+            err.print("stopped before a response within the limit was found; nothing was saved.")
         else:
-            found.strategy.save(folder / "strategy.npz")
-            err.print(
-                "stopped; this is the best response within the limit that was found until then."
-            )
-            _report(found, folder, game, as_json)
+            best.strategy.save(folder / "strategy.npz")
+            err.print("stopped; this is the best response within the limit so far.")
+            _report(best, folder, game, as_json)
         raise typer.Exit(130) from None
     response.strategy.save(folder / "strategy.npz")
     return response
 
 
 def _by_observations(model: Any, kind: str, p_max: float) -> Any:
-    """Pconf per information set from the counts of a model."""
-    from counterplay.core.responses.algorithms import confidence
+    """The trust in each information set (Pconf), from the counts of a model."""
+    from counterplay.core.responses.confidence import confidence
 
     if not hasattr(model, "observed"):
         raise BadParameter(
-            "--confidence needs a model learnt from hands (`counterplay model`), which knows its "
-            "observations"
+            "--confidence needs the counts of a model that was learnt from hands (`counterplay "
+            "model`)"
         )
     return confidence(model.observed, kind, p_max)
 
@@ -241,24 +191,24 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
     }
     evaluator = response.game.evaluator
     if evaluator.immediate or evaluator.on_request:
-        facts |= unit_fact(response.game) | _worth(response, as_json)
+        facts |= display.unit_fact(response.game) | _values(response, as_json)
     print_facts(facts | {"saved in": str(folder)}, as_json)
     if evaluator.on_request and math.isnan(response.payoff) and not as_json:
+        command = display.resume_hint("respond", folder, game).partition(": ")[2]
         out.print(
-            "What it wins and risks was not measured, since that takes long. An estimate: "
-            f"{go_on('respond', folder, game).partition(': ')[2]} --flops 40; exactly: --backend "
-            "cuda instead."
+            "Exploitation and exploitability were not measured: that takes long. An estimate: "
+            f"{command} --flops 40; exactly: --backend cuda instead."
         )
 
 
-def _worth(response: Any, as_json: bool) -> dict[str, Any]:
-    """What a response wins and risks. Numbers nobody measured are null in JSON, and left out
+def _values(response: Any, as_json: bool) -> dict[str, Any]:
+    """What a response wins and risks. Numbers that were not measured are null in JSON, and left out
     otherwise."""
     both = response.player is None
     where = " (b1 + b2)" if both else ", below the value of the game"
     risk = named(f"exploitability{where}", "exploitability")
     gain = named("exploitation, above the value of the game", "exploitation")
-    found: list[tuple[str, float, str]] = [
+    values: list[tuple[str, float, str]] = [
         (named("payoff against the model", "payoff"), response.payoff, ""),
         ("worst case", response.worst_case, "low"),
         (gain, response.exploitation, ""),
@@ -266,25 +216,132 @@ def _worth(response: Any, as_json: bool) -> dict[str, Any]:
     ]
     boards = response.game.evaluator.on_request
     if boards and both:
-        for name, value, too in found[2:]:
-            key = key_of(name)
-            same = named(f"{key} {IN_MILLIBETS}", f"{key}{MILLIBETS_KEY}")
-            found.append((same, MILLIBETS * value, too))
+        for name, value, too in values[2:]:
+            key = display.key_of(name)
+            same = named(f"{key} {display.IN_MILLIBETS}", f"{key}{display.MILLIBETS_KEY}")
+            values.append((same, display.MILLIBETS * value, too))
     facts: dict[str, Any] = {}
-    for name, value, too in found:
+    for name, value, too in values:
         if not math.isnan(value):
-            facts |= measured_fact(name, value, too)
+            facts |= display.measured_fact(name, value, too)
         elif as_json:
             facts[name] = None
     if boards and not math.isnan(response.worst_case):
-        facts |= flops_fact(response.worst_case)
+        facts |= display.flops_fact(response.worst_case)
     return facts
 
 
-def _pool_of(algorithm: str, pool: dict[str, Any]) -> dict[str, Any]:
-    """The same for the engine of a response; `BadParameter` where it does not sample."""
-    from counterplay.core.responses.algorithms import response_algorithm
+def frontier(
+    context: typer.Context,
+    model: Annotated[str, Argument(help=MODEL_HELP)],
+    game: opt.GameOf = None,
+    player: opt.Responder = "both",
+    ps: Annotated[
+        str, Option(help="Values of p, separated by commas.")
+    ] = "0,0.5,0.7,0.8,0.9,0.93,0.97,1",
+    max_exploitability: Annotated[
+        float | None, Option(help="Recommend a p of this exploitability at most.")
+    ] = None,
+    algorithm: opt.ResponseAlgorithm = None,
+    engine: opt.Engine = None,
+    iterations: Annotated[
+        int | None, opt.iterations_option("Iterations for each p and seat.")
+    ] = None,
+    seconds: Annotated[float | None, opt.seconds_option("Seconds of solving for each p.")] = None,
+    seed: opt.Seed = 0,
+    folder: Annotated[
+        Path, Option("--out", help="Folder for frontier.csv and frontier.png.")
+    ] = Path("results"),
+    backend: opt.Backend = None,
+    flops: opt.Flops = None,
+    ray: opt.Ray = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Compute what trusting MODEL wins and risks. Points of the frontier, for several p.
 
-    if pool and not response_algorithm(algorithm).sampled:
-        raise BadParameter(f"{algorithm} looks at the whole game at once; leave out --ray")
-    return pool
+    For example: counterplay frontier uniform --game kuhn --max-exploitability 0.2
+    """
+    from counterplay.core.responses.frontier import frontier as compute
+    from counterplay.poker.players import find_strategy
+
+    try:
+        values = [float(text) for text in ps.split(",")]
+    except ValueError:
+        raise BadParameter(f"--ps takes numbers separated by commas, not {ps!r}") from None
+    if max_exploitability is not None and not 0.0 < max_exploitability < math.inf:
+        raise BadParameter(
+            f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
+        )
+    seat, measure = _seat(player), opt.measure_options(backend, flops)
+    support.check_can_write(folder, "frontier.csv", "frontier.png")
+    opponent = find_strategy(model, game)
+    chosen = _algorithm(context, algorithm, opponent.game, None)
+    opt.use_ray(ray)
+    try:
+        with display.share_progress("frontier") as progress:
+            curve = compute(
+                opponent.game,
+                opponent,
+                values,
+                player=seat,
+                algorithm=chosen,
+                engine=engine,
+                iterations=iterations,
+                seconds=seconds,
+                seed=seed,
+                progress=progress,
+                measure=measure or None,
+            )
+    except KeyboardInterrupt as stop:
+        partial_curve: Any = stop.result if isinstance(stop, Interrupted) else None
+        if partial_curve is None:
+            err.print("stopped before the first value of p was done; nothing was saved.")
+        else:
+            done = f"{len(partial_curve.points)} of {len(values)}"
+            err.print(f"stopped; this is the curve of the {done} values of p that were done.")
+            _show_frontier(partial_curve, max_exploitability, folder, as_json)
+        raise typer.Exit(130) from None
+    _show_frontier(curve, max_exploitability, folder, as_json)
+
+
+def _show_frontier(curve: Any, limit: float | None, folder: Path, as_json: bool) -> None:
+    """Writes the files and prints the table, with a recommended p within `limit`."""
+    curve.save_csv(folder / "frontier.csv")
+    curve.plot(folder / "frontier.png")
+    advice = None if limit is None or curve.least_risk > limit else curve.recommend(limit)
+    if as_json:
+        best = advice and advice.p
+        print_json({"game": curve.game.name, "points": _points(curve), "recommended_p": best})
+        return
+    out.print(curve.table())
+    if curve.game.evaluator.on_request:
+        _print_millibets(curve)
+    if advice is not None:
+        out.print(
+            f"p = {advice.p:g} wins {float(advice.exploitation):.4g} and risks "
+            f"{float(advice.exploitability):.4g} {curve.game.unit}."
+        )
+    elif limit is not None:
+        out.print(
+            f"No p here risks at most {limit:g} {curve.game.unit}; the safest risks "
+            f"{curve.least_risk:.4g}{' at most' if curve.estimated else ''}."
+        )
+    out.print(f"Files: {folder / 'frontier.csv'}, {folder / 'frontier.png'}")
+
+
+def _points(curve: Any) -> list[dict[str, float]]:
+    """The points as dictionaries; of estimates with half their 95% intervals."""
+    columns = curve.columns()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _print_millibets(curve: Any) -> None:
+    """Prints the curve in mb/g, the unit of the literature."""
+    unit = display.MILLIBETS
+    out.print(f"{display.IN_MILLIBETS}:")
+    for (p, gain, risk, *_), (more, less) in zip(curve.rows(), curve.intervals(), strict=True):
+        one, two = (f" ± {unit * error:.2g}" if curve.estimated else "" for error in (more, less))
+        out.print(f"{p:6.3g}  wins {unit * gain:.6g}{one}, risks {unit * risk:.6g}{two}")
+    if curve.estimated:
+        flops = curve.points[0].exploitability.flops
+        out.print(f"± is half a 95% interval, from {flops} flops.")

@@ -1,4 +1,4 @@
-"""Run folders of commands: a new one, whether it can be written, stopping and going on."""
+"""Run folders of commands: checks, names of new ones, messages when a run stops."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from counterplay.core.base.errors import BadParameter
 
 
 def check_can_write(folder: Path, *names: str) -> None:
-    """Refuse a folder, or files in it, that could not be written, before any work is done.
-    Leaves nothing behind."""
+    """Refuses a folder, or files in it, that cannot be written; leaves no trace."""
     place = folder
     try:
         while not _is_there(place):
@@ -41,8 +40,7 @@ def _is_there(path: Path) -> bool:
 
 
 def check_new_run(folder: Path) -> None:
-    """Refuse a folder for a new run that could not be made or holds another, before any work is
-    done."""
+    """Refuses the folder of a new run if it cannot be created or holds another run."""
     from counterplay.core.solvers.folder import check_free
 
     check_can_write(folder)
@@ -50,41 +48,40 @@ def check_new_run(folder: Path) -> None:
 
 
 def new_folder(game: str, algorithm: str, seed: int) -> Path:
-    """runs/<game>-<algorithm>-seed<n>, numbered on where that exists."""
+    """runs/<game>-<algorithm>-seed<n>, with a number behind it where that exists."""
     clean = "".join(c if c.isalnum() or c in "+=." else "-" for c in game).strip("-")
     base = f"{clean}-{algorithm}-seed{seed}"
-    k = 1
-    while True:
-        folder = Path("runs") / (base if k == 1 else f"{base}-{k}")
-        if not folder.exists():
-            return folder
+    folder, k = Path("runs") / base, 1
+    while folder.exists():
         k += 1
+        folder = Path("runs") / f"{base}-{k}"
+    return folder
 
 
-def interruptible(further: str, folder: Path, work: Callable[[], Any]) -> Any:
-    """Run `work`; after Ctrl-C say how to go on (`go_on`)."""
-    from counterplay.core.solvers.folder import has_checkpoint, possible_folders
+def interruptible(hint: str, folder: Path, work: Callable[[], Any]) -> Any:
+    """Runs `work`; after Ctrl-C prints `hint`, how to continue (`resume_hint`)."""
+    from counterplay.core.solvers.folder import has_checkpoint, places
 
     try:
         return work()
     except KeyboardInterrupt:
-        if any(has_checkpoint(place) for place in possible_folders(folder)):
-            err.print(f"stopped; saved in {folder}; {further}")
+        if any(has_checkpoint(place) for place in places(folder)):
+            err.print(f"stopped; saved in {folder}; {hint}")
         else:
-            err.print("stopped before the first iteration; nothing was kept.")
+            err.print("stopped before the first iteration; nothing was saved.")
         raise typer.Exit(130) from None
 
 
 def nothing_new(folder: Path, runs: Iterable[Any]) -> str | None:
-    """What to say of a resumed run whose limits were met before; None where something was done."""
+    """The message of a resumed run whose limits were met before; None if it did any iteration."""
     runs = list(runs)
     if any(run.iterations > run.started_at for run in runs):
         return None
     iterations, seconds = max(run.iterations for run in runs), max(run.seconds for run in runs)
     if all(run.stopped_by == "solved" for run in runs):
         return f"nothing to do: the run in {folder} is solved, and more iterations change nothing."
-    so_far = (
-        f"nothing to do: the run in {folder} is at {iterations:,} iterations "
-        f"and {seconds:.3g} s already"
+    done = f"{iterations:,} iterations and {seconds:.3g} s already"
+    return (
+        f"nothing to do: the run in {folder} is at {done}; "
+        f"give a limit beyond that, such as -n {2 * iterations}."
     )
-    return f"{so_far}; give a limit beyond that, such as -n {2 * iterations}."

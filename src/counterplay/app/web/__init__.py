@@ -1,2 +1,8 @@
-"""The table in the browser: play, watch it learn, explore, exploit, runs. `counterplay serve`
-starts it."""
+"""The browser interface that `counterplay serve` starts: play, watch a learner, explore, exploit,
+runs.
+
+Read in this order: `serve` (socket and server), `app` (pages and routes), `access` (which requests
+are allowed), `http` (replies and request fields), `catalog` (served files), `games`; then the
+pages: `play/`, `learning`, `explore` with `holdem_grid`, `exploit` with `frontiers`, `runs`. The
+scripts of the pages are in `static/`.
+"""

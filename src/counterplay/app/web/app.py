@@ -1,5 +1,5 @@
-"""The application: pages at once, what they ask for as soon as it is loaded, and the guard in front
-of all of it."""
+"""The web application: static pages at once, the API as soon as it is imported, access control in
+front of both."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from counterplay.app.web.guard import Door, Guard, Receive, Scope, Send
-from counterplay.app.web.pages import Page, built_in_pages, shell, static_folder, user_pages
+from counterplay.app.web.access import AccessControl, AccessPolicy, Receive, Scope, Send
+
+PAGES = ("play", "watch", "explore", "exploit", "runs")
+
+
+def static_folder() -> Path:
+    return Path(str(package_files("counterplay.app.web") / "static"))
 
 
 class Api:
-    """What answers requests of pages; loaded by the first of them, or before."""
+    """The API of the pages, imported by the first request or by `load`."""
 
-    def __init__(self, places: list[Path], keep: Path) -> None:
-        self._places, self._keep = places, keep
+    def __init__(self, sources: list[Path], tables: Path) -> None:
+        self._sources, self._tables = sources, tables
         self._lock = threading.Lock()
         self._app: Any = None
 
     def load(self) -> Any:
         with self._lock:
             if self._app is None:
-                from counterplay.app.web.api import make_api
-
-                self._app = make_api(self._places, self._keep)
+                self._app = _make_api(self._sources, self._tables)
         return self._app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,13 +42,30 @@ class Api:
         await app(scope, receive, send)
 
 
-def make_app(places: list[Path], keep: Path, door: Door | None = None) -> tuple[Any, Api]:
-    """`places`: what is served, pages of the user (`.js`) among them; `keep`: where tables are
-    kept. The application, and its part that can be loaded before the first request."""
-    own = user_pages(place for place in places if place.suffix == ".js")
-    pages = [*built_in_pages(), *own]
-    document = shell(pages)
-    api = Api([place for place in places if place.suffix != ".js"], keep)
+def _make_api(sources: list[Path], tables: Path) -> Starlette:
+    from counterplay.app.web import exploit, explore, runs
+    from counterplay.app.web.catalog import Catalog
+    from counterplay.app.web.play import routes as play
+    from counterplay.app.web.play.tables import TableStore
+
+    catalog = Catalog(sources)
+    service = exploit.ExploitService(catalog)
+    return Starlette(
+        routes=[
+            *play.routes(TableStore(tables, catalog), catalog, service.jobs),
+            *explore.routes(catalog),
+            *runs.routes(catalog),
+            *exploit.routes(service),
+        ]
+    )
+
+
+def make_app(
+    sources: list[Path], tables: Path, policy: AccessPolicy | None = None
+) -> tuple[AccessControl, Api]:
+    """Returns the application and its API, which can be loaded before the first request.
+    `sources`: files and folders that are served; `tables`: the folder of the tables."""
+    shell, api = static_folder() / "index.html", Api(sources, tables)
 
     async def start(request: Request) -> Response:
         return RedirectResponse("/play", 303)
@@ -66,4 +86,4 @@ def make_app(places: list[Path], keep: Path, door: Door | None = None) -> tuple[
         Mount("/static", StaticFiles(directory=static_folder())),
         Mount("/api", api),
     ]
-    return Guard(Starlette(routes=routes), door or Door()), api
+    return AccessControl(Starlette(routes=routes), policy or AccessPolicy()), api

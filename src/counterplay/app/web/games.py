@@ -1,4 +1,4 @@
-"""Games that a page may ask for: built-in ones of two players, of a size that answers at once."""
+"""Games that a page may name: built-in games of two players, small enough for quick replies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from counterplay.core.base.errors import BadParameter, unknown
 
 MOST_NODES = 3_000_000
 WORD = re.compile(r"[a-z_]+")
-SHOWN = {"holdem": "holdem(buckets=10)", "ocp": "ocp(13)", "goofspiel": "goofspiel(5)"}
-SAID = {  # title and a line about it
+HOLDEM = "holdem(buckets=10)"
+OFFERED = {"holdem": HOLDEM, "ocp": "ocp(13)", "goofspiel": "goofspiel(5)"}
+TITLES = {  # title and description
     "holdem": ("Limit Texas Hold'em", "the real game: two cards each, five on the board"),
-    "kuhn": ("Kuhn poker", "three cards, one bet: all of poker in a minute"),
-    "leduc": ("Leduc hold'em", "six cards, two rounds, a card on the table"),
+    "kuhn": ("Kuhn poker", "three cards, one bet: the smallest poker game"),
+    "leduc": ("Leduc hold'em", "six cards, two rounds, one public card"),
     "ocp": ("One-Card Poker", "one high card each, one bet"),
     "bluff": ("Bluff", "Liar's Dice: bid on dice you cannot see"),
     "goofspiel": ("Goofspiel", "bid your cards for points, in secret"),
@@ -22,31 +23,31 @@ SAID = {  # title and a line about it
 }
 
 
-def offered() -> list[dict[str, str]]:
-    """The games of the registry, hold'em first, each as one plays it here."""
+def offered_games() -> list[dict[str, str]]:
+    """The games of the registry, hold'em first, each in the size that the pages offer."""
     from counterplay.core.forms.registry import GAMES
 
     def rank(word: str) -> int:
-        return list(SAID).index(word) if word in SAID else len(SAID)
+        return list(TITLES).index(word) if word in TITLES else len(TITLES)
 
     return [
         {
             "word": word,
-            "name": SHOWN.get(word, GAMES[word].examples[0]),
+            "name": OFFERED.get(word, GAMES[word].examples[0]),
             "title": title_of(word),
-            "about": SAID[word][1] if word in SAID else GAMES[word].summary,
+            "about": TITLES[word][1] if word in TITLES else GAMES[word].summary,
         }
         for word in sorted(GAMES, key=rank)
     ]
 
 
 def title_of(word: str) -> str:
-    return SAID[word][0] if word in SAID else word
+    return TITLES[word][0] if word in TITLES else word
 
 
 @lru_cache(maxsize=12)
 def open_game(name: str) -> Any:
-    """A built-in game by name; never a file, and never one that is too large for a page."""
+    """Returns a built-in game by name; refuses files and games that are too large for a page."""
     from counterplay.core.forms.registry import GAMES, load
 
     word = WORD.match(name.strip().lower())
@@ -54,12 +55,12 @@ def open_game(name: str) -> Any:
         raise unknown("game", name[:60], GAMES)
     game = load(name)
     if game.n_players != 2:
-        raise BadParameter(f"{game.name} is for {game.n_players} players; here two play")
+        raise BadParameter(f"{game.name} has {game.n_players} players; these pages need two")
     if game.capabilities.discovered:
-        raise BadParameter(f"{game.name} is played without a tree; here games have one")
+        raise BadParameter(f"{game.name} has no tree; these pages need one")
     count = getattr(game.rules, "count_nodes", None)
     if count is not None and count() > MOST_NODES:
         raise BadParameter(
-            f"{game.name} has {count():,} histories; here games have at most {MOST_NODES:,}"
+            f"{game.name} has {count():,} histories; these pages take at most {MOST_NODES:,}"
         )
     return game

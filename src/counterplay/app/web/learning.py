@@ -1,8 +1,9 @@
-"""The one place where pages meet the player who learns: what it has confirmed, which response it
-plays and why, and the trees of what it has seen.
+"""A bot that learns, and what the page shows of it: confirmed findings, the response it plays, and
+decision trees of the person's play.
 
-`Watched` takes any bot that keeps the hands it saw in `memory` and says what it thinks by a method
-`standing()`, as `cp.Adaptive` does. Trees are learnt here, in the background, from the same hands.
+`LearnerMonitor` takes any bot that has the hands it saw in `memory` and describes its state by a
+method `standing()`, as `cp.Adaptive` does. The trees are learnt from the same hands, in the
+background.
 """
 
 from __future__ import annotations
@@ -12,23 +13,30 @@ from typing import Any
 
 from counterplay.poker.bots.bot import Bot, Ending, View
 
-EVERY = 10  # hands between two pictures of what was learnt
-GAME = "holdem(buckets=10)"
-FOE = "opponent"  # what the player who learns calls the other in his notes
+EVERY = 10  # hands between two updates of the trees
+OPPONENT = "opponent"  # the person's name in the learner's memory
+MOST_DEPTH = 6
+ATTRIBUTES = {
+    "seat": "position",
+    "bets": "bets so far",
+    "bets_in_phase": "bets on this street",
+    "own_bets": "bets of yours",
+    "bucket": "strength (of 10)",
+}
 
 
-class Watched(Bot):
-    """A learner, and a picture of what it knows that is made anew in the background."""
+class LearnerMonitor(Bot):
+    """A learner, and decision trees of its memory that are updated in the background."""
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.name = inner, inner.name
         self._trees: list[dict[str, Any]] = []
-        self._seen = 0  # hands the picture is of
-        self._busy = threading.Lock()
+        self._hands_in_trees = 0
+        self._updating = threading.Lock()
 
     def start(self, seed: int) -> None:
         self.inner.start(seed)
-        self._trees, self._seen = [], 0
+        self._trees, self._hands_in_trees = [], 0
 
     def seed(self, seed: int) -> None:
         self.inner.seed(seed)
@@ -42,100 +50,77 @@ class Watched(Bot):
 
     def end_hand(self, ending: Ending) -> None:
         self.inner.end_hand(ending)
-        if len(self.inner.memory) - self._seen >= EVERY:
-            threading.Thread(target=self.think, daemon=True).start()
+        if len(self.inner.memory) - self._hands_in_trees >= EVERY:
+            threading.Thread(target=self.update_trees, daemon=True).start()
 
-    def think(self) -> None:
-        """Look at all hands so far; one who is already thinking goes on."""
-        if not self._busy.acquire(blocking=False):
+    def update_trees(self) -> None:
+        """Learns the trees from all hands so far, unless an update is running."""
+        if not self._updating.acquire(blocking=False):
             return
         try:
-            self._seen = len(self.inner.memory)
-            self._trees = trees_of(list(self.inner.memory))
+            self._hands_in_trees = len(self.inner.memory)
+            self._trees = learn_trees(list(self.inner.memory))
         finally:
-            self._busy.release()
+            self._updating.release()
 
     def learning(self) -> dict[str, Any]:
-        """What the page shows."""
-        hands = len(self.inner.memory)
-        said = _of_standing(self.inner.standing(), self.inner)
-        return {"hands": hands, "seen": self._seen, "thinking": self._busy.locked(), **said}
+        """The learner's state as the page shows it."""
+        standing = self.inner.standing()
+        findings = zip(standing.confirmed, self.inner.tracker.findings(), strict=False)
+        return {
+            "hands": len(self.inner.memory),
+            "seen": self._hands_in_trees,
+            "thinking": self._updating.locked(),
+            "playing": standing.playing,
+            "why": standing.why,
+            "confirmed": [{"text": text, **_numbers(finding)} for text, finding in findings],
+            "arms": [
+                {"name": one.name, "gain": float(one.gain), "error": float(one.error)}
+                for one in standing.estimates
+            ],
+            "budget": float(standing.budget),
+        }
 
     def trees(self) -> list[dict[str, Any]]:
         return self._trees
 
 
-def watchable(bot: Any) -> bool:
-    """Whether a bot says what it thinks."""
+def is_learner(bot: Any) -> bool:
+    """Whether a bot has what `LearnerMonitor` reads."""
     return callable(getattr(bot, "standing", None)) and hasattr(bot, "memory")
-
-
-def learning_of(table: Any) -> dict[str, Any] | None:
-    """What the opponent of a table says of its learning; None where it does not learn."""
-    bot = getattr(table.shared, "bot", None)
-    return bot.learning() if isinstance(bot, Watched) else None
-
-
-def _of_standing(standing: Any, bot: Any) -> dict[str, Any]:
-    """What an adaptive player thinks, in its own words."""
-    numbers = [_numbers(finding) for finding in bot.tracker.findings()]
-    confirmed = [
-        {"text": text, **more} for text, more in zip(standing.confirmed, numbers, strict=False)
-    ]
-    arms = [
-        {"name": one.name, "gain": float(one.gain), "error": float(one.error)}
-        for one in standing.estimates
-    ]
-    return {
-        "playing": standing.playing,
-        "why": standing.why,
-        "confirmed": confirmed,
-        "arms": arms,
-        "budget": float(standing.budget),
-    }
 
 
 def _numbers(finding: Any) -> dict[str, float]:
     return {name: float(getattr(finding, name)) for name in ("share", "half", "expected")}
 
 
-def trees_of(memory: list[Any]) -> list[dict[str, Any]]:
-    """The decision trees (C4.5) learnt from these hands, a street each, as the page draws them."""
-    from counterplay.app.web.games import open_game
+def learn_trees(memory: list[Any]) -> list[dict[str, Any]]:
+    """The decision trees (C4.5) learnt from these hands, one for each street."""
+    from counterplay.app.web.games import HOLDEM, open_game
     from counterplay.poker.betting.betting import STREETS
     from counterplay.poker.models.model import learn_model
     from counterplay.poker.models.observe import observe
 
     if not memory:
         return []
-    model = learn_model(observe(memory, FOE), open_game(GAME), FOE)
+    model = learn_model(observe(memory, OPPONENT), open_game(HOLDEM), OPPONENT)
     return [
-        {"street": street, "tree": branch(tree, 0, 0)}
+        {"street": street, "tree": _subtree(tree, 0, 0)}
         for street, tree in zip(STREETS, model.trees, strict=True)
     ]
 
 
-DEEPEST = 6
-WORDS = {
-    "seat": "position",
-    "bets": "bets so far",
-    "bets_in_phase": "bets on this street",
-    "own_bets": "bets of yours",
-    "bucket": "strength (of 10)",
-}
-
-
-def branch(tree: Any, node: int, depth: int) -> dict[str, Any]:
-    """A node of a C4.5 tree and what is below it, down to some depth."""
-    found: dict[str, Any] = {
+def _subtree(tree: Any, node: int, depth: int) -> dict[str, Any]:
+    """A node of a C4.5 tree and its descendants, down to `MOST_DEPTH`."""
+    facts: dict[str, Any] = {
         "shares": [float(x) for x in tree.probabilities[node]],
         "weight": float(tree.counts[node].sum()),
     }
-    sons = tree.children[node]
-    if not sons or depth == DEEPEST:
-        return found
+    children = tree.children[node]
+    if not children or depth == MOST_DEPTH:
+        return facts
     name = tree.attributes[int(tree.attribute[node])].name
-    cut = float(tree.threshold[node])
-    found["test"] = "you are the dealer" if name == "seat" else f"{WORDS[name]} ≤ {int(cut)}"
-    found["sons"] = [branch(tree, son, depth + 1) for son in sons]
-    return found
+    threshold = int(float(tree.threshold[node]))
+    test = "you are the dealer" if name == "seat" else f"{ATTRIBUTES[name]} ≤ {threshold}"
+    below = [_subtree(tree, child, depth + 1) for child in children]
+    return {**facts, "test": test, "children": below}

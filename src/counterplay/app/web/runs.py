@@ -1,4 +1,4 @@
-"""Runs in the served folders: what they are, how they converge, and reports of `reproduce`."""
+"""Runs in the served folders: their settings and convergence, and reports of `reproduce`."""
 
 from __future__ import annotations
 
@@ -12,60 +12,64 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from counterplay.app.web.answers import answer, handled, in_thread
-from counterplay.app.web.guard import REPORT_POLICY
-from counterplay.app.web.library import Library, NotThere, Thing
+from counterplay.app.web.access import REPORT_POLICY
+from counterplay.app.web.catalog import Catalog, CatalogEntry, NotFound
+from counterplay.app.web.http import in_thread, json_reply, route
 from counterplay.core.base.errors import CounterplayError
 
-LIVE_SECONDS = 20.0  # a run that wrote so recently is taken for one that goes on
+LIVE_SECONDS = 20.0  # a run that wrote its metrics so recently is shown as running
 MOST_POINTS = 400
 MOST_BYTES = 8 << 20
-SHOWN = {".png": "image/png", ".csv": "text/csv", ".html": "text/html", ".json": "text/plain"}
+MEDIA_TYPES = {".png": "image/png", ".csv": "text/csv", ".html": "text/html", ".json": "text/plain"}
 
 
-def routes(library: Library) -> list[Route]:
+def routes(catalog: Catalog) -> list[Route]:
     async def listing(request: Request) -> Response:
-        return answer(await in_thread(_listing, library))
+        return json_reply(await in_thread(_listing, catalog))
 
     async def curve(request: Request) -> Response:
-        thing = library.find(str(request.path_params["key"]), "run")
-        return answer(await in_thread(_curve, thing))
+        entry = catalog.find(str(request.path_params["key"]), "run")
+        return json_reply(await in_thread(_curve, entry))
 
     async def report(request: Request) -> Response:
-        thing = library.find(str(request.path_params["key"]), "report")
-        return _report_file(thing, str(request.path_params["name"]))
+        entry = catalog.find(str(request.path_params["key"]), "report")
+        return _report_file(entry, str(request.path_params["name"]))
 
     return [
-        Route("/runs", handled(listing)),
-        Route("/runs/{key}", handled(curve)),
-        Route("/reports/{key}/{name}", handled(report)),
+        route("/runs", listing),
+        route("/runs/{key}", curve),
+        route("/reports/{key}/{name}", report),
     ]
 
 
-def _listing(library: Library) -> dict[str, Any]:
-    runs = [_run(thing) for thing in library.things("run")]
-    reports = [{"key": thing.key, "name": thing.name} for thing in library.things("report")]
+def _listing(catalog: Catalog) -> dict[str, Any]:
+    runs = [_run(entry) for entry in catalog.entries("run")]
+    reports = [{"key": entry.key, "name": entry.name} for entry in catalog.entries("report")]
     others = [
-        {"key": thing.key, "kind": thing.kind, "name": thing.name}
-        for thing in library.things("strategy", "model", "hands")
+        {"key": entry.key, "kind": entry.kind, "name": entry.name}
+        for entry in catalog.entries("strategy", "model", "hands")
     ]
     return {"runs": runs, "reports": reports, "others": others}
 
 
-def _run(thing: Thing) -> dict[str, Any]:
-    """The facts of a run; one whose files are damaged says so."""
+def _run(entry: CatalogEntry) -> dict[str, Any]:
+    """The facts of a run, or that its files are damaged."""
     from counterplay.core.solvers.folder import read_config
 
-    found: dict[str, Any] = {"key": thing.key, "name": thing.name, "live": _live(thing.path)}
-    found["strategy"] = (thing.path / "strategy.npz").is_file()
+    facts = {
+        "key": entry.key,
+        "name": entry.name,
+        "live": _live(entry.path),
+        "strategy": (entry.path / "strategy.npz").is_file(),
+    }
     try:
-        config = read_config(thing.path)
+        config = read_config(entry.path)
     except CounterplayError:
-        return {**found, "problem": "its config.json is damaged"}
-    points = _points(thing.path)
+        return {**facts, "problem": "its config.json is damaged"}
+    points = _points(entry.path)
     last = points[-1] if points else None
     return {
-        **found,
+        **facts,
         "game": config["game"],
         "algorithm": config["algorithm"],
         "seed": config["seed"],
@@ -84,7 +88,7 @@ def _live(folder: Path) -> bool:
 
 
 def _points(folder: Path) -> list[tuple[int, float, float | None]]:
-    """Iterations, seconds and exploitability; what cannot be read is left out."""
+    """Iterations, seconds and exploitability of each row of metrics.csv that can be read."""
     path = folder / "metrics.csv"
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -92,32 +96,32 @@ def _points(folder: Path) -> list[tuple[int, float, float | None]]:
         rows = list(csv.DictReader(path.read_text().splitlines()))
     except (OSError, ValueError):
         return []
-    found = []
+    points = []
     for row in rows:
         try:
-            gap = float(row["exploitability"])
-            point = (int(row["iterations"]), float(row["seconds"]))
+            exploitability = float(row["exploitability"])
+            work = (int(row["iterations"]), float(row["seconds"]))
         except (KeyError, TypeError, ValueError):
             continue
-        found.append((*point, gap if math.isfinite(gap) else None))
-    return found
+        points.append((*work, exploitability if math.isfinite(exploitability) else None))
+    return points
 
 
-def _curve(thing: Thing) -> dict[str, Any]:
-    points = _points(thing.path)
+def _curve(entry: CatalogEntry) -> dict[str, Any]:
+    points = _points(entry.path)
     measured = [point for point in points if point[2] is not None and point[2] > 0]
     step = max(1, len(measured) // MOST_POINTS)
-    return {**_run(thing), "points": [list(point) for point in measured[::step]]}
+    return {**_run(entry), "points": [list(point) for point in measured[::step]]}
 
 
-def _report_file(thing: Thing, name: str) -> Response:
-    """The report, or a file that lies beside it; names are looked up, never put together."""
-    there = {path.name: path for path in thing.path.parent.iterdir() if path.is_file()}
-    path = there.get(name)
-    if path is None or path.suffix not in SHOWN or path.is_symlink():
-        raise NotThere("the report has no such file")
+def _report_file(entry: CatalogEntry, name: str) -> Response:
+    """The report or a file beside it; the name is looked up in the folder."""
+    files = {path.name: path for path in entry.path.parent.iterdir() if path.is_file()}
+    path = files.get(name)
+    if path is None or path.suffix not in MEDIA_TYPES or path.is_symlink():
+        raise NotFound("the report has no such file")
     headers = {
         "content-security-policy": REPORT_POLICY,
         "cross-origin-opener-policy": "unsafe-none",  # with it a page without scripts stays empty
     }
-    return FileResponse(path, media_type=SHOWN[path.suffix], headers=headers)
+    return FileResponse(path, media_type=MEDIA_TYPES[path.suffix], headers=headers)

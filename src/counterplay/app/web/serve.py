@@ -1,4 +1,4 @@
-"""Starting the server: a port, an address to open, and getting ready in the background."""
+"""Starts the server: listens on a port, prints the address, loads the rest in the background."""
 
 from __future__ import annotations
 
@@ -18,47 +18,48 @@ from counterplay.core.base.errors import BadParameter, CounterplayError
 if TYPE_CHECKING:
     from counterplay.app.web.app import Api
 
-OWN = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8642
-TRIED = 20  # ports after the usual one
-QUIET_SECONDS = 0.5
-WAITING = 512  # connections
+PORTS_TRIED = 20  # from the default port on
+LOAD_DELAY_SECONDS = 0.5
+BACKLOG = 512  # connections that wait until the API is loaded
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the command asked for."""
+class ServeOptions:
+    """Options of `counterplay serve`."""
 
-    places: tuple[Path, ...]
-    keep: Path
+    sources: tuple[Path, ...]
+    tables: Path
     host: str = "127.0.0.1"
     port: int | None = None
     browser: bool = True
 
 
-def serve(wish: Wish) -> None:
-    """Serve until somebody stops it."""
+def serve(options: ServeOptions) -> None:
+    """Serves until it is interrupted."""
     try:
         import uvicorn
 
+        from counterplay.app.web.access import LOCAL_NAMES, AccessPolicy
         from counterplay.app.web.app import make_app
-        from counterplay.app.web.guard import OWN_NAMES, Door
     except ImportError:
         raise CounterplayError(
             "the page needs Starlette and uvicorn: pip install 'counterplay[web]'"
         ) from None
-    listening = _listen(wish.host, wish.port)
+    host = options.host
+    listening = _listen(host, options.port)
     port = listening.getsockname()[1]
-    alone = wish.host in OWN
-    token = None if alone else secrets.token_urlsafe(24)
-    names = OWN_NAMES if alone else (*OWN_NAMES, wish.host.lower(), socket.gethostname().lower())
-    door = Door(names, token, addresses=not alone)
-    app, api = make_app(list(wish.places), wish.keep, door)
-    shown = f"[{wish.host}]" if ":" in wish.host else wish.host
-    address = f"http://{shown}:{port}/" + ("" if token is None else f"?token={token}")
+    local = host in LOOPBACK
+    token = None if local else secrets.token_urlsafe(24)
+    names = LOCAL_NAMES if local else (*LOCAL_NAMES, host.lower(), socket.gethostname().lower())
+    policy = AccessPolicy(names, token, any_address=not local)
+    app, api = make_app(list(options.sources), options.tables, policy)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{port}/" + ("" if token is None else f"?token={token}")
     print(f"Counterplay is at {address}  (Ctrl-C stops it)", flush=True)
-    threading.Thread(target=_get_ready, args=(api,), daemon=True).start()
-    if wish.browser:
+    threading.Thread(target=_load_in_background, args=(api,), daemon=True).start()
+    if options.browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
     config = uvicorn.Config(
         app,
@@ -71,20 +72,20 @@ def serve(wish: Wish) -> None:
     )
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
-    print(f"Stopped. Tables and the hands played at them are in {wish.keep}.")
+    print(f"Stopped. Tables and the hands played at them are in {options.tables}.")
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket on the port asked for, or on the first free one."""
-    wanted = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
+    """Returns a socket on the given port, or on the first free one."""
+    ports = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for number in wanted:
+    for number in ports:
         listening = socket.socket(family, socket.SOCK_STREAM)
         if sys.platform != "win32":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
-            listening.listen(WAITING)  # who comes before the rest is loaded waits
+            listening.listen(BACKLOG)
             return listening
         except OSError as error:
             listening.close()
@@ -93,10 +94,17 @@ def _listen(host: str, port: int | None) -> socket.socket:
     raise BadParameter(f"cannot listen at {where}: {problem.strerror or problem}")
 
 
-def _get_ready(api: Api) -> None:
-    """Load what the first table needs, when the first page had time to be sent."""
-    time.sleep(QUIET_SECONDS)
+def _load_in_background(api: Api) -> None:
+    """Loads the API after the first page was sent, then what hold'em needs: its tables, where they
+    are on disk, and the kernels of the bots."""
+    time.sleep(LOAD_DELAY_SECONDS)
     api.load()
-    from counterplay.app.web.warm import warm_up
+    from counterplay.poker.cards.tables import TABLES
 
-    warm_up()
+    if not TABLES.size_on_disk():
+        return
+    with suppress(Exception):  # a request that fails in the same way reports it
+        from counterplay.poker.bots.text import view
+        from counterplay.poker.players import bot
+
+        bot("always-call").act(view("", "AhKd"))

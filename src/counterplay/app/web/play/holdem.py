@@ -1,13 +1,23 @@
-"""Hands of limit hold'em against a bot."""
+"""Hands of limit hold'em against a bot, and their luck adjustment.
+
+The person's strategy is unknown; the opponent's is known where it is a table. The luck adjustment
+(AIVAT, `poker/match/luck_adjustment.py`) takes seconds to prepare, so this happens in the
+background; hands that ended before are adjusted when it is ready.
+"""
 
 from __future__ import annotations
 
 import random
+import threading
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from counterplay.app.web.boards.board import Choice, who
-from counterplay.app.web.play.hands import BadMove
-from counterplay.app.web.play.luck import BotLuck
+import numpy as np
+
+from counterplay.app.web.games import HOLDEM, open_game
+from counterplay.app.web.play.boards import Choice, who
+from counterplay.app.web.play.table import IllegalMove
+from counterplay.core.match.luck_adjustment import PlayedDeals
 from counterplay.poker.betting.betting import (
     CALL,
     FOLD,
@@ -24,46 +34,93 @@ from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT, new_deal
 from counterplay.poker.match.referee import ask_bot, settle_deal, tell_bot
 
-_dice = random.SystemRandom()
+_random = random.SystemRandom()
 
 
-class HoldemGame:
-    """What all hands at a table share: the bot, who may remember."""
+class BotLuckAdjustment:
+    """The luck adjustment of hands against one bot, prepared in the background."""
+
+    def __init__(self, bot: Any) -> None:
+        self._bot, self._started = bot, False
+        self._adjustment: Any = None
+        self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment
+
+        with self._lock:
+            if self._adjustment is None:
+                self._adjustment = HoldemLuckAdjustment(open_game(HOLDEM), None, self._bot)
+
+    def adjusted(self, hand: HoldemHand) -> float | None:
+        """The person's luck-adjusted payoff of a finished hand; None until it is prepared."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self.prepare, daemon=True).start()
+        if self._adjustment is None or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            played = PlayedDeals(
+                np.array([hand.cards], dtype=np.uint8),
+                np.full((1, 2), np.nan),
+                np.zeros((1, 2), dtype=np.int32),
+            )
+            played.won[0, hand.seat], played.ends[0, hand.seat] = hand.won, hand.node
+            return float(self._adjustment.adjusted(played)[0, hand.seat])
+        finally:
+            self._lock.release()
+
+
+_of_programs = BotLuckAdjustment(None)
+_of_tables: WeakKeyDictionary[Any, BotLuckAdjustment] = WeakKeyDictionary()
+
+
+def luck_adjustment_of(bot: Any) -> BotLuckAdjustment:
+    """The luck adjustment of a bot; all bots whose strategy is unknown share one."""
+    if not isinstance(bot, TableBot):
+        return _of_programs
+    if bot not in _of_tables:
+        _of_tables[bot] = BotLuckAdjustment(bot)
+    return _of_tables[bot]
+
+
+class HoldemSource:
+    """Deals hands against one bot, which may remember earlier hands."""
 
     kind = "holdem"
     rules: tuple[str, ...] = ()
 
-    def __init__(self, bot: Any, luck: BotLuck) -> None:
+    def __init__(self, bot: Any, luck: BotLuckAdjustment) -> None:
         self.bot, self.luck = bot, luck
         self.remembers = not isinstance(bot, TableBot)
 
     def new_hand(self, seat: int, deal: Any = None) -> HoldemHand:
-        return HoldemHand(self, seat, _checked(deal))
+        return HoldemHand(self, seat, _checked_deal(deal))
 
     def forget(self) -> None:
-        """The session starts anew; what was played is told to the bot again."""
+        """Restarts the bot's session."""
         if self.remembers:
-            tell_bot(self.bot, "start", _dice.randrange(2**60))
+            tell_bot(self.bot, "start", _random.randrange(2**60))
 
 
-def _checked(deal: Any) -> tuple[int, ...]:
-    """Nine different cards: those of the journal, or new ones."""
+def _checked_deal(deal: Any) -> tuple[int, ...]:
+    """Nine different cards: those of the journal, or a new deal."""
     if deal is None:
-        return tuple(_dice.sample(range(N_CARDS), N_DEALT))
+        return tuple(_random.sample(range(N_CARDS), N_DEALT))
     cards = tuple(int(card) for card in deal)
     if len(set(cards)) != N_DEALT or not set(cards) <= set(range(N_CARDS)):
-        raise BadMove("these are not the cards of a deal")
+        raise IllegalMove("the cards of this deal are not valid")
     return cards
 
 
 class HoldemHand:
     """`cards`: the dealer's two, the big blind's two, the board. Seat 0 is the dealer."""
 
-    def __init__(self, shared: HoldemGame, seat: int, cards: tuple[int, ...]) -> None:
-        self._shared, self.seat, self.cards = shared, seat, cards
+    def __init__(self, source: HoldemSource, seat: int, cards: tuple[int, ...]) -> None:
+        self._source, self.seat, self.cards = source, seat, cards
         self._tree = betting_tree(LIMIT)
         self.node = 0
-        tell_bot(shared.bot, "new_hand", 1 - seat)
+        tell_bot(source.bot, "new_hand", 1 - seat)
 
     @property
     def state(self) -> Betting:
@@ -95,37 +152,37 @@ class HoldemHand:
     def holding(self, seat: int) -> tuple[int, int]:
         return self.cards[2 * seat], self.cards[2 * seat + 1]
 
-    def view(self, node: int) -> View:
-        """What the player who acts at a node sees."""
+    def bot_view(self, node: int) -> View:
+        """What the player who acts at a node sees, as bots get it."""
         state = self._tree.states[node]
         board = self.cards[4 : 4 + state.on_board]
         return View(state.player(), self.holding(state.player()), board, state, node)
 
     def nodes(self) -> list[int]:
-        """Nodes of the hand, the last one without an action."""
-        found = [0]
+        """The public nodes of the hand, the present one last."""
+        nodes = [0]
         for letter in self.moves():
-            found.append(self._tree.moves[found[-1]][LETTER[letter]])
-        return found
+            nodes.append(self._tree.moves[nodes[-1]][LETTER[letter]])
+        return nodes
 
     def act(self, choice: int) -> None:
         legal = self._tree.actions[self.node]
-        if self.over or self.state.player() != self.seat or not 0 <= choice < len(legal):
-            raise BadMove("that move cannot be made now")
+        if self.over or not self.waiting or not 0 <= choice < len(legal):
+            raise IllegalMove("that move cannot be made now")
         self._go(legal[choice])
 
-    def answer(self) -> None:
-        while not self.over and self.state.player() != self.seat:
-            tell_bot(self._shared.bot, "seed", _dice.randrange(2**60))
+    def advance(self) -> None:
+        while not self.over and not self.waiting:
+            tell_bot(self._source.bot, "seed", _random.randrange(2**60))
             moves = self._tree.moves[self.node]
-            self._go(ask_bot(self._shared.bot, self.view(self.node), moves))
+            self._go(ask_bot(self._source.bot, self.bot_view(self.node), moves))
 
     def replay(self, moves: list[Any]) -> None:
         for letter in moves:
             if letter not in LETTER or LETTER[letter] not in self._tree.moves[self.node]:
-                raise BadMove("a move that the rules do not know")
-            if self._shared.remembers and self.state.player() != self.seat:
-                self._shared.bot.act(self.view(self.node))  # it thinks again, and did this
+                raise IllegalMove("the rules do not allow this move")
+            if self._source.remembers and not self.waiting:
+                self._source.bot.act(self.bot_view(self.node))  # only to restore its memory
             self._go(LETTER[letter])
 
     def _go(self, action: str) -> None:
@@ -135,14 +192,16 @@ class HoldemHand:
             shown = self.holding(self.seat) if self.showdown else None
             board = self.cards[4 : 4 + self.state.on_board]
             ending = Ending(other, self.holding(other), board, self.state, won, shown)
-            tell_bot(self._shared.bot, "end_hand", ending)
+            tell_bot(self._source.bot, "end_hand", ending)
 
     def choices(self) -> list[Choice]:
         if self.over:
             return []
-        return [Choice(_word(self.state, name), name[0]) for name in self._tree.actions[self.node]]
+        return [
+            Choice(button_text(self.state, name), name[0]) for name in self._tree.actions[self.node]
+        ]
 
-    def see(self) -> dict[str, Any]:
+    def view(self) -> dict[str, Any]:
         state = self.state
         start = self._start_of_street()
         return {
@@ -162,7 +221,7 @@ class HoldemHand:
         }
 
     def _start_of_street(self) -> tuple[float, float]:
-        """What each had paid before this street."""
+        """What each player had paid before this street."""
         street = self.state.round
         for node in self.nodes():
             state = self._tree.states[node]
@@ -171,48 +230,42 @@ class HoldemHand:
         return 0.0, 0.0
 
     def _log(self) -> list[dict[str, str]]:
-        found = []
+        log = []
         for node, letter in zip(self.nodes(), self.moves(), strict=False):
             state = self._tree.states[node]
-            found.append(
-                {
-                    "who": who(state.player(), self.seat),
-                    "street": STREETS[state.round],
-                    "text": said(state, LETTER[letter]),
-                }
-            )
-        return found
+            text = action_text(state, LETTER[letter])
+            street, player = STREETS[state.round], who(state.player(), self.seat)
+            log.append({"who": player, "street": street, "text": text})
+        return log
 
     def adjusted(self) -> float | None:
-        return self._shared.luck.adjusted(self)
+        return self._source.luck.adjusted(self)
 
     def review(self) -> dict[str, Any]:
-        from counterplay.app.web.play.holdem_review import review_holdem
+        from counterplay.app.web.play.holdem_review import review
 
-        return review_holdem(self, self._shared.bot)
+        return review(self, self._source.bot)
 
 
-def _word(state: Betting, action: str) -> str:
-    """An action as a button."""
+def button_text(state: Betting, action: str) -> str:
+    """An action as the label of a button."""
     mine, most = state.paid[state.player()], max(state.paid)
     if action == FOLD:
         return "Fold"
     if action == CALL:
         return f"Call {most - mine:g}" if most > mine else "Check"
     to = most + state.rules.bets[state.round]
-    return f"Raise to {to - _before(state):g}" if state.bets else f"Bet {to - most:g}"
+    return f"Raise to {to - _paid_before(state):g}" if state.bets else f"Bet {to - most:g}"
 
 
-def _before(state: Betting) -> float:
-    """What each had paid before this street, at a bet."""
+def _paid_before(state: Betting) -> float:
+    """What each player had paid before this street, in a state with a bet."""
     if state.round == 0:
         return 0.0
     return max(state.paid) - state.bets * state.rules.bets[state.round]
 
 
-def said(state: Betting, action: str) -> str:
-    """An action in words, of another person."""
-    word = _word(state, action)
-    first, _, rest = word.partition(" ")
-    ending = "es" if first == "Pass" else "s"
-    return f"{first.lower()}{ending} {rest}".strip()
+def action_text(state: Betting, action: str) -> str:
+    """An action in the third person, such as `raises to 4`."""
+    verb, _, rest = button_text(state, action).partition(" ")
+    return f"{verb.lower()}s {rest}".strip()

@@ -1,7 +1,7 @@
-"""What happened at a table, a line of JSON each, written as it happens.
+"""The journal of a table: a line of JSON for each change, written before the player sees it.
 
-After a kill the last line may be cut off: it is left out, and the table goes on from the line
-before it. What was shown to the player was written first.
+After a kill the last line may be incomplete: it is removed, and the table continues from the line
+before it.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from typing import Any
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, CounterplayError
 
-ID = re.compile(r"[A-Za-z0-9_-]{16}")
+TABLE_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 MOST_LINES = 1_000_000
 
 
 class Journal:
-    """The file of one table, and facts about it that do not change."""
+    """The files of one table: its moves, and the facts that do not change."""
 
     def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
         self.folder, self.facts = folder, facts
         self._path = folder / "moves.jsonl"
 
     @classmethod
-    def new(cls, place: Path, facts: dict[str, Any]) -> Journal:
-        """A new table, with a name that nobody can guess."""
-        folder = place / new_id()
+    def new(cls, tables: Path, facts: dict[str, Any]) -> Journal:
+        """Creates a table with an unguessable name."""
+        folder = tables / secrets.token_urlsafe(12)
         files.write_json(folder / "table.json", {"counterplay": "table", **facts}, new=True)
         return cls(folder, facts)
 
     @classmethod
-    def open(cls, place: Path, name: str) -> Journal:
-        """A table that was there before, or `BadFile`."""
-        if ID.fullmatch(name) is None:
+    def open(cls, tables: Path, name: str) -> Journal:
+        """Opens an existing table, or raises `BadFile`."""
+        if TABLE_ID.fullmatch(name) is None:
             raise BadFile("there is no such table")
-        folder = place / name
+        folder = tables / name
         try:
             facts = files.read_json(folder / "table.json")
         except CounterplayError:
-            raise BadFile("there is no such table any more; take a new one") from None
+            raise BadFile("there is no such table any more; open a new one") from None
         if facts.pop("counterplay", None) != "table":
-            raise BadFile("there is no such table any more; take a new one")
+            raise BadFile("there is no such table any more; open a new one")
         return cls(folder, facts)
 
     @property
@@ -52,7 +52,7 @@ class Journal:
         return self.folder.name
 
     def add(self, line: dict[str, Any]) -> None:
-        """One more line, in one write."""
+        """Appends a line in one write."""
         try:
             with open(self._path, "ab") as file:
                 file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
@@ -60,7 +60,7 @@ class Journal:
             raise CounterplayError(f"cannot write {self._path}: {error.strerror}") from None
 
     def lines(self) -> list[dict[str, Any]]:
-        """All whole lines; what a kill cut off is removed from the file."""
+        """All complete lines; an incomplete last line is removed from the file."""
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
@@ -70,7 +70,7 @@ class Journal:
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             files.write_bytes(self._path, whole)
-        found = []
+        lines = []
         for text in whole.splitlines()[:MOST_LINES]:
             try:
                 line = json.loads(text)
@@ -78,9 +78,5 @@ class Journal:
                 break
             if not isinstance(line, dict):
                 break
-            found.append(line)
-        return found
-
-
-def new_id() -> str:
-    return secrets.token_urlsafe(12)
+            lines.append(line)
+        return lines

@@ -1,5 +1,4 @@
-"""Who can sit on the other side: strategies of the library, bots, an equilibrium made on the spot,
-the player who learns."""
+"""Opponents at a table: strategies of the catalog, bots, a computed equilibrium, uniform play."""
 
 from __future__ import annotations
 
@@ -7,66 +6,73 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from counterplay.app.web.library import Library
+from counterplay.app.web.catalog import Catalog
 from counterplay.core.base.errors import BadParameter
 
 EQUILIBRIUM, LEARNER = "equilibrium", "adaptive"
 SOLVING_SECONDS = 2.0
 BOT = "bot:"
 STRATEGY = "strategy:"
+NO_OPPONENT = "there is no such opponent at this game"
 
 
-def offered(game_word: str, library: Library) -> list[dict[str, str]]:
-    """Keys, names and a sentence about each opponent at a game."""
-    if game_word == "holdem":
-        return [*_saved(game_word, library), *_bots(library)]
-    found = [
-        {
-            "key": EQUILIBRIUM,
-            "name": "Equilibrium",
-            "about": "cannot be beaten in the long run; worked out when you sit down",
-        },
-        {"key": "uniform", "name": "Uniform", "about": "every action with the same probability"},
-    ]
-    return [*found, *_saved(game_word, library)]
-
-
-def _saved(game_word: str, library: Library) -> list[dict[str, str]]:
-    found = []
-    for key, name, game in strategies(library):
-        if game.partition("(")[0] == game_word:
-            found.append({"key": STRATEGY + key, "name": name, "about": game})
-    return found
-
-
-def strategies(library: Library) -> list[tuple[str, str, str]]:
-    """Key, name and game of everything that can be opened as a strategy."""
-    found = []
-    for thing in library.things("run", "strategy", "model"):
-        game = library.game_name(thing)
-        if game is not None:
-            found.append((thing.key, thing.name, game))
-    return found + [(key, name, made.game.name) for key, (name, made) in library.made().items()]
-
-
-def _bots(library: Library) -> list[dict[str, str]]:
+def offered_opponents(game_word: str, catalog: Catalog) -> list[dict[str, str]]:
+    """Key, name and description of each opponent at a game."""
     from counterplay.poker.bots.registry import BOTS
 
-    known = {name: spec.summary for name, spec in BOTS.items()}
-    known |= dict.fromkeys(library.user_defined, "user-defined")
-    return [{"key": BOT + name, "name": name, "about": about} for name, about in known.items()]
+    saved = [
+        {"key": STRATEGY + one["key"], "name": one["name"], "about": one["game"]}
+        for one in saved_strategies(catalog)
+        if one["game"].partition("(")[0] == game_word
+    ]
+    if game_word == "holdem":
+        bots = {name: spec.summary for name, spec in BOTS.items()}
+        bots |= dict.fromkeys(catalog.user_defined, "user-defined")
+        return [
+            *saved,
+            *({"key": BOT + name, "name": name, "about": about} for name, about in bots.items()),
+        ]
+    equilibrium_about = "cannot be beaten in the long run; computed when you sit down"
+    return [
+        {"key": EQUILIBRIUM, "name": "Equilibrium", "about": equilibrium_about},
+        {"key": "uniform", "name": "Uniform", "about": "every action with the same probability"},
+        *saved,
+    ]
+
+
+def saved_strategies(catalog: Catalog) -> list[dict[str, str]]:
+    """Key, name and game of the strategies in files, and of those computed while serving."""
+    files = [
+        {"key": entry.key, "name": entry.name, "game": game}
+        for entry in catalog.entries("run", "strategy", "model")
+        if (game := catalog.game_name(entry)) is not None
+    ]
+    computed = [
+        {"key": key, "name": name, "game": strategy.game.name}
+        for key, (name, strategy) in catalog.computed.items()
+    ]
+    return files + computed
+
+
+def bot_strategies() -> list[dict[str, str]]:
+    """Key, name and game of the bots whose strategy is known."""
+    from counterplay.app.web.games import HOLDEM
+    from counterplay.poker.bots.registry import BOTS
+
+    names = [name for name, spec in BOTS.items() if spec.strategy is not None]
+    return [{"key": BOT + name, "name": name, "game": HOLDEM} for name in names]
 
 
 @lru_cache(maxsize=8)
 def equilibrium(game: Any) -> Any:
-    """A strategy close to an equilibrium, in two seconds at most."""
+    """A strategy close to an equilibrium, computed in two seconds at most."""
     from counterplay.core.solvers.run import solve
 
     return solve(game, "cfr+", seconds=SOLVING_SECONDS, target=1e-4).strategy
 
 
-def small_opponent(key: str, game: Any, library: Library) -> Any:
-    """A strategy of a game with a tree."""
+def tree_game_opponent(key: str, game: Any, catalog: Catalog) -> Any:
+    """The strategy of an opponent at a game with a tree."""
     from counterplay.core.games.players import UNIFORM, as_strategy
 
     if key == EQUILIBRIUM:
@@ -74,15 +80,15 @@ def small_opponent(key: str, game: Any, library: Library) -> Any:
     if key == UNIFORM:
         return as_strategy(game, UNIFORM)
     if key.startswith(STRATEGY):
-        return as_strategy(game, library.strategy(key.removeprefix(STRATEGY)))
-    raise BadParameter("there is no such opponent at this game")
+        return as_strategy(game, catalog.strategy(key.removeprefix(STRATEGY)))
+    raise BadParameter(NO_OPPONENT)
 
 
-class Bots:
-    """Hold'em players by key. Those that are tables are shared by all who play them."""
+class HoldemOpponents:
+    """Hold'em bots by key. Bots without memory are shared by all tables."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
         self._strategies: dict[str, Any] = {}
         self._prepared: set[str] = set()
 
@@ -91,14 +97,14 @@ class Bots:
         from counterplay.poker.players import bot
 
         if key.startswith(STRATEGY):
-            strategy = self._library.strategy(key.removeprefix(STRATEGY))
-            known = self._strategies.get(key)
-            if known is None or known.strategy is not strategy:
+            strategy = self._catalog.strategy(key.removeprefix(STRATEGY))
+            cached = self._strategies.get(key)
+            if cached is None or cached.strategy is not strategy:
                 self._strategies[key] = bot(strategy)
             return self._strategies[key]
         name = key.removeprefix(BOT)
-        if not key.startswith(BOT) or name not in (*BOTS, *self._library.user_defined):
-            raise BadParameter("there is no such opponent at this game")
+        if not key.startswith(BOT) or name not in (*BOTS, *self._catalog.user_defined):
+            raise BadParameter(NO_OPPONENT)
         return make_bot(name)
 
     def ready(self, key: str) -> bool:
@@ -106,7 +112,7 @@ class Bots:
         return key in self._prepared or not key.startswith(BOT)
 
     def prepare(self, key: str, progress: Callable[[float, str], None]) -> None:
-        """What a bot needs once, such as tables; may take long."""
+        """Prepares what a bot needs once, such as tables; this may take long."""
         from counterplay.poker.bots.registry import BOTS
 
         name = key.removeprefix(BOT)
@@ -115,18 +121,18 @@ class Bots:
         self._prepared.add(key)
 
 
-_tables: dict[str, Any] = {}  # bots by name that remember nothing
+_table_bots: dict[str, Any] = {}  # by name
 
 
 def make_bot(name: str) -> Any:
-    """A bot by name; one that learns is made to be watched."""
-    from counterplay.app.web.learning import Watched, watchable
+    """A bot by name; a bot that learns gets a `LearnerMonitor`."""
+    from counterplay.app.web.learning import LearnerMonitor, is_learner
     from counterplay.poker.bots.table import TableBot
     from counterplay.poker.players import bot
 
-    if name in _tables:
-        return _tables[name]
-    made = bot(name)
-    if isinstance(made, TableBot):
-        _tables[name] = made
-    return Watched(made) if watchable(made) else made
+    if name in _table_bots:
+        return _table_bots[name]
+    player = bot(name)
+    if isinstance(player, TableBot):
+        _table_bots[name] = player
+    return LearnerMonitor(player) if is_learner(player) else player

@@ -1,4 +1,4 @@
-"""Requests about tables."""
+"""Requests about games and tables."""
 
 from __future__ import annotations
 
@@ -10,132 +10,127 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from counterplay.app.web.answers import (
-    answer,
-    body_of,
+from counterplay.app.web.catalog import Catalog
+from counterplay.app.web.games import offered_games, open_game
+from counterplay.app.web.http import (
     download,
-    handled,
     in_thread,
-    number_in,
-    text_in,
+    integer_field,
+    json_body,
+    json_reply,
+    route,
+    text_field,
 )
-from counterplay.app.web.library import Library
-from counterplay.app.web.play.hands import BadMove
-from counterplay.app.web.play.room import CardRoom, OpenTable
-from counterplay.app.web.play.table import Stale
+from counterplay.app.web.learning import LearnerMonitor
+from counterplay.app.web.play.boards import board_of
+from counterplay.app.web.play.opponents import offered_opponents
+from counterplay.app.web.play.table import IllegalMove, PlayTable, StaleVersion
+from counterplay.app.web.play.tables import TableStore, append_log, log_name, log_text
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.parallel.jobs import BackgroundJobs
 
 MOST = 10**9
-PATIENCE = 10  # twentieths of a second for an opponent who has to get ready
+POLLS = 10  # of 0.05 s for the preparation of an opponent, before the reply is a job
 
 
-def routes(room: CardRoom, library: Library, jobs: BackgroundJobs) -> list[Route]:
+def routes(tables: TableStore, catalog: Catalog, jobs: BackgroundJobs) -> list[Route]:
+    async def find(request: Request) -> PlayTable:
+        return await in_thread(tables.find, str(request.path_params["name"]))
+
     async def games(request: Request) -> Response:
-        return answer(await in_thread(_games, library))
+        return json_reply(await in_thread(_games, catalog))
 
     async def new(request: Request) -> Response:
-        data = await body_of(request)
-        game, opponent = text_in(data, "game"), text_in(data, "opponent")
-        if not room.bots.ready(opponent):
+        data = await json_body(request)
+        game, opponent = text_field(data, "game"), text_field(data, "opponent")
+        if not tables.bots.ready(opponent):
             job = jobs.start(
-                f"getting {opponent} ready", lambda job: room.bots.prepare(opponent, job.progress)
+                f"preparing {opponent}", lambda job: tables.bots.prepare(opponent, job.progress)
             )
-            for _ in range(PATIENCE):
+            for _ in range(POLLS):
                 await asyncio.sleep(0.05)
                 if job.state != "running":
                     break
             else:
-                return answer({"job": job.key}, 202)
+                return json_reply({"job": job.key}, 202)
             if job.state == "failed":
                 raise BadParameter(job.problem)
-        return answer(_state(await in_thread(room.new, game, opponent)))
+        return json_reply(_state(await in_thread(tables.new, game, opponent)))
 
-    async def look(request: Request) -> Response:
-        return answer(_state(await _find(room, request)))
+    async def state(request: Request) -> Response:
+        return json_reply(_state(await find(request)))
 
     async def act(request: Request) -> Response:
-        data = await body_of(request)
-        choice = number_in(data, "choice", 0, 1_000)
-        return await _change(room, request, data, lambda table, at: table.act(at, choice))
+        data = await json_body(request)
+        choice = integer_field(data, "choice", 0, 1_000)
+        return await _change(await find(request), data, lambda table, at: table.act(at, choice))
 
     async def deal(request: Request) -> Response:
-        data = await body_of(request)
-        return await _change(room, request, data, lambda table, at: table.next_hand(at))
+        data = await json_body(request)
+        return await _change(await find(request), data, lambda table, at: table.next_hand(at))
 
     async def review(request: Request) -> Response:
-        seat = await _find(room, request)
-        number = number_in(request.query_params, "hand", 0, MOST)
-        return answer(await in_thread(seat.table.review, number))
+        table = await find(request)
+        number = integer_field(request.query_params, "hand", 0, MOST)
+        return json_reply(await in_thread(table.review, number))
 
     async def trees(request: Request) -> Response:
-        bot = getattr((await _find(room, request)).table.shared, "bot", None)
-        return answer({"trees": [] if bot is None or not hasattr(bot, "trees") else bot.trees()})
+        learner = _learner(await find(request))
+        return json_reply({"trees": [] if learner is None else learner.trees()})
 
     async def log(request: Request) -> Response:
-        from counterplay.app.web.play.log import log_name, log_text
-
-        seat = await _find(room, request)
-        return download(log_text(seat.table), log_name(seat.table))
+        table = await find(request)
+        return download(log_text(table), log_name(table))
 
     return [
-        Route("/games", handled(games)),
-        Route("/tables", handled(new), methods=["POST"]),
-        Route("/tables/{name}", handled(look)),
-        Route("/tables/{name}/act", handled(act), methods=["POST"]),
-        Route("/tables/{name}/deal", handled(deal), methods=["POST"]),
-        Route("/tables/{name}/review", handled(review)),
-        Route("/tables/{name}/hands", handled(log)),
-        Route("/tables/{name}/trees", handled(trees)),
+        route("/games", games),
+        route("/tables", new, "POST"),
+        route("/tables/{name}", state),
+        route("/tables/{name}/act", act, "POST"),
+        route("/tables/{name}/deal", deal, "POST"),
+        route("/tables/{name}/review", review),
+        route("/tables/{name}/hands", log),
+        route("/tables/{name}/trees", trees),
     ]
 
 
-def _games(library: Library) -> dict[str, Any]:
-    from counterplay.app.web.boards.board import board_of
-    from counterplay.app.web.games import offered as games_offered
-    from counterplay.app.web.games import open_game
-    from counterplay.app.web.play.opponents import offered
-
-    found: list[dict[str, Any]] = []
-    for game in games_offered():
+def _games(catalog: Catalog) -> dict[str, Any]:
+    games: list[dict[str, Any]] = []
+    for game in offered_games():
         word, rules = game["word"], None
         if word != "holdem":
             rules = list(board_of(open_game(game["name"])).rules)
-        found.append({**game, "rules": rules, "opponents": offered(word, library)})
-    return {"games": found}
-
-
-async def _find(room: CardRoom, request: Request) -> OpenTable:
-    return await in_thread(room.find, str(request.path_params["name"]))
+        games.append({**game, "rules": rules, "opponents": offered_opponents(word, catalog)})
+    return {"games": games}
 
 
 async def _change(
-    room: CardRoom, request: Request, data: dict[str, Any], change: Callable[[Any, int], None]
+    table: PlayTable, data: dict[str, Any], change: Callable[[PlayTable, int], None]
 ) -> Response:
-    """Change a table at a version, and say how it stands; 409 where it was another version."""
-    version = number_in(data, "version", 0, MOST)
-    seat = await _find(room, request)
-    async with seat.lock:
-        done = len(seat.table.done)
+    """Changes a table at a version and returns its state; status 409 at another version."""
+    version = integer_field(data, "version", 0, MOST)
+    async with table.lock:
+        done = len(table.done)
         try:
-            if seat.slow:
-                await in_thread(change, seat.table, version)
+            if table.slow:
+                await in_thread(change, table, version)
             else:
-                change(seat.table, version)
-        except Stale:
-            return answer(_state(seat), 409)
-        except BadMove as error:
+                change(table, version)
+        except StaleVersion:
+            return json_reply(_state(table), 409)
+        except IllegalMove as error:
             raise BadParameter(str(error)) from None
-        if len(seat.table.done) > done:
-            from counterplay.app.web.play.log import write_log
-
-            write_log(seat.table)
-        return answer(_state(seat))
+        if len(table.done) > done:
+            append_log(table)
+        return json_reply(_state(table))
 
 
-def _state(seat: OpenTable) -> dict[str, Any]:
-    from counterplay.app.web.learning import learning_of
+def _learner(table: PlayTable) -> LearnerMonitor | None:
+    """The opponent of a table, if it learns."""
+    bot = getattr(table.source, "bot", None)
+    return bot if isinstance(bot, LearnerMonitor) else None
 
-    state = seat.table.state()
-    state["learning"] = learning_of(seat.table)
-    return state
+
+def _state(table: PlayTable) -> dict[str, Any]:
+    learner = _learner(table)
+    return {**table.state(), "learning": None if learner is None else learner.learning()}

@@ -1,29 +1,93 @@
-"""A table: hand after hand against one opponent, kept on disk, the same in every tab.
+"""A table: hand after hand against one opponent, stored on disk, with one state for all tabs.
 
-Every change writes a line to the journal first, and its number is the version of the table. A move
-says which version it was made at; one made at another version changes nothing.
+Every change is written to the journal first, and the number of lines is the version of the table. A
+move names the version that it was made at; a move at another version changes nothing.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import asyncio
+import math
+from typing import Any, Protocol
 
-from counterplay.app.web.play.hands import BadMove, Hand
+import numpy as np
+
+from counterplay.app.web.play.boards import Choice
 from counterplay.app.web.play.journal import Journal
-from counterplay.app.web.play.winnings import winnings
 from counterplay.core.base.errors import BadFile
 
 
-class Stale(Exception):
-    """A move made at another version of the table than the one it has now."""
+class IllegalMove(ValueError):
+    """A move that the rules do not allow now."""
+
+
+class StaleVersion(Exception):
+    """A move made at another version of the table than the present one."""
+
+
+class Hand(Protocol):
+    """One hand of a person in `seat` against the opponent of the table."""
+
+    seat: int
+
+    @property
+    def over(self) -> bool: ...
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is the person's turn."""
+
+    @property
+    def won(self) -> float:
+        """The person's payoff when the hand is over."""
+
+    def deal(self) -> Any:
+        """The cards, for the journal."""
+
+    def moves(self) -> list[Any]:
+        """All moves so far, for the journal."""
+
+    def act(self, choice: int) -> None:
+        """The person's move, as an index into the choices."""
+
+    def advance(self) -> None:
+        """Chance and the opponent move until it is the person's turn or the hand is over."""
+
+    def replay(self, moves: list[Any]) -> None:
+        """Makes moves of the journal again."""
+
+    def choices(self) -> list[Choice]: ...
+
+    def view(self) -> dict[str, Any]:
+        """What the person sees now."""
+
+    def adjusted(self) -> float | None:
+        """The luck-adjusted payoff when the hand is over; None while it is not known."""
+
+    def review(self) -> dict[str, Any]:
+        """When the hand is over: the opponent's cards and probabilities, and the cost of the
+        person's moves."""
+
+
+class HandSource(Protocol):
+    """Deals the hands of a table, against an opponent that may remember earlier hands."""
+
+    kind: str
+    rules: tuple[str, ...]
+
+    def new_hand(self, seat: int, deal: Any = None) -> Hand: ...
+
+    def forget(self) -> None:
+        """Resets the opponent's memory before hands are replayed."""
 
 
 class PlayTable:
-    """Hands of `shared`, which makes them; the person's seat alternates."""
+    """The hands of one table; the person's seat alternates."""
 
-    def __init__(self, journal: Journal, shared: Any) -> None:
-        self.journal, self.shared = journal, shared
+    def __init__(self, journal: Journal, source: HandSource, slow: bool = False) -> None:
+        """`slow`: the opponent computes for long, so it must not run in the event loop."""
+        self.journal, self.source, self.slow = journal, source, slow
+        self.lock = asyncio.Lock()
         self.version = 0
         self.hand: Hand | None = None
         self.number = -1
@@ -37,7 +101,7 @@ class PlayTable:
         return self.journal.name
 
     def _restore(self) -> None:
-        self.shared.forget()
+        self.source.forget()
         try:
             for line in self.journal.lines():
                 if "hand" in line:
@@ -47,16 +111,16 @@ class PlayTable:
                 assert self.hand.over or self.hand.waiting
                 self.version += 1
                 self._finish()
-        except (BadMove, AssertionError, KeyError, TypeError, ValueError, IndexError):
-            raise BadFile("the record of this table is damaged; take a new one") from None
+        except (IllegalMove, AssertionError, KeyError, TypeError, ValueError, IndexError):
+            raise BadFile("the journal of this table is damaged; open a new table") from None
 
     def _begin(self, number: int, seat: int, deal: Any) -> None:
         if seat not in (0, 1):
-            raise BadMove("there are two seats")
-        self.number, self.hand = number, self.shared.new_hand(seat, deal)
+            raise IllegalMove("there are two seats")
+        self.number, self.hand = number, self.source.new_hand(seat, deal)
 
     def _finish(self) -> None:
-        """What a finished hand leaves."""
+        """Records the hand if it has just ended."""
         hand = self.hand
         if hand is not None and hand.over and (not self.done or self.done[-1] is not hand):
             self.done.append(hand)
@@ -64,29 +128,29 @@ class PlayTable:
             self._adjusted.append(hand.adjusted())
 
     def next_hand(self, version: int) -> None:
-        """Deal; where a hand is going on, nothing changes."""
+        """Deals the next hand; `StaleVersion` while a hand is in progress."""
         self._check(version)
         if self.hand is not None and not self.hand.over:
-            raise Stale
+            raise StaleVersion
         number = self.number + 1
         self._begin(number, number % 2, None)
         assert self.hand is not None
-        self.hand.answer()
+        self.hand.advance()
         self._write({"hand": number, "seat": number % 2, "deal": self.hand.deal()}, 0)
 
     def act(self, version: int, choice: int) -> None:
-        """The person's move, and what follows it."""
+        """Makes the person's move and the moves that follow it."""
         self._check(version)
         if self.hand is None or self.hand.over:
-            raise Stale
+            raise StaleVersion
         before = len(self.hand.moves())
         self.hand.act(choice)
-        self.hand.answer()
+        self.hand.advance()
         self._write({}, before)
 
     def _check(self, version: int) -> None:
         if version != self.version:
-            raise Stale
+            raise StaleVersion
 
     def _write(self, line: dict[str, Any], since: int) -> None:
         assert self.hand is not None
@@ -98,10 +162,10 @@ class PlayTable:
         self._finish()
 
     def state(self) -> dict[str, Any]:
-        """What the person may know now."""
+        """All that the person may know now."""
         self._adjust()
         facts, hand = self.journal.facts, self.hand
-        found = {
+        state = {
             "table": self.name,
             "game": facts["game"],
             "title": facts["title"],
@@ -112,20 +176,20 @@ class PlayTable:
             "hand": self.number,
             "winnings": winnings(self._won, self._adjusted),
             "over": hand is None or hand.over,
-            "rules": list(self.shared.rules),
+            "rules": list(self.source.rules),
         }
         if hand is not None:
-            found |= {
+            state |= {
                 "seat": hand.seat,
                 "seat_name": facts["seats"][hand.seat],
-                "scene": hand.see(),
+                "scene": hand.view(),
                 "choices": [choice._asdict() for choice in hand.choices()],
                 "won": hand.won if hand.over else None,
             }
-        return found
+        return state
 
     def _adjust(self) -> None:
-        """Hands that were over before it was known how to take luck out of them."""
+        """Adjusts hands that ended before the luck adjustment was ready."""
         for k in range(len(self.done) - 1, -1, -1):
             if self._adjusted[k] is None:
                 self._adjusted[k] = self.done[k].adjusted()
@@ -133,11 +197,33 @@ class PlayTable:
                     return
 
     def review(self, number: int) -> dict[str, Any]:
-        """A finished hand, looked at afterwards."""
+        """The review of a finished hand."""
         if not 0 <= number < len(self.done):
-            raise BadFile("that hand is not over, or was never played")
+            raise BadFile(f"hand {number + 1} of this table has not been played to its end")
         return {"hand": number, "won": self.done[number].won, **self.done[number].review()}
 
 
-def tables_folder(place: Path) -> Path:
-    return place / "tables"
+def winnings(won: list[tuple[int, float]], adjusted: list[float | None]) -> dict[str, Any]:
+    """The person's total and mean with 95% intervals, raw and luck-adjusted. `won`: seat and payoff
+    of each hand; `adjusted`: the luck-adjusted payoffs, None where they are not known."""
+    total = sum(gain for _, gain in won)
+    ready = [(seat, x) for (seat, _), x in zip(won, adjusted, strict=True) if x is not None]
+    fair = _interval(ready) if won and len(ready) == len(won) else None
+    return {"hands": len(won), "total": total, **_interval(won), "adjusted": fair}
+
+
+def _interval(won: list[tuple[int, float]]) -> dict[str, float | None]:
+    """The mean, each seat with the same weight, and half of its 95% interval."""
+    from counterplay.core.match.result import estimate, half_width
+    from counterplay.core.match.tally import tally
+
+    if not won:
+        return {"mean": None, "within": None}
+    by_seat = np.full((len(won), 2), np.nan)
+    for k, (seat, gain) in enumerate(won):
+        by_seat[k, seat] = gain
+    result = estimate([tally(by_seat)])
+    if result is None:
+        return {"mean": sum(gain for _, gain in won) / len(won), "within": None}
+    half = half_width(result.standard_error, result.degrees)
+    return {"mean": result.mean, "within": half if math.isfinite(half) else None}

@@ -1,4 +1,4 @@
-// Asking the server. What it says is wrong becomes an Error with one sentence.
+// Requests to the server. An error reply becomes an Error with its sentence.
 const trouble = () => document.getElementById("trouble");
 
 export class Refused extends Error {

@@ -1,4 +1,4 @@
-// Pages by address, light and dark, and the keyboard of the whole.
+// Pages by address, and the light and dark themes.
 import { h, show, unpoint } from "./dom.js";
 
 const PAGES = Object.fromEntries(

@@ -1,4 +1,4 @@
-// What lies on the table, game by game. Each takes the state and what to call with a choice.
+// The board of each game. Each function takes the state and a callback for a choice.
 import { h, plain } from "./dom.js";
 import { back, card, chip, die, empty, piece } from "./cards.js";
 
@@ -206,7 +206,7 @@ function room(state, choose) {
       cell === here ? piece(at.me) : null,
       at.other && at.other.at(-1) === cell ? piece(other) : null,
       h("span", { class: "trail" }, trail(at.way)),
-      at.other ? h("span", { class: "trail his" }, trail(at.other)) : null,
+      at.other ? h("span", { class: "trail theirs" }, trail(at.other)) : null,
     ];
     const been = at.way.includes(cell) ? " been" : "";
     return k === undefined
@@ -257,7 +257,7 @@ function plainBoard(state) {
   ];
 }
 
-// The last thing that happened, or the result.
+// The last move, or the result.
 function said(state) {
   const last = state.scene.log.at(-1);
   if (state.over) return h("div", { class: "result", "aria-live": "assertive" }, verdict(state));
@@ -275,10 +275,10 @@ function verdict(state) {
     const points = at.me === "princess" ? `${won} points for you` : `${-won} for the princess`;
     return `${at.caught ? "Caught" : "Not caught"}. ${points}`;
   }
-  return won > 0 ? `You win ${amount(won)}` : won < 0 ? `You lose ${amount(-won)}` : "Nobody wins";
+  return won > 0 ? `You win ${amount(won)}` : won < 0 ? `You lose ${amount(-won)}` : "A tie";
 }
 
 const DRAWN = { holdem, cards, dice, bids, room, plain: plainBoard };
 export const draw = (state, choose) => DRAWN[state.scene.kind](state, choose);
-// Boards on which one clicks the thing itself; the others have a row of buttons.
+// Boards whose cards, cells or bids are clicked; the others have a row of buttons.
 export const direct = (kind) => kind === "bids" || kind === "room" || kind === "dice";

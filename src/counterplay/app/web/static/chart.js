@@ -67,11 +67,11 @@ export function chart({ lines, x, y, onpick, picked, label }) {
       ratio = window.devicePixelRatio || 1;
     node.width = wide * ratio;
     node.height = high * ratio;
-    const pen = node.getContext("2d");
-    pen.scale(ratio, ratio);
-    paint(pen, wide, high);
+    const ctx = node.getContext("2d");
+    ctx.scale(ratio, ratio);
+    paint(ctx, wide, high);
   }
-  function paint(pen, wide, high) {
+  function paint(ctx, wide, high) {
     const left = 62,
       right = 16,
       top = 12,
@@ -81,72 +81,72 @@ export function chart({ lines, x, y, onpick, picked, label }) {
     const px = (v) => left + w * share(v, x0, x1, x.log),
       py = (v) => top + t * (1 - share(v, y0, y1, y.log));
     const font = getComputedStyle(document.body).fontFamily;
-    pen.fillStyle = colour("surface");
-    pen.fillRect(0, 0, wide, high);
-    pen.font = `14px ${font}`;
-    pen.lineWidth = 1;
-    pen.strokeStyle = colour("line");
-    pen.fillStyle = colour("muted");
-    pen.textAlign = "center";
-    pen.textBaseline = "top";
+    ctx.fillStyle = colour("surface");
+    ctx.fillRect(0, 0, wide, high);
+    ctx.font = `14px ${font}`;
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = colour("line");
+    ctx.fillStyle = colour("muted");
+    ctx.textAlign = "center";
+    ctx.textBaseline = "top";
     for (const v of ticks(x0, x1, x.log)) {
-      pen.beginPath();
-      pen.moveTo(px(v), top);
-      pen.lineTo(px(v), top + t);
-      pen.stroke();
-      pen.fillText(short(v), px(v), top + t + 8);
+      ctx.beginPath();
+      ctx.moveTo(px(v), top);
+      ctx.lineTo(px(v), top + t);
+      ctx.stroke();
+      ctx.fillText(short(v), px(v), top + t + 8);
     }
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
     for (const v of ticks(y0, y1, y.log)) {
-      pen.beginPath();
-      pen.moveTo(left, py(v));
-      pen.lineTo(left + w, py(v));
-      pen.stroke();
-      pen.fillText(short(v), left - 9, py(v));
+      ctx.beginPath();
+      ctx.moveTo(left, py(v));
+      ctx.lineTo(left + w, py(v));
+      ctx.stroke();
+      ctx.fillText(short(v), left - 9, py(v));
     }
-    pen.textAlign = "center";
-    pen.textBaseline = "bottom";
-    pen.fillText(fitting(pen, x, w), left + w / 2, high - 4);
-    pen.save();
-    pen.translate(13, top + t / 2);
-    pen.rotate(-Math.PI / 2);
-    pen.textBaseline = "middle";
-    pen.fillText(fitting(pen, y, t), 0, 0);
-    pen.restore();
+    ctx.textAlign = "center";
+    ctx.textBaseline = "bottom";
+    ctx.fillText(fitting(ctx, x, w), left + w / 2, high - 4);
+    ctx.save();
+    ctx.translate(13, top + t / 2);
+    ctx.rotate(-Math.PI / 2);
+    ctx.textBaseline = "middle";
+    ctx.fillText(fitting(ctx, y, t), 0, 0);
+    ctx.restore();
     spots = [];
     lines.forEach((line, n) => {
       const usable = line.points.filter((p) => (!x.log || p[0] > 0) && (!y.log || p[1] > 0));
-      pen.strokeStyle = pen.fillStyle = colour(line.thin ? "muted" : INKS[n % INKS.length]);
-      pen.lineWidth = line.thin ? 1.5 : 2.5;
-      pen.setLineDash(line.thin ? [3, 4] : DASH[n % DASH.length]);
-      pen.beginPath();
+      ctx.strokeStyle = ctx.fillStyle = colour(line.thin ? "muted" : INKS[n % INKS.length]);
+      ctx.lineWidth = line.thin ? 1.5 : 2.5;
+      ctx.setLineDash(line.thin ? [3, 4] : DASH[n % DASH.length]);
+      ctx.beginPath();
       usable.forEach((p, k) => {
-        if (k) pen.lineTo(px(p[0]), py(p[1]));
-        else pen.moveTo(px(p[0]), py(p[1]));
+        if (k) ctx.lineTo(px(p[0]), py(p[1]));
+        else ctx.moveTo(px(p[0]), py(p[1]));
       });
-      pen.stroke();
-      pen.setLineDash([]);
+      ctx.stroke();
+      ctx.setLineDash([]);
       for (const p of usable) {
         if (!line.thin) spots.push({ x: px(p[0]), y: py(p[1]), line, p });
         if (line.marks || usable.length === 1) {
-          pen.beginPath();
-          pen.arc(px(p[0]), py(p[1]), 5, 0, 7);
-          pen.fill();
+          ctx.beginPath();
+          ctx.arc(px(p[0]), py(p[1]), 5, 0, 7);
+          ctx.fill();
         }
         if (p === picked?.()) {
-          pen.strokeStyle = colour("ink");
-          pen.lineWidth = 2;
-          pen.beginPath();
-          pen.arc(px(p[0]), py(p[1]), 10, 0, 7);
-          pen.stroke();
-          pen.strokeStyle = colour(INKS[n % INKS.length]);
+          ctx.strokeStyle = colour("ink");
+          ctx.lineWidth = 2;
+          ctx.beginPath();
+          ctx.arc(px(p[0]), py(p[1]), 10, 0, 7);
+          ctx.stroke();
+          ctx.strokeStyle = colour(INKS[n % INKS.length]);
         }
       }
     });
   }
-  const fitting = (pen, axis, room) =>
-    pen.measureText(axis.name).width <= room ? axis.name : axis.short || axis.name;
+  const fitting = (ctx, axis, room) =>
+    ctx.measureText(axis.name).width <= room ? axis.name : axis.short || axis.name;
   const near = (event) => {
     const box = node.getBoundingClientRect(),
       mx = event.clientX - box.left,

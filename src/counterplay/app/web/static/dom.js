@@ -27,7 +27,7 @@ export function show(place, ...children) {
   return place;
 }
 
-// Numbers for people.
+// Numbers as text.
 export const signed = (value, digits = 2) =>
   value === null || value === undefined
     ? "–"

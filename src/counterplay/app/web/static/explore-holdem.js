@@ -48,7 +48,7 @@ export function holdem_view({ asked, body, change, named }) {
       add("Difference", apart, key_of_difference());
     } else {
       const about =
-        "Holdings that get here, weak ones on the left; the height says how many there are.";
+        "Holdings that reach this decision, weak ones on the left; the height is their number.";
       add("By strength", by_strength(data, data.one), h("p", { class: "muted small" }, about));
     }
     return figures;
@@ -65,7 +65,7 @@ export function holdem_view({ asked, body, change, named }) {
   }
   function mean(part) {
     const shares = legal().map((name) => `${name} ${percent(part.mean?.[ACTIONS.indexOf(name)])}`);
-    const text = part.mean ? `of what gets here: ${shares.join(", ")}` : "it never gets here";
+    const text = part.mean ? `of holdings that reach it: ${shares.join(", ")}` : "never reached";
     return h("p", { class: "muted small" }, text);
   }
   function key_of_difference() {
@@ -74,7 +74,7 @@ export function holdem_view({ asked, body, change, named }) {
     return h("p", { class: "muted small" }, key("more"), more, key("less"), less);
   }
 
-  // What was done so far, and what can be done now; any of it can be clicked.
+  // The actions so far and the legal ones now; each can be clicked.
   function steps() {
     const now = { street: data.street, seat: data.seat, history: data.betting, taken: null };
     const all = data.one ? [...data.steps, { ...now, actions: data.actions }] : data.steps;
@@ -162,18 +162,18 @@ export function holdem_view({ asked, body, change, named }) {
     );
   }
 
-  function picture(sheet, pen) {
+  function picture(canvas, ctx) {
     const room = 70;
     const where = `${SEATS[data.seat]}, ${data.street} ${data.board.join(" ")} ${data.betting}`;
-    blank(sheet, pen, drawn.length * (SIDE + 30) + 30, SIDE + room + 30);
+    blank(canvas, ctx, drawn.length * (SIDE + 30) + 30, SIDE + room + 30);
     drawn.forEach(({ title, grid }, k) => {
       const left = 30 + k * (SIDE + 30);
-      pen.save();
-      pen.translate(left, room);
-      grid.paint(pen, SIDE);
-      pen.restore();
-      heading(pen, title, left, 34);
-      note(pen, where, left, 58);
+      ctx.save();
+      ctx.translate(left, room);
+      grid.paint(ctx, SIDE);
+      ctx.restore();
+      heading(ctx, title, left, 34);
+      note(ctx, where, left, 58);
     });
   }
   return { draw, redraw, picture };

@@ -109,23 +109,23 @@ export function sets_view({ asked, body, change }) {
   }
   const worth = (q) => h("span", { class: "number muted" }, q === null ? "" : signed(q, 3));
 
-  function picture(sheet, pen) {
+  function picture(canvas, ctx) {
     const lines = data.rows.reduce((sum, row) => sum + 1.4 + row.actions.length, 0);
-    blank(sheet, pen, 900, 90 + lines * 26);
-    heading(pen, data.game, 30, 44);
+    blank(canvas, ctx, 900, 90 + lines * 26);
+    heading(ctx, data.game, 30, 44);
     let y = 84;
     for (const row of data.rows) {
-      pen.fillStyle = colour("ink");
-      pen.font = `600 17px ${colour("sans")}`;
-      pen.fillText(`${row.name}  (${data.seats[row.player]})`, 30, y);
+      ctx.fillStyle = colour("ink");
+      ctx.font = `600 17px ${colour("sans")}`;
+      ctx.fillText(`${row.name}  (${data.seats[row.player]})`, 30, y);
       row.actions.forEach((name, k) => {
         y += 26;
-        note(pen, name, 46, y);
-        pen.fillStyle = colour("sunk");
-        pen.fillRect(220, y - 13, 520, 14);
-        pen.fillStyle = colour(shade(name));
-        pen.fillRect(220, y - 13, 520 * row.shares[k], 14);
-        note(pen, percent(row.shares[k]), 760, y);
+        note(ctx, name, 46, y);
+        ctx.fillStyle = colour("sunk");
+        ctx.fillRect(220, y - 13, 520, 14);
+        ctx.fillStyle = colour(shade(name));
+        ctx.fillRect(220, y - 13, 520 * row.shares[k], 14);
+        note(ctx, percent(row.shares[k]), 760, y);
       });
       y += 36;
     }

@@ -1,4 +1,4 @@
-// Explore: any strategy, one beside another; every view has an address, a picture and a table.
+// Explore: a strategy, or two side by side; every view has an address, a picture and a CSV.
 import { get } from "./api.js";
 import { h, save, show } from "./dom.js";
 import { holdem_view } from "./explore-holdem.js";
@@ -12,7 +12,7 @@ export async function open(place, query) {
   if (!asked.s) asked.s = strategies[0].key;
   const body = h("div", { class: "view", "aria-live": "polite" });
   const bar = h("div", { class: "tools panel" });
-  const lead = h("p", { class: "muted" }, "What a strategy does, everywhere.");
+  const lead = h("p", { class: "muted" }, "The probabilities of a strategy at every decision.");
   show(place, h("div", { class: "head" }, h("h1", {}, "Explore"), lead), bar, body);
   let data = null;
   let seen = 0;
@@ -96,9 +96,9 @@ export async function open(place, query) {
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
   }
   function picture() {
-    const sheet = document.createElement("canvas");
-    views[data.kind].picture(sheet, sheet.getContext("2d"));
-    sheet.toBlob((blob) => save("strategy.png", blob));
+    const canvas = document.createElement("canvas");
+    views[data.kind].picture(canvas, canvas.getContext("2d"));
+    canvas.toBlob((blob) => save("strategy.png", blob));
   }
 
   const redraw = () => data && views[data.kind].redraw();

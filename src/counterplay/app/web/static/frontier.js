@@ -1,18 +1,20 @@
 // The frontier of a job: the curve, a slider for the risk, and what the chosen response changes.
 import { h, plain, save, show, signed } from "./dom.js";
 import { chart } from "./chart.js";
+import { save_chart } from "./paint.js";
 
 const HOW = {
-  "by boards":
+  "by flops":
     "Estimates from a sample of flops; ± is half a 95% interval, and its upper end counts.",
   "by play":
-    "Measured by play: what a response wins from the model in a match, and what somebody " +
-    "trained against it wins from it, which is at least risked. ± is half a 95% interval.",
+    "Measured by play: what a response wins from the model in a match, and what a " +
+    "counter-strategy trained against it wins from it, a lower bound of the risk. ± is half a " +
+    "95% interval.",
 };
 const STEPS = 1000; // of the slider
 const quiet = (text, onclick) => h("button", { type: "button", class: "quiet", onclick }, text);
 
-// `memory.limit` is kept while the curve is drawn anew.
+// `memory.limit` stays while the curve is drawn again.
 export function frontier(job, memory) {
   const curve = job.frontier;
   const points = curve.points.map((p) => [p.risks, p.wins, `p = ${p.p}`]);
@@ -39,7 +41,7 @@ export function frontier(job, memory) {
     "aria-label": "Risk at most",
     oninput() {
       memory.limit = least + ((most - least) * range.value) / STEPS;
-      tell();
+      update();
     },
   });
   const drawn = chart({
@@ -54,11 +56,11 @@ export function frontier(job, memory) {
     onpick(p) {
       memory.limit = safe[points.indexOf(p)];
       range.value = place();
-      tell();
+      update();
     },
   });
 
-  function tell() {
+  function update() {
     const chosen = curve.points[Math.max(best(), 0)];
     const within = (half) => (half ? ` ± ${plain(half, 3)}` : "");
     const fact = (value, text, kind = "") =>
@@ -89,7 +91,7 @@ export function frontier(job, memory) {
         h(
           "span",
           {},
-          quiet("Picture", () => picture(drawn)),
+          quiet("Picture", () => save_chart(drawn, "frontier.png")),
           quiet("CSV", () => table_file(curve)),
         ),
       ),
@@ -100,7 +102,7 @@ export function frontier(job, memory) {
     h("section", { class: "panel slider" }, h("h2", {}, "Risk at most"), out, range, facts),
     h("section", { class: "panel" }, table(curve)),
   ];
-  tell();
+  update();
   return { node, draw: drawn.draw };
 }
 
@@ -122,14 +124,4 @@ function table_file(curve) {
   const rows = curve.points.map((p) => [p.p, p.wins, p.risks, p.line]);
   const text = [header, ...rows].map((row) => row.join(",")).join("\n");
   save("frontier.csv", new Blob([`${text}\n`], { type: "text/csv" }));
-}
-
-function picture(drawn) {
-  const sheet = document.createElement("canvas");
-  sheet.width = 1600;
-  sheet.height = 900;
-  const pen = sheet.getContext("2d");
-  pen.scale(2, 2);
-  drawn.paint(pen, 800, 450);
-  sheet.toBlob((blob) => save("frontier.png", blob));
 }

@@ -1,4 +1,4 @@
-// What a strategy does with every holding, on a canvas: 13 by 13 cells, each with its holdings.
+// The actions of every holding on a canvas: 13 by 13 cells, each with its holdings.
 import { h, percent, plain, point, unpoint } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";
@@ -11,7 +11,7 @@ export const pretty = (text) => text[0].replace("T", "10") + SIGNS[text[1]];
 export const colour = (name) =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// Which holdings stand in which cell: pairs on the diagonal, suited above it.
+// The holdings of each cell: pairs on the diagonal, suited above it.
 const CELLS = Array.from({ length: 169 }, () => []);
 export const HOLDINGS = [];
 for (let high = 0, k = 0; high < 52; high += 1) {
@@ -48,7 +48,7 @@ const inks = () => ({
   font: getComputedStyle(document.body).fontFamily,
 });
 
-// Where the holdings of a cell are drawn in it: columns by rows.
+// The layout of the holdings in a cell: columns by rows.
 const SHAPE = { 1: [1, 1], 4: [2, 2], 6: [3, 2], 12: [4, 3] };
 
 export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
@@ -64,40 +64,40 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
     return [apart, force(two) - force(one)];
   };
 
-  function paint_holding(pen, k, x, y, wide, high, ink) {
+  function paint_holding(ctx, k, x, y, wide, high, ink) {
     if (!data.free[k]) return;
     if (mode === "difference") {
       const [apart, way] = difference(k);
-      pen.globalAlpha = Math.min(1, apart);
-      pen.fillStyle = Math.abs(way) < 1e-9 ? ink.flat : way > 0 ? ink.more : ink.less;
-      pen.fillRect(x, y, wide, high);
-      pen.globalAlpha = 1;
+      ctx.globalAlpha = Math.min(1, apart);
+      ctx.fillStyle = Math.abs(way) < 1e-9 ? ink.flat : way > 0 ? ink.more : ink.less;
+      ctx.fillRect(x, y, wide, high);
+      ctx.globalAlpha = 1;
       return;
     }
     let left = x;
-    pen.globalAlpha = part.reach[k] > 0 ? 1 : 0.28;
+    ctx.globalAlpha = part.reach[k] > 0 ? 1 : 0.28;
     ACTIONS.forEach((name, a) => {
       const length = wide * part.shares[a][k];
-      pen.fillStyle = ink[name];
-      pen.fillRect(left, y, length, high);
+      ctx.fillStyle = ink[name];
+      ctx.fillRect(left, y, length, high);
       left += length;
     });
-    pen.globalAlpha = 1;
+    ctx.globalAlpha = 1;
   }
 
-  function paint(pen, size, ink) {
+  function paint(ctx, size, ink) {
     const cell = size / 13,
       gap = Math.max(1, cell * 0.05);
-    pen.fillStyle = ink.paper;
-    pen.fillRect(0, 0, size, size);
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
+    ctx.fillStyle = ink.paper;
+    ctx.fillRect(0, 0, size, size);
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
     for (let c = 0; c < 169; c += 1) {
       const x = (c % 13) * cell,
         y = Math.floor(c / 13) * cell,
         inner = cell - gap;
-      pen.fillStyle = ink.sunk;
-      pen.fillRect(x, y, inner, inner);
+      ctx.fillStyle = ink.sunk;
+      ctx.fillRect(x, y, inner, inner);
       const shown = whole ? [CELLS[c].find((k) => data.free[k])] : CELLS[c];
       const [columns, rows] = SHAPE[shown.length];
       shown.forEach((k, n) => {
@@ -105,7 +105,7 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
           high = inner / rows;
         if (k !== undefined)
           paint_holding(
-            pen,
+            ctx,
             k,
             x + (n % columns) * wide,
             y + Math.floor(n / columns) * high,
@@ -115,17 +115,17 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
           );
       });
       const text = label(c);
-      pen.font = `600 ${Math.max(9, cell * 0.3)}px ${ink.font}`;
-      pen.lineWidth = Math.max(2, cell * 0.075);
-      pen.strokeStyle = ink.halo;
-      pen.lineJoin = "round";
-      pen.strokeText(text, x + inner / 2, y + inner / 2);
-      pen.fillStyle = ink.ink;
-      pen.fillText(text, x + inner / 2, y + inner / 2);
+      ctx.font = `600 ${Math.max(9, cell * 0.3)}px ${ink.font}`;
+      ctx.lineWidth = Math.max(2, cell * 0.075);
+      ctx.strokeStyle = ink.halo;
+      ctx.lineJoin = "round";
+      ctx.strokeText(text, x + inner / 2, y + inner / 2);
+      ctx.fillStyle = ink.ink;
+      ctx.fillText(text, x + inner / 2, y + inner / 2);
       if (c === at) {
-        pen.strokeStyle = ink.ink;
-        pen.lineWidth = 3;
-        pen.strokeRect(x + 1, y + 1, inner - 2, inner - 2);
+        ctx.strokeStyle = ink.ink;
+        ctx.lineWidth = 3;
+        ctx.strokeRect(x + 1, y + 1, inner - 2, inner - 2);
       }
     }
   }
@@ -134,9 +134,9 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
       ratio = window.devicePixelRatio || 1;
     node.width = side * ratio;
     node.height = side * ratio;
-    const pen = node.getContext("2d");
-    pen.scale(ratio, ratio);
-    paint(pen, side, inks());
+    const ctx = node.getContext("2d");
+    ctx.scale(ratio, ratio);
+    paint(ctx, side, inks());
   }
 
   const rows = (from, k) =>
@@ -203,16 +203,16 @@ export function canvas_grid({ data, part, title, mode = "shares", onmove }) {
   return {
     node,
     draw,
-    paint: (pen, size) => {
+    paint: (ctx, size) => {
       const kept = at;
       at = null;
-      paint(pen, size, inks());
+      paint(ctx, size, inks());
       at = kept;
     },
   };
 }
 
-// The same holdings by strength: how many there are, and what is done with them.
+// The holdings by strength: their number and their actions.
 export function by_strength(data, part) {
   const node = h("canvas", { class: "strength", role: "img", "aria-label": "actions by strength" }),
     BINS = 25;
@@ -225,29 +225,29 @@ export function by_strength(data, part) {
     });
   });
   const most = Math.max(1e-9, ...sums.map((bin) => bin[0] + bin[1] + bin[2]));
-  function paint(pen, wide, high = wide * 0.75) {
+  function paint(ctx, wide, high = wide * 0.75) {
     const ink = inks(),
       room = 30,
       step = wide / BINS;
-    pen.fillStyle = ink.paper;
-    pen.fillRect(0, 0, wide, high);
+    ctx.fillStyle = ink.paper;
+    ctx.fillRect(0, 0, wide, high);
     sums.forEach((bin, k) => {
       let y = high - room;
       ACTIONS.forEach((name, a) => {
         const tall = ((high - room - 8) * bin[a]) / most;
-        pen.fillStyle = ink[name];
-        pen.fillRect(k * step + 1, y - tall, step - 2, tall);
+        ctx.fillStyle = ink[name];
+        ctx.fillRect(k * step + 1, y - tall, step - 2, tall);
         y -= tall;
       });
     });
-    pen.fillStyle = ink.line;
-    pen.fillRect(0, high - room, wide, 1);
-    pen.fillStyle = ink.flat;
-    pen.font = `14px ${ink.font}`;
-    pen.textBaseline = "middle";
+    ctx.fillStyle = ink.line;
+    ctx.fillRect(0, high - room, wide, 1);
+    ctx.fillStyle = ink.flat;
+    ctx.font = `14px ${ink.font}`;
+    ctx.textBaseline = "middle";
     ["0", "0.5", "1"].forEach((text, k) => {
-      pen.textAlign = ["left", "center", "right"][k];
-      pen.fillText(text, (wide * k) / 2, high - room / 2);
+      ctx.textAlign = ["left", "center", "right"][k];
+      ctx.fillText(text, (wide * k) / 2, high - room / 2);
     });
   }
   function draw() {
@@ -255,9 +255,9 @@ export function by_strength(data, part) {
       ratio = window.devicePixelRatio || 1;
     node.width = wide * ratio;
     node.height = wide * 0.75 * ratio;
-    const pen = node.getContext("2d");
-    pen.scale(ratio, ratio);
-    paint(pen, wide);
+    const ctx = node.getContext("2d");
+    ctx.scale(ratio, ratio);
+    paint(ctx, wide);
   }
   return { node, draw, paint };
 }

@@ -1,4 +1,4 @@
-// Play: choose a game and an opponent, sit down.
+// Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
 import { h, s, show } from "./dom.js";
 import { go } from "./app.js";
@@ -14,7 +14,7 @@ const mini = (...parts) =>
     s("rect", { x: 1, y: 1, width: 46, height: 46, rx: 12, fill: "var(--felt)" }),
     ...parts,
   );
-const sheet = (x, y, turn, ...inside) =>
+const cardShape = (x, y, turn, ...inside) =>
   s(
     "g",
     { transform: `translate(${x} ${y}) rotate(${turn})` },
@@ -47,15 +47,16 @@ const suit = (name, colour) =>
   s("path", { d: SUITS[name], fill: colour, transform: "translate(-6 -6.2) scale(.5)" });
 const PICTURES = {
   holdem: () =>
-    mini(sheet(17, 25, -10, suit("s", "#1d2326")), sheet(30, 25, 10, suit("h", "#b8322a"))),
+    mini(cardShape(17, 25, -10, suit("s", "#1d2326")), cardShape(30, 25, 10, suit("h", "#b8322a"))),
   kuhn: () =>
     mini(
-      sheet(13, 26, -14, letter("J")),
-      sheet(24, 23, 0, letter("Q")),
-      sheet(35, 26, 14, letter("K")),
+      cardShape(13, 26, -14, letter("J")),
+      cardShape(24, 23, 0, letter("Q")),
+      cardShape(35, 26, 14, letter("K")),
     ),
-  leduc: () => mini(sheet(16, 27, -8, letter("K", "#b8322a")), sheet(32, 21, 6, letter("K"))),
-  ocp: () => mini(sheet(24, 24, -4, letter("13", "#1d2326", 11))),
+  leduc: () =>
+    mini(cardShape(16, 27, -8, letter("K", "#b8322a")), cardShape(32, 21, 6, letter("K"))),
+  ocp: () => mini(cardShape(24, 24, -4, letter("13", "#1d2326", 11))),
   bluff: () =>
     mini(
       s("rect", {
@@ -77,10 +78,10 @@ const PICTURES = {
     ),
   goofspiel: () =>
     mini(
-      sheet(12, 28, -18, letter("2")),
-      sheet(20, 24, -6, letter("3")),
-      sheet(29, 24, 6, letter("4")),
-      sheet(37, 28, 18, letter("5")),
+      cardShape(12, 28, -18, letter("2")),
+      cardShape(20, 24, -6, letter("3")),
+      cardShape(29, 24, 6, letter("4")),
+      cardShape(37, 28, 18, letter("5")),
     ),
   pam: () =>
     mini(
@@ -89,8 +90,8 @@ const PICTURES = {
     ),
 };
 
-// A new table, after the opponent has got ready; `tell` hears how far that is.
-export async function take_seat(game, opponent, tell) {
+// Opens a new table once the opponent is prepared; `progress` gets the state as text.
+export async function take_seat(game, opponent, progress) {
   for (;;) {
     const made = await post("tables", { game, opponent });
     if (made.table) return made.table;
@@ -99,7 +100,7 @@ export async function take_seat(game, opponent, tell) {
       job = await get(`jobs/${made.job}`);
       if (!["running", "done"].includes(job.state)) throw new Error(job.problem || "stopped");
       const share = Math.round(100 * job.share);
-      tell(`The opponent is getting ready: ${job.what}, ${share}%. This happens once.`);
+      progress(`Preparing the opponent: ${job.what}, ${share}%. This happens only once.`);
     }
   }
 }
@@ -122,7 +123,7 @@ export async function open(place, query) {
 
   async function down() {
     start.disabled = true;
-    note.textContent = "The opponent is getting ready.";
+    note.textContent = "Preparing the opponent.";
     try {
       go(
         `/play?table=${await take_seat(game.name, foe.key, (text) => {
@@ -180,7 +181,7 @@ export async function open(place, query) {
       rules,
       game.rules
         ? [
-            h("h2", {}, "How it goes"),
+            h("h2", {}, "Rules"),
             h(
               "ol",
               { class: "rules" },
@@ -188,7 +189,7 @@ export async function open(place, query) {
             ),
           ]
         : [
-            h("h2", {}, "How it goes"),
+            h("h2", {}, "Rules"),
             h(
               "p",
               {},
@@ -199,7 +200,7 @@ export async function open(place, query) {
               "p",
               { class: "muted small" },
               "Keys: f folds, c checks or calls, r bets or raises, n deals the next hand, ",
-              "v looks back.",
+              "v reviews the hand.",
             ),
           ],
     );
@@ -211,7 +212,7 @@ export async function open(place, query) {
       "div",
       { class: "head" },
       h("h1", {}, "Play"),
-      h("p", { class: "muted" }, "Choose a game and somebody to play it with."),
+      h("p", { class: "muted" }, "Choose a game and an opponent."),
     ),
     h(
       "div",

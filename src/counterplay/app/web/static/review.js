@@ -1,13 +1,13 @@
-// A hand looked at afterwards: what the other held, how he plays there, what moves cost.
+// The review of a hand: the opponent's cards and probabilities, and the cost of the moves.
 import { h, percent, plain, signed } from "./dom.js";
 import { bare } from "./boards.js";
 import { card } from "./cards.js";
 
-const NOTHING = 1e-6; // a cost that is none
+const NOTHING = 1e-6; // smaller costs are shown as none
 
 export function review_of(look, opponent) {
   const title = h("h2", {}, "What happened");
-  if (look.wait) return [title, h("div", { class: "wait" }, "Working it out")];
+  if (look.wait) return [title, h("div", { class: "wait" }, "Computing")];
   const cards = look.cards?.map((text) => card(text, "small"));
   const held = cards ? h("div", { class: "hand" }, cards) : h("b", {}, look.held);
   return [
@@ -43,14 +43,14 @@ function cost(value) {
   return h("span", { class: `number ${dear ? "down" : "up"}` }, text);
 }
 
-// Of the other probabilities, of the person what each action would have been worth.
+// The opponent's probabilities, or the value of each action of the person.
 function bars(step, mine) {
   const numbers = mine ? step.values : step.shares;
   if (!numbers) return null;
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const worth = (value) => (high > low ? 8 + (92 * (value - low)) / (high - low) : 100);
+  const width_of = (value) => (high > low ? 8 + (92 * (value - low)) / (high - low) : 100);
   const bar = (label, k) => {
-    const width = `${mine ? worth(numbers[k]) : 100 * numbers[k]}%`;
+    const width = `${mine ? width_of(numbers[k]) : 100 * numbers[k]}%`;
     const style = { width, background: mine ? "var(--accent)" : "var(--call)" };
     return h(
       "div",

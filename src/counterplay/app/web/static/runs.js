@@ -1,11 +1,10 @@
-// Runs: what is in the folders, curves that grow while a solver works elsewhere, reports.
+// Runs: the runs in the served folders, their convergence, and reports.
 import { get } from "./api.js";
-import { grouped, h, save, show } from "./dom.js";
+import { grouped, h, show } from "./dom.js";
 import { chart, short } from "./chart.js";
+import { save_chart } from "./paint.js";
 
-export const page = { title: "Runs", order: 5 };
-
-const EVERY = 1500; // milliseconds between two looks
+const EVERY = 1500; // milliseconds between two requests
 
 export async function open(place, query) {
   const chosen = new Set((query.get("runs") || "").split(",").filter(Boolean));
@@ -27,14 +26,14 @@ export async function open(place, query) {
       h(
         "p",
         { class: "muted" },
-        "What is in the served folders; curves go on while solve runs elsewhere.",
+        "Runs in the served folders; the curves grow while a solver runs.",
       ),
     ),
     h(
       "div",
       { class: "two" },
       h("div", { class: "stack" }, panel, more),
-      h("section", { class: "panel" }, h("h2", {}, "In the folders"), list),
+      h("section", { class: "panel" }, h("h2", {}, "Runs and reports"), list),
     ),
   );
 
@@ -196,7 +195,7 @@ export async function open(place, query) {
             "p",
             { class: "muted small" },
             `${bare.map((run) => run.name).join(", ")}: `,
-            "hold'em is not measured while it is solved; counterplay evaluate does it.",
+            "hold'em is not measured while it is solved; use counterplay evaluate.",
           )
         : null,
       drawn ? h("button", { type: "button", class: "quiet", onclick: picture }, "Picture") : null,
@@ -204,13 +203,7 @@ export async function open(place, query) {
     drawn?.draw();
   }
   function picture() {
-    const sheet = document.createElement("canvas");
-    sheet.width = 1600;
-    sheet.height = 900;
-    const pen = sheet.getContext("2d");
-    pen.scale(2, 2);
-    drawn.paint(pen, 800, 450);
-    sheet.toBlob((blob) => save("convergence.png", blob));
+    save_chart(drawn, "convergence.png");
   }
   async function look() {
     let fresh = false;

@@ -1,4 +1,4 @@
-// A table: the board, the buttons and keys, winnings, the log, and a look back at a hand.
+// A table: the board, the buttons and keys, winnings, the log, and the review of a hand.
 import { get, post, Refused } from "./api.js";
 import { h, plain, show, signed } from "./dom.js";
 import { bare, direct, draw } from "./boards.js";
@@ -67,7 +67,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
       show(
         cloth,
         h("div", {}),
-        h("div", { class: "middle" }, h("div", { class: "result" }, "The seat is yours")),
+        h("div", { class: "middle" }, h("div", { class: "result" }, "Deal the first hand")),
         h("div", {}),
       );
     cloth.dataset.version = state.version;
@@ -79,7 +79,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
     rules.hidden = !state.rules.length;
     show(
       rules,
-      h("h2", {}, "How it goes"),
+      h("h2", {}, "Rules"),
       h(
         "ol",
         { class: "rules small" },
@@ -148,7 +148,7 @@ export function sit(place, name, { beside = () => null, below = null, away }) {
         signed(total, Number.isInteger(total) ? 0 : 1),
       ),
       h("p", { class: "muted small" }, `in ${w.hands} ${w.hands === 1 ? "hand" : "hands"}`),
-      h("dl", {}, line(state.unit, w), line("without luck", w.adjusted)),
+      h("dl", {}, line(state.unit, w), line("luck-adjusted", w.adjusted)),
       h("p", { class: "muted small" }, "± is half of a 95% interval."),
       w.hands
         ? h(

@@ -1,4 +1,4 @@
-// Watch it learn: a table, and beside it what the other has found out.
+// Watch it learn: a table, and beside it what the opponent has learnt.
 import { get } from "./api.js";
 import { h, percent, plain, s, show, signed } from "./dom.js";
 import { go } from "./app.js";
@@ -64,13 +64,13 @@ export async function open(place, query) {
             h(
               "p",
               { class: "muted" },
-              "What it thinks you do, from the hands it has seen. Bars are fold, call, raise; ",
-              "the number is how many decisions stand behind them.",
+              "Your play as predicted from the hands it has seen. Bars are fold, call, raise; ",
+              "the number is the count of decisions.",
             ),
             h("div", { class: "tabs" }, tabs),
             h("div", { class: "tree", tabindex: 0 }, draw_tree(trees[street].tree)),
           ]
-        : h("p", { class: "muted" }, "Nothing yet: it looks at your play after ten hands."),
+        : h("p", { class: "muted" }, "Nothing yet: the first tree is learnt after ten hands."),
     );
   }
   draw_trees();
@@ -110,18 +110,18 @@ function start() {
     h(
       "section",
       { class: "panel" },
-      h("h2", {}, "The player who learns"),
+      h("h2", {}, "The adaptive player"),
       h(
         "p",
         {},
-        "Play limit hold'em against somebody who watches how you play, and says what he has ",
-        "found: what is confirmed about you, how sure he is, which response he plays and why, ",
-        "and the decision tree he has learnt.",
+        "Play limit hold'em against a bot that learns how you play. The page shows its confirmed ",
+        "findings about you with their intervals, the response that it plays and why, and the ",
+        "decision trees of your play.",
       ),
       h(
         "p",
         { class: "muted" },
-        "He sees only what a player at the table sees. Keys: f, c, r; n deals.",
+        "It sees only what a player at the table sees. Keys: f, c, r; n deals.",
       ),
       button,
       note,
@@ -139,7 +139,7 @@ function draw_side(place, state) {
   }
   show(
     place,
-    h("h2", {}, "What it knows of you"),
+    h("h2", {}, "What it has learnt about you"),
     h("p", {}, "It plays ", h("b", {}, at.playing), `: ${at.why}.`),
     at.budget === null
       ? null
@@ -161,7 +161,7 @@ function draw_side(place, state) {
       ? h(
           "details",
           {},
-          h("summary", {}, "Who could play"),
+          h("summary", {}, "Responses it can play"),
           h(
             "table",
             {},
@@ -183,12 +183,12 @@ function draw_side(place, state) {
     h(
       "p",
       { class: "muted small" },
-      at.thinking ? "It is thinking." : `It has looked at ${at.seen} of ${at.hands} hands.`,
+      at.thinking ? "It is learning." : `The trees use ${at.seen} of ${at.hands} hands.`,
     ),
   );
 }
 
-// A share with its interval, and where an equilibrium is.
+// A frequency with its interval, and that of an equilibrium.
 function gauge(one) {
   if (one.share === undefined || one.share === null) return null;
   const x = (v) => 4 + 232 * Math.max(0, Math.min(1, v));
@@ -232,7 +232,7 @@ function draw_tree(root) {
     deepest = 0;
   function place(node, depth) {
     deepest = Math.max(deepest, depth);
-    const below = (node.sons || []).map((son) => place(son, depth + 1));
+    const below = (node.children || []).map((child) => place(child, depth + 1));
     const x = below.length ? (below[0] + below.at(-1)) / 2 : (leaf += 1) * WIDE - WIDE / 2,
       y = 14 + depth * HIGH;
     below.forEach((bx, k) => {

@@ -1,4 +1,4 @@
-"""Who is let in: this machine's own pages, and with a token others. Everything else is refused."""
+"""Access control: pages of this machine, and others with a token; the rest is refused."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from support.web import HOST, ask
 
-from counterplay.app.web.app import make_app
-from counterplay.app.web.guard import MOST_BODY, MOST_UPLOAD, Door
-from counterplay.app.web.pages import built_in_pages, static_folder
+from counterplay.app.web.access import MOST_BODY, MOST_UPLOAD, AccessPolicy
+from counterplay.app.web.app import PAGES, make_app, static_folder
 
 OWN = f"http://{HOST}"
 
@@ -85,8 +84,8 @@ def test_bodies_have_a_limit_said_or_not(app: Any) -> None:
 
 
 def test_elsewhere_a_token_is_needed_and_kept_as_a_cookie(tmp_path: Path) -> None:
-    door = Door(("127.0.0.1", "table.example"), "secret", addresses=True)
-    app = make_app([], tmp_path, door)[0]
+    policy = AccessPolicy(("127.0.0.1", "table.example"), "secret", any_address=True)
+    app = make_app([], tmp_path, policy)[0]
     assert ask(app, "/play").status == 401
     assert ask(app, "/api/games").status == 401
     assert ask(app, "/?token=wrong").status == 401
@@ -101,9 +100,9 @@ def test_elsewhere_a_token_is_needed_and_kept_as_a_cookie(tmp_path: Path) -> Non
 
 
 PATHS = [
-    "/static/../guard.py",
-    "/static/%2e%2e/guard.py",
-    "/static/..%2fguard.py",
+    "/static/../access.py",
+    "/static/%2e%2e/access.py",
+    "/static/..%2faccess.py",
     "/static//etc/passwd",
     "/api/tables/..%2f..%2fetc",
     "/api/tables/AAAAAAAAAAAAAAAA",
@@ -123,7 +122,7 @@ def test_no_path_of_a_request_reaches_a_file(app: Any, path: str) -> None:
         reply = ask(app, text)
         assert reply.status in (400, 404), (text, reply)
         assert b"root:" not in reply.body
-        assert b"Who may ask" not in reply.body
+        assert b"Access control" not in reply.body
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_pages_name_no_other_machine() -> None:
 
 
 def test_links_out_of_a_served_folder_are_not_followed(tmp_path: Path) -> None:
-    from counterplay.app.web.library import Library
+    from counterplay.app.web.catalog import Catalog
 
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()
@@ -164,4 +163,4 @@ def test_links_out_of_a_served_folder_are_not_followed(tmp_path: Path) -> None:
     os.symlink(outside, inside / "link")
     os.symlink(outside / "secret.phhs", inside / "hands.phhs")
     (inside / "own.phhs").write_text("x")
-    assert [thing.name for thing in Library([inside]).things()] == ["own.phhs"]
+    assert [entry.name for entry in Catalog([inside]).entries()] == ["own.phhs"]
