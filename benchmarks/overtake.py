@@ -14,8 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from counterplay.app.reproduction.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.app.reproduction.harness.store import Store, learning_curve
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match

@@ -10,7 +10,7 @@ from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.app.reproduction import fig7, models, sizes
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.reproduce import reproduce
 
 CASES: Cases = {}
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")

@@ -14,7 +14,7 @@ from support.experiments import SIZES, stand_in
 
 import counterplay as cp
 from counterplay.app.reproduction import bots, fig8, players, sizes, table2
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.reproduce import reproduce
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.response import ResponseLearner
 

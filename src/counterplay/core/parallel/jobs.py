@@ -140,11 +140,11 @@ def in_parallel(
     running = [BackgroundJob("", "") for _ in jobs]
 
     def work(job: Callable[[ProgressCallback], T], state: BackgroundJob) -> T:
-        def progress(share: float, what: str) -> None:
+        def report(share: float, what: str) -> None:
             state.progress(max(state.share, min(max(share, 0.0), 1.0)), what)
             progress(sum(one.share for one in running) / len(jobs), what)
 
-        return job(progress)
+        return job(report)
 
     with ThreadPoolExecutor(cores()) as pool:
         futures = [pool.submit(work, *one) for one in zip(jobs, running, strict=True)]
