@@ -122,20 +122,8 @@ def test_a_run_folder(name: str, kuhn_run: Path, tmp_path: Path) -> None:
 
 
 def test_a_response(tmp_path: Path) -> None:
-    arguments = (
-        "respond",
-        "uniform",
-        "--game",
-        "kuhn",
-        "--player",
-        "1",
-        "-a",
-        "mcrnr",
-        "-n",
-        "500",
-        "--out",
-        "good",
-    )
+    command = "respond uniform --game kuhn --player 1 -a mcrnr -n 500 --out good"
+    arguments = command.split()
     assert typed(tmp_path, *arguments).code == 0
     shutil.copytree(tmp_path / "good", tmp_path / "answer")
     done = typed(tmp_path, "respond", "--resume", "answer", "-n", "800", "--json")

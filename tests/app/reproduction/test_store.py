@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.report import KNOWN, check, claim, no_run, outcome, save
+from support.sources import copy_sources
 
 import counterplay as cp
 from counterplay.app.reproduction.harness import store as store_module
@@ -32,6 +33,8 @@ from counterplay.core.base.store import KEPT_VERSIONS, Piece
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 
+HERE = "app/reproduction"
+NO_NUMBERS = ("report.py", "reproduce.py", "templates/report.html")
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
 
 
@@ -246,8 +249,7 @@ def test_a_learning_curve_goes_on_with_the_same_numbers(
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sources, which a test may change."""
-    copy = tmp_path / "counterplay"
-    shutil.copytree(store_module.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copy_sources(tmp_path)
     monkeypatch.setattr(store_module, "PACKAGE", copy)
     monkeypatch.setattr(store_module, "HERE", copy / "app" / "reproduction")
     return copy
@@ -265,21 +267,16 @@ def _versions(package: Path) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("file", "changed"),
     [
-        ("core/kernels/rng.py", (True, True, True)),
-        ("core/games/pam.py", (True, True, True)),
+        *((f"core/{name}.py", (True,) * 3) for name in ("kernels/rng", "games/pam", "base/store")),
         ("poker/bots/poki/bot.py", (True, True, True)),
-        ("app/reproduction/players.py", (True, False, True)),  # Figure 6 has none of these players
-        ("app/reproduction/models.py", (True, True, False)),
-        ("app/reproduction/harness/judge.py", (False, True, True)),
-        ("app/reproduction/harness/store.py", (True, True, True)),
-        ("core/base/store.py", (True, True, True)),
+        (f"{HERE}/harness/store.py", (True, True, True)),
+        (f"{HERE}/players.py", (True, False, True)),  # Figure 6 has none of these players
+        (f"{HERE}/models.py", (True, True, False)),
+        (f"{HERE}/harness/judge.py", (False, True, True)),
         ("core/base/plotting.py", (False, True, True)),
-        ("app/reproduction/fig6.py", (False, True, False)),
-        ("app/reproduction/fig6_rules.py", (False, True, False)),
-        ("app/reproduction/table1.py", (False, False, True)),
-        ("app/reproduction/harness/report.py", (False, False, False)),
-        ("app/reproduction/harness/reproduce.py", (False, False, False)),
-        ("app/reproduction/harness/templates/report.html", (False, False, False)),
+        *((f"{HERE}/{name}.py", (False, True, False)) for name in ("fig6", "fig6_rules")),
+        (f"{HERE}/table1.py", (False, False, True)),
+        *((f"{HERE}/harness/{name}", (False, False, False)) for name in NO_NUMBERS),
         ("app/cli/commands.py", (False, False, False)),
     ],
 )

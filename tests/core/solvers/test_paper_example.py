@@ -90,39 +90,22 @@ def test_utility_of_the_history(kuhn: Game) -> None:
     ]  # u_2 = -u_1 = -1
 
 
+def updated_tables(kuhn: Game) -> OutcomeTables:
+    """The tables after the update phase of the paper's history."""
+    tables, end = new_tables(kuhn), index(end_node(kuhn))
+    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), end, index(2), 0.25, 1, True, 1.0)
+    return tables
+
+
 def test_update_phase(kuhn: Game) -> None:
-    tables = new_tables(kuhn)
-    update_history(
-        kuhn.tree,
-        HAND,
-        tables,
-        paper_path(kuhn),
-        index(end_node(kuhn)),
-        index(2),
-        0.25,
-        1,
-        True,
-        1.0,
-    )
+    tables = updated_tables(kuhn)
     check_tables(kuhn, tables)
 
 
 def test_weights(kuhn: Game) -> None:
     """w_I1 = 4 and w_I2 = -2: from Eq 6, r̃(a taken) - r̃(a not taken) = w π(z[I]a, z), with
     tails 1/2 and 1."""
-    tables = new_tables(kuhn)
-    update_history(
-        kuhn.tree,
-        HAND,
-        tables,
-        paper_path(kuhn),
-        index(end_node(kuhn)),
-        index(2),
-        0.25,
-        1,
-        True,
-        1.0,
-    )
+    tables = updated_tables(kuhn)
     one, two = (int(kuhn.tree.first[i]) for i in infosets(kuhn))
     assert (tables.regret[one + BET] - tables.regret[one + PASS]) / 0.5 == 4.0
     assert (tables.regret[two + PASS] - tables.regret[two + BET]) / 1.0 == -2.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.arena import Caller, Counter, Says, Slow, holdem, strategy
+from support.arena import Caller, Counter, Says, Slow
 from support.holdem import TREE
 
 import counterplay as cp
@@ -22,21 +22,6 @@ from counterplay.poker.match.deals import deal_block, session_deals
 from counterplay.poker.match.referee import play_session
 
 BOARD_SEEN = (0, 3, 4, 5)
-
-
-@pytest.fixture(scope="module")
-def game() -> cp.Game:
-    return holdem()
-
-
-@pytest.fixture(scope="module")
-def random10() -> cp.Strategy:
-    return strategy(1)
-
-
-@pytest.fixture(scope="module")
-def random100() -> cp.Strategy:
-    return strategy(2, 100)
 
 
 # --- bots

@@ -7,29 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import Caller, Counter, Says, exact, from_nothing, holdem, strategy
+from support.arena import Caller, Counter, Says, exact, from_nothing
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter, BadStrategy, UnknownName
 from counterplay.core.match import play as match_module
 from counterplay.core.match.play import blocks
 from counterplay.poker.histories.parquet import read_any
-
-
-@pytest.fixture(scope="module")
-def game() -> cp.Game:
-    return holdem()
-
-
-@pytest.fixture(scope="module")
-def random10() -> cp.Strategy:
-    return strategy(1)
-
-
-@pytest.fixture(scope="module")
-def random100() -> cp.Strategy:
-    return strategy(2, 100)
-
 
 # --- the ends of the ranges
 

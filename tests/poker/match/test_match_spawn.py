@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import run_python
 from support.own import BOTS
 
 import counterplay as cp
@@ -32,14 +33,8 @@ if {n} == 2:
 
 
 def play(folder: Path, processes: int, start: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("{n}", str(processes))],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "COUNTERPLAY_START": start},
-    )
+    script = SCRIPT.replace("{n}", str(processes))
+    done = run_python(folder, script, COUNTERPLAY_START=start)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -17,8 +17,6 @@ from support.arena import (
     by_kernel,
     by_referee,
     exact,
-    holdem,
-    strategy,
 )
 from support.holdem import policy_of, random_deals, seldom_folding
 
@@ -30,22 +28,6 @@ from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_hands
 from counterplay.poker.match.deals import deal_block, session_deals
 from counterplay.poker.match.referee import play_session
-
-
-@pytest.fixture(scope="module")
-def game() -> cp.Game:
-    return holdem()
-
-
-@pytest.fixture(scope="module")
-def random10() -> cp.Strategy:
-    return strategy(1)
-
-
-@pytest.fixture(scope="module")
-def random100() -> cp.Strategy:
-    return strategy(2, 100)
-
 
 # --- exact sanity checks
 
