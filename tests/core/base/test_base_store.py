@@ -259,7 +259,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("poker/vector/exact_traversal.py", (False, True)),
         ("poker/vector/evaluation.py", (False, True)),
         ("core/base/store.py", (False, False)),
-        ("web/jobs.py", (False, False)),
+        ("app/web/runs.py", (False, False)),
         ("app/web/static/app.js", (False, False)),
         ("app/cli/commands.py", (False, False)),
         ("poker/bots/poki/bot.py", (False, False)),
