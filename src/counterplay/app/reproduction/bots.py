@@ -107,12 +107,6 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     return [job(*band[:2], hands) for band, hands in zip(BANDS, SCALES[scale], strict=True)]
 
 
-EXPERIMENT = Experiment(
-    "bots",
-    "The re-created bots beside the published figures",
-    run,
-    {"quick": 80, "paper": 180},
-    _jobs,
-    order=3,
-    priority=7,
-)
+TITLE = "The re-created bots beside the published figures"
+SECONDS = {"quick": 80, "paper": 180}  # on two cores
+EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=3, priority=7)

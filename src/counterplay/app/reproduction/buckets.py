@@ -302,13 +302,7 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment(
-    "buckets",
-    "Finer buckets: 10 to 200 at equal time and visits",
-    run,
-    {"quick": 30, "paper": 450},
-    _jobs,
-    order=6,
-    priority=3,
-    meaning={"engine": "how MCCFR samples: outcome (the paper's), external or public (ours)"},
-)
+TITLE = "Finer buckets: 10 to 200 at equal time and visits"
+SECONDS = {"quick": 30, "paper": 450}  # on two cores
+MEANING = {"engine": "how MCCFR samples: outcome (the paper's), external or public (ours)"}
+EXPERIMENT = Experiment("buckets", TITLE, run, SECONDS, _jobs, order=6, priority=3, meaning=MEANING)

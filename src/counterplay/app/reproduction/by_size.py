@@ -362,13 +362,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 
 TARGET = "the gap of the restricted game, as a share of the range of payoffs, to be reached"
-EXPERIMENT = Experiment(
-    "by-size",
-    "By size: time and memory of RNR and MCRNR (beyond the paper)",
-    run,
-    {"quick": 30, "paper": 2700},
-    _jobs,
-    order=9,
-    priority=9,
-    meaning={"seconds": "of solving at most, of each run", "target": TARGET},
-)
+TITLE = "By size: time and memory of RNR and MCRNR (beyond the paper)"
+SECONDS = {"quick": 30, "paper": 2700}  # on two cores
+MEANING = {"seconds": "of solving at most, of each run", "target": TARGET}
+EXPERIMENT = Experiment("by-size", TITLE, run, SECONDS, _jobs, order=9, priority=9, meaning=MEANING)

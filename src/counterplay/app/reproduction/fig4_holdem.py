@@ -14,12 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, source_version
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    SolverVariant,
+    prefixed_progress,
+    source_version,
+)
 from counterplay.app.reproduction.harness.judge import Claim, RuleVariant
 from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.app.reproduction.players import Pairing, mccfr, training_jobs
@@ -198,28 +204,22 @@ def _claims(
 # the runs
 
 
-class Variant(NamedTuple):
-    label: str
-    algorithm: str
-    options: dict[str, Any]
-
-
 MAIN = [
-    Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
-    Variant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
-    Variant("MCCFR, external sampling", "mccfr-external", {}),
-    Variant("MCCFR, public sampling", "mccfr-public", {}),
+    SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+    SolverVariant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+    SolverVariant("MCCFR, external sampling", "mccfr-external", {}),
+    SolverVariant("MCCFR, public sampling", "mccfr-public", {}),
 ]
 
 
-def _plan(size: Fig4HoldemScale) -> list[tuple[Variant, int, list[int]]]:
+def _plan(size: Fig4HoldemScale) -> list[tuple[SolverVariant, int, list[int]]]:
     """Every curve: variant, seed, and the iterations at which it is measured."""
     plan = [(one, seed, _points(one, size)) for one in MAIN for seed in range(size.seeds)]
-    swept = [Variant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
+    swept = [SolverVariant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
     return plan + [(one, seed, [size.swept]) for one in swept for seed in range(size.swept_seeds)]
 
 
-def _points(variant: Variant, size: Fig4HoldemScale) -> list[int]:
+def _points(variant: SolverVariant, size: Fig4HoldemScale) -> list[int]:
     few = {"mccfr-external": size.external, "mccfr-public": size.public}
     if variant.algorithm in few:
         return [few[variant.algorithm] * k // 10 for k in range(1, 11)]
@@ -232,7 +232,7 @@ def reference(iterations: int, store: PieceStore, progress: ProgressCallback) ->
 
 
 def _curve(
-    variant: Variant,
+    variant: SolverVariant,
     seed: int,
     points: list[int],
     profile: Strategy,
@@ -251,18 +251,15 @@ def _curve(
     solver = new_solver(load(GAME), variant.algorithm, seed, variant.options)
     recipe = {"against": digest(profile.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
     recipe["code"] = source_version(_curve)
-
-    def show(share: float, what: str) -> None:
-        progress(share, f"{variant.label}, seed {seed + 1}: {what}")
-
-    return learning_curve(store, recipe, solver, points, against, show)
+    labelled = prefixed_progress(progress, f"{variant.label}, seed {seed + 1}")
+    return learning_curve(store, recipe, solver, points, against, labelled)
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
     trained = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
-    def job(variant: Variant, seed: int, points: list[int]) -> Job:
+    def job(variant: SolverVariant, seed: int, points: list[int]) -> Job:
         def work(progress: ProgressCallback) -> None:
             profile = reference(size.reference, store, progress)
             _curve(variant, seed, points, profile, size.hands, store, progress)
@@ -274,7 +271,7 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     return [*trained, *(job(*one) for one in _plan(size))]
 
 
-def _learnt_bytes(variant: Variant) -> int:
+def _learnt_bytes(variant: SolverVariant) -> int:
     """Bytes of the arrays that an algorithm learns."""
     solver = new_solver(load(GAME), variant.algorithm, 0, variant.options)
     return sum(array.nbytes for array in solver.tables().values())
@@ -331,18 +328,14 @@ def _picture(curves: list[np.ndarray], ends: np.ndarray, iterations: int, path: 
     save_figure(figure, path)
 
 
+TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
+SECONDS = {"quick": 100, "paper": 750}  # on two cores
+MEANING = {
+    "every": "iterations from one measurement to the next",
+    "opponent": "whom both algorithms are measured against",
+    "reference": "iterations of the profile that is played against",
+    "swept_seeds": "runs of each value of C",
+}
 EXPERIMENT = Experiment(
-    "fig4-holdem",
-    "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
-    run,
-    {"quick": 100, "paper": 750},
-    _jobs,
-    order=2,
-    priority=5,
-    meaning={
-        "every": "iterations from one measurement to the next",
-        "opponent": "whom both algorithms are measured against",
-        "reference": "iterations of the profile that is played against",
-        "swept_seeds": "runs of each value of C",
-    },
+    "fig4-holdem", TITLE, run, SECONDS, _jobs, order=2, priority=5, meaning=MEANING
 )

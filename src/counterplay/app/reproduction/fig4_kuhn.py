@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
+    SolverVariant,
     source_version,
     stage_progress,
 )
@@ -155,18 +156,12 @@ def loses_little(loss: Interval, iterations: int) -> Claim:
 # the runs
 
 
-class Variant(NamedTuple):
-    label: str
-    algorithm: str
-    options: dict[str, Any]
+def _variants() -> list[SolverVariant]:
+    mccfr = SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
+    return [mccfr, *(SolverVariant(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP)]
 
 
-def _variants() -> list[Variant]:
-    mccfr = Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
-    return [mccfr, *(Variant(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP)]
-
-
-def _one_run(variant: Variant, iterations: int, seed: int) -> list[tuple[float, ...]]:
+def _one_run(variant: SolverVariant, iterations: int, seed: int) -> list[tuple[float, ...]]:
     """At each measurement MEASURES, and the loss to an equilibrium."""
     game = load("kuhn")
     rows: list[tuple[float, ...]] = []
@@ -200,7 +195,7 @@ def loss(game: Game, strategy: Strategy, other: Strategy) -> float:
 
 
 def _runs(
-    variant: Variant, scale: str, store: PieceStore, progress: ProgressCallback
+    variant: SolverVariant, scale: str, store: PieceStore, progress: ProgressCallback
 ) -> np.ndarray:
     """float[seeds, measurements, 4]: all seeds of one variant."""
     (iterations, seeds), runs = SCALES[scale], []
@@ -285,13 +280,8 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, rows)
 
 
+TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"
+MEANING = {"measured every": "iterations from one measurement to the next"}
 EXPERIMENT = Experiment(
-    "fig4-kuhn",
-    "Figure 4, left: MCCFR and MCTS in Kuhn poker",
-    run,
-    SECONDS,
-    _jobs,
-    order=1,
-    priority=10,
-    meaning={"measured every": "iterations from one measurement to the next"},
+    "fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=10, meaning=MEANING
 )

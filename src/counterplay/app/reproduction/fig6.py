@@ -253,19 +253,13 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, store.folder, _claims(curves), setting, HEADER, rows)
 
 
-EXPERIMENT = Experiment(
-    "fig6",
-    "Figure 6: exploitation against exploitability",
-    run,
-    {"quick": 75, "paper": 900},
-    _jobs,
-    order=7,
-    priority=6,
-    meaning={
-        "MCRNR": "how the sampled responses were computed",
-        "converged": "when a sampled response counts as finished",
-        "finer": "effort of one MCRNR that responds to a finer model, in units; 0: none does",
-        "full": "iterations of one exact response (RNR) at most",
-        "gap": "of the restricted game, as a share of what can be won, at which RNR stops",
-    },
-)
+TITLE = "Figure 6: exploitation against exploitability"
+SECONDS = {"quick": 75, "paper": 900}  # on two cores
+MEANING = {
+    "MCRNR": "how the sampled responses were computed",
+    "converged": "when a sampled response counts as finished",
+    "finer": "effort of one MCRNR that responds to a finer model, in units; 0: none does",
+    "full": "iterations of one exact response (RNR) at most",
+    "gap": "of the restricted game, as a share of what can be won, at which RNR stops",
+}
+EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=6, meaning=MEANING)

@@ -28,6 +28,7 @@ import numpy as np
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
+    prefixed_progress,
     source_version,
     stage_progress,
 )
@@ -86,7 +87,7 @@ METHODS = (
 )
 
 
-class Measurement(NamedTuple):
+class ConvergencePoint(NamedTuple):
     """Both seats of one run."""
 
     iterations: int
@@ -96,7 +97,7 @@ class Measurement(NamedTuple):
     gap: float  # exploitability of the restricted games, summed over seats
 
 
-Run = Sequence[Measurement]
+Run = Sequence[ConvergencePoint]
 Runs = Mapping[str, tuple[Run, Sequence[Run]]]  # by game, that of RNR and those of MCRNR
 
 
@@ -232,13 +233,13 @@ def trace(
     seed: int,
     iterations: int,
     progress: ProgressCallback = no_progress,
-) -> list[Measurement]:
+) -> list[ConvergencePoint]:
     """Both seats in step, measured at `points` until each has done its `iterations`."""
     how = (P, method.algorithm, method.engine, seed, method.options)
     solvers = [ResponseSolver(game, model.strategy, seat, *how).engine for seat in (0, 1)]
     for solver in solvers:
         solver.step(0)  # compile outside the clock
-    rows: list[Measurement] = []
+    rows: list[ConvergencePoint] = []
     used = 0.0
     for target in points(iterations):
         for solver in solvers:
@@ -252,7 +253,8 @@ def trace(
         profile[game.slots(1)] = policies[1][game.slots(1)]
         gap = sum(solver.measure(policy) for solver, policy in zip(solvers, policies, strict=True))
         touched = sum(solver.nodes_touched for solver in solvers)
-        rows.append(Measurement(target, touched, used, policy_exploitability(game, profile), gap))
+        risk = policy_exploitability(game, profile)
+        rows.append(ConvergencePoint(target, touched, used, risk, gap))
     return rows
 
 
@@ -284,13 +286,10 @@ def _cached_trace(
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
     recipe |= {"factor": FACTOR, "code": source_version(trace, points)}
-
-    def show(share: float, what: str) -> None:
-        progress(share, f"{name}: seed {seed + 1}, {what}")
-
-    work = partial(trace, game, model, method, seed, iterations, show)
+    labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
+    work = partial(trace, game, model, method, seed, iterations, labelled)
     rows = store.value("trace", recipe, work)
-    return Trace(name, method, seed, [Measurement(*row) for row in rows])
+    return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
 
 
 def _game(
@@ -358,7 +357,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for t in traces
         for row in t.rows
     ]
-    header = f"game model_exploitability method seed p {' '.join(Measurement._fields)}"
+    header = f"game model_exploitability method seed p {' '.join(ConvergencePoint._fields)}"
     setting = {
         "games": list(names),
         "p": P,
@@ -370,15 +369,7 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, _claims(traces), setting, header, lines)
 
 
-EXPERIMENT = Experiment(
-    "fig7",
-    "Figure 7: convergence of RNR and MCRNR",
-    run,
-    {"quick": 60, "paper": 700},
-    _jobs,
-    order=8,
-    priority=8,
-    meaning={
-        "iterations per unit": "how many iterations one unit of effort is, by game and method"
-    },
-)
+TITLE = "Figure 7: convergence of RNR and MCRNR"
+SECONDS = {"quick": 60, "paper": 700}  # on two cores
+MEANING = {"iterations per unit": "how many iterations one unit of effort is, by game and method"}
+EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)

@@ -280,17 +280,11 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
     return [*(job(mode) for mode in MODES), *trained, *pairing_jobs(scale, store, MCCFR10)]
 
 
-EXPERIMENT = Experiment(
-    "fig8",
-    "Figure 8: online play against Poki",
-    run,
-    {"quick": 110, "paper": 420},
-    _jobs,
-    order=10,
-    priority=4,
-    meaning={
-        "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
-        "iterations per 1,000 games": "of the response, between two blocks of play",
-        "measured": "duplicate hands in which each frozen policy is measured",
-    },
-)
+TITLE = "Figure 8: online play against Poki"
+SECONDS = {"quick": 110, "paper": 420}  # on two cores
+MEANING = {
+    "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
+    "iterations per 1,000 games": "of the response, between two blocks of play",
+    "measured": "duplicate hands in which each frozen policy is measured",
+}
+EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=10, priority=4, meaning=MEANING)

@@ -172,8 +172,8 @@ class PlayerFactory:
             learned = learn_model(seen, game, opponent, kind, **options)
             return {"probabilities": learned.strategy.probabilities, "observed": learned.observed}
 
-        recipe = {"of": opponent, "game": [game.name, game.fingerprint], "kind": kind}
-        recipe |= {"options": options, "hands": digest(*seen)}
+        recipe: dict[str, Any] = {"of": opponent, "kind": kind, "options": options}
+        recipe |= {"game": [game.name, game.fingerprint], "hands": digest(*seen)}
         arrays = self.store.arrays("model", recipe, make)
         return LearnedModel(Strategy(game, arrays["probabilities"]), arrays["observed"])
 
@@ -244,8 +244,8 @@ class PlayerFactory:
         training = (max(gains, key=sum), trained.iterations, trained.seconds)
         return PairingResult(player, engine, opponent, result, *training)
 
-    def _prefixed(self, what: str) -> ProgressCallback:
-        return lambda share, how: self.progress(share, f"{what}: {how}")
+    def _prefixed(self, text: str) -> ProgressCallback:
+        return lambda share, what: self.progress(share, f"{text}: {what}")
 
 
 def _identity(player: Any) -> dict[str, str]:
@@ -372,12 +372,8 @@ def response_job(
         response_match(PlayerFactory(scale, store, progress), spec, opponent, hands)
 
     partner = spec.model.get("partner", PARTNER)
-    after = () if partner == PARTNER else (training_name(f"MCCFR10 ({partner})"),)
+    after = () if partner == PARTNER else (f"training MCCFR10 ({partner})",)
     return Job(spec.name, work, seconds + hands / POKI_RATE, THREADS, after)
-
-
-def training_name(who: str) -> str:
-    return f"training {who}"
 
 
 def training_jobs(scale: str, store: PieceStore, pairing: Pairing) -> list[Job]:
@@ -393,7 +389,7 @@ def training_jobs(scale: str, store: PieceStore, pairing: Pairing) -> list[Job]:
 
         iterations = pairing.iterations(PlayerFactory(scale, store, no_progress))
         seconds = training_seconds(pairing.engine, pairing.buckets, iterations)
-        return Job(training_name(who), work, seconds, THREADS)
+        return Job(f"training {who}", work, seconds, THREADS)
 
     if spec is None:
         base = "MCTS10" if pairing.engine == "mcts" else f"MCCFR{pairing.buckets}"

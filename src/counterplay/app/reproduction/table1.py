@@ -334,13 +334,6 @@ def training_settings(played: Sequence[PairingResult]) -> dict[str, str]:
     }
 
 
-EXPERIMENT = Experiment(
-    "table1",
-    "Table 1: equilibrium strategies against the bots",
-    run,
-    {"quick": 75, "paper": 1200},
-    _jobs,
-    order=4,
-    priority=1,
-    meaning=MEANING,
-)
+TITLE = "Table 1: equilibrium strategies against the bots"
+SECONDS = {"quick": 75, "paper": 1200}  # on two cores
+EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)

@@ -382,17 +382,11 @@ def _picture(results: Table2Results, path: Path) -> None:
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment(
-    "table2",
-    "Table 2: robust responses against the bots",
-    run,
-    {"quick": 245, "paper": 6000},
-    _jobs,
-    order=5,
-    priority=2,
-    meaning={
-        **MEANING,
-        "model": "how the opponent's model was learnt",
-        "observed by": "who played the observed hands against the opponent",
-    },
-)
+TITLE = "Table 2: robust responses against the bots"
+SECONDS = {"quick": 245, "paper": 6000}  # on two cores
+SETTINGS = {
+    **MEANING,
+    "model": "how the opponent's model was learnt",
+    "observed by": "who played the observed hands against the opponent",
+}
+EXPERIMENT = Experiment("table2", TITLE, run, SECONDS, _jobs, order=5, priority=2, meaning=SETTINGS)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from counterplay.app.reproduction.harness.judge import (
     UNDECIDED,
@@ -49,6 +49,14 @@ class ResultTable:
     title: str
     header: list[str]
     rows: list[list[str]]
+
+
+class SolverVariant(NamedTuple):
+    """An algorithm with its options, under the label of its curve."""
+
+    label: str
+    algorithm: str
+    options: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,11 @@ def progress_part(progress: ProgressCallback, low: float, high: float) -> Progre
 def stage_progress(progress: ProgressCallback, k: int, n: int) -> ProgressCallback:
     """Progress of stage k of n equal stages."""
     return progress_part(progress, k / n, (k + 1) / n)
+
+
+def prefixed_progress(progress: ProgressCallback, text: str) -> ProgressCallback:
+    """Progress with a text before that of the work."""
+    return lambda share, what: progress(share, f"{text}: {what}")
 
 
 def titled_progress(progress: ProgressCallback, title: str) -> ProgressCallback:
