@@ -1,9 +1,9 @@
-"""What the adaptive player wins from opponents it has not met: the table of its targets.
+"""Winnings of the adaptive player from opponents without a prior model, and its targets.
 
 python -m benchmarks.adaptive --seeds 10 --processes 16
 
 Plays 20,000 hands against each opponent with each seed, and the equilibrium on the same cards.
-Every match is a piece in a folder (--pieces); a command that is stopped goes on where it was.
+Every match is a piece in a folder (--pieces); an interrupted command continues.
 Writes benchmarks/adaptive.csv, a row for each claim, and adaptive_curve.csv, means by 500 hands.
 Winnings are luck-adjusted (AIVAT), which leaves their mean as it is; intervals are 95%, over seeds.
 """
@@ -44,10 +44,10 @@ BEST_HANDS = 400_000
 
 @dataclass(frozen=True)
 class Case:
-    """Whom it meets, and what it knows."""
+    """An opponent, and what the player knows of it."""
 
     name: str
-    foe: str
+    opponent: str
     without: tuple[str, ...] = ()
     probing: float = 0.0
 
@@ -95,17 +95,17 @@ class Switcher:
         self._now.end_hand(ending)
 
 
-def _foe(name: str) -> Any:
+def _opponent(name: str) -> Any:
     return Switcher() if name == "switches" else bot(name)
 
 
 def _played(
-    me: Any, foe: Any, company: Portfolio, seed: int, strategy: Any
+    me: Any, opponent: Any, prior: Portfolio, seed: int, strategy: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """float64[hands] each: what was won, and the same with luck taken out."""
+    """float64[hands] each: winnings, and luck-adjusted winnings."""
     deals = session_deals(seed, 0, HANDS, HANDS)
-    start_bots((me, foe), deals.start_seeds)
-    luck, clean = HandLuckAdjustment(company.game, foe, HANDS), np.empty(HANDS)
+    start_bots((me, opponent), deals.start_seeds)
+    luck, clean = HandLuckAdjustment(prior.game, opponent, HANDS), np.empty(HANDS)
     count = 0
 
     def keep(hand: PlayedHand) -> None:
@@ -114,22 +114,22 @@ def _played(
         clean[count] = luck.adjusted(strategy(), hand.dealer, hand.cards, hand.end, won)
         count += 1
 
-    raw = play_hands((me, foe), deals, on_hand=keep)
+    raw = play_hands((me, opponent), deals, keep=keep)
     return raw, clean
 
 
 def piece(work: tuple[Case, int, Path]) -> None:
     """One match of the adaptive player, and one of the equilibrium on the same cards."""
     case, seed, path = work
-    company = portfolio()
-    safe = company.equilibrium
-    known = company.without(*case.without) if case.without else company
+    prior = portfolio()
+    safe = prior.equilibrium
+    known = prior.without(*case.without) if case.without else prior
     me = Adaptive(portfolio=known, seed=seed, probing=case.probing)
     held: list[Strategy] = []
     arms: list[int] = []
 
     class Watched:
-        """The player, with what it plays written down before the hand is over."""
+        """The player; its strategy of the current hand is recorded."""
 
         name = me.name
         start, seed, act, end_hand = me.start, me.seed, me.act, me.end_hand
@@ -140,9 +140,9 @@ def piece(work: tuple[Case, int, Path]) -> None:
             held[:] = [me.tracker.strategies[me._arm]]
             arms.append(me._arm)
 
-    raw, clean = _played(Watched, _foe(case.foe), known, seed, lambda: held[0])
+    raw, clean = _played(Watched, _opponent(case.opponent), known, seed, lambda: held[0])
     equilibrium = strategy_bot(safe, "equilibrium")
-    raw_safe, clean_safe = _played(equilibrium, _foe(case.foe), known, seed, lambda: safe)
+    raw_safe, clean_safe = _played(equilibrium, _opponent(case.opponent), known, seed, lambda: safe)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.stem}.part.npz")
     np.savez_compressed(
@@ -168,7 +168,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(half)
 
 
-class InfosetTable:
+class CaseResults:
     """The pieces of one case: float64[seeds, hands]."""
 
     def __init__(self, case: Case, seeds: list[int], folder: Path) -> None:
@@ -201,7 +201,7 @@ def _mostly(pieces: list[dict[str, Any]]) -> str:
     return ", ".join(f"{names[k]} {share[k]:.0%}" for k in best if share[k] > 0.005)
 
 
-def claims(found: dict[str, InfosetTable], best: dict[str, float]) -> list[tuple[Any, ...]]:
+def claims(results: dict[str, CaseResults], best: dict[str, float]) -> list[tuple[Any, ...]]:
     """(against, claim, must, mean, half, reached, remark)."""
     rows: list[tuple[Any, ...]] = []
 
@@ -213,9 +213,9 @@ def claims(found: dict[str, InfosetTable], best: dict[str, float]) -> list[tuple
         ("poki, unknown", ((8_000, 10_000, 0.20), (15_000, 20_000, 0.30))),
         ("poki, unknown, probing 2%", ((8_000, 10_000, 0.20), (15_000, 20_000, 0.30))),
     ):
-        if name not in found:
+        if name not in results:
             continue
-        one = found[name]
+        one = results[name]
         *worst, where = one.worst_prefix()
         add(
             name,
@@ -227,20 +227,20 @@ def claims(found: dict[str, InfosetTable], best: dict[str, float]) -> list[tuple
         for low, high, must in spans:
             add(name, f"hands {low:,}-{high:,}", must, one.over(low, high))
     for name in ("sparbot", "sparbot, unknown"):
-        if name in found:
-            add(name, "whole match, less the equilibrium", -0.02, found[name].gain())
+        if name in results:
+            add(name, "whole match, less the equilibrium", -0.02, results[name].gain())
     for name in SIMPLE:
-        if name in found:
+        if name in results:
             add(
                 name,
                 "hands from 2,000 on",
                 0.8 * best[name],
-                found[name].over(2_000),
+                results[name].over(2_000),
                 f"best member {best[name]:+.3f}",
             )
-    if "switches" in found:
+    if "switches" in results:
         late = SWITCH + 4_000
-        one, possible = found["switches"], best["always-raise"]
+        one, possible = results["switches"], best["always-raise"]
         firsts = [changes[0] - SWITCH for changes in one.changes if changes]
         note = f"noticed {len(firsts)} times of {len(one.changes)}, the change dated "
         note += f"{min(firsts, default=0):+d} to {max(firsts, default=0):+d} hands from it"
@@ -301,31 +301,31 @@ def main() -> None:
     parser.add_argument("--cases", default="", help="names, by ;")
     parser.add_argument("--pieces", type=Path, default=HERE / "adaptive.pieces")
     parser.add_argument("--out", type=Path, default=HERE / "adaptive.csv")
-    asked = parser.parse_args()
-    cases = [case for case in CASES if not asked.cases or case.name in asked.cases.split(";")]
-    seeds = list(range(FIRST_SEED, FIRST_SEED + asked.seeds))
+    options = parser.parse_args()
+    cases = [case for case in CASES if not options.cases or case.name in options.cases.split(";")]
+    seeds = list(range(FIRST_SEED, FIRST_SEED + options.seeds))
     started = time.time()
-    company = portfolio(GAME, progress=lambda share, what: print(f"{share:4.0%} {what}"))
-    HandLuckAdjustment(company.game, bot("poki"), HANDS).adjusted(
-        company.equilibrium, 0, tuple(range(9)), 1, 0.0
+    prior = portfolio(GAME, progress=lambda share, what: print(f"{share:4.0%} {what}"))
+    HandLuckAdjustment(prior.game, bot("poki"), HANDS).adjusted(
+        prior.equilibrium, 0, tuple(range(9)), 1, 0.0
     )  # tables are there before processes share the work
     print(f"portfolio after {time.time() - started:.0f} s", flush=True)
-    work = [(case, seed, _path(asked.pieces, case, seed)) for seed in seeds for case in cases]
+    work = [(case, seed, _path(options.pieces, case, seed)) for seed in seeds for case in cases]
     work = [one for one in work if not one[2].is_file()]
     context = multiprocessing.get_context("spawn")
-    with context.Pool(asked.processes, maxtasksperchild=4) as pool:
+    with context.Pool(options.processes, maxtasksperchild=4) as pool:
         for k, _ in enumerate(pool.imap_unordered(piece, work), 1):
             print(f"{k} of {len(work)} matches after {time.time() - started:.0f} s", flush=True)
-    found = {case.name: InfosetTable(case, seeds, asked.pieces) for case in cases}
+    results = {case.name: CaseResults(case, seeds, options.pieces) for case in cases}
     best = {
         name: max(
-            play_match(company.game, member.strategy, name, BEST_HANDS, 1, luck_adjusted=False).mean
-            for member in company.members
+            play_match(prior.game, member.strategy, name, BEST_HANDS, 1, luck_adjusted=False).mean
+            for member in prior.members
         )
         for name in SIMPLE
     }
-    rows = [*claims(found, best), *tree_claims()]
-    for name, one in found.items():
+    rows = [*claims(results, best), *tree_claims()]
+    for name, one in results.items():
         rows.append(
             (
                 name,
@@ -349,7 +349,7 @@ def main() -> None:
         )
     header = ("against", "claim", "must", "mean", "half_interval", "reached", "remark")
     rounded = [tuple(round(x, 4) if isinstance(x, float) else x for x in row) for row in rows]
-    write_rows(asked.out, header, rounded)
+    write_rows(options.out, header, rounded)
     curve = [
         (
             name,
@@ -362,11 +362,11 @@ def main() -> None:
                 )
             ),
         )
-        for name, one in found.items()
+        for name, one in results.items()
         for low in range(0, HANDS, 500)
     ]
     write_rows(
-        asked.out.with_name(f"{asked.out.stem}_curve.csv"),
+        options.out.with_name(f"{options.out.stem}_curve.csv"),
         ("against", "hands", "adaptive", "half_interval", "equilibrium"),
         curve,
     )

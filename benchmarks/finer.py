@@ -1,5 +1,5 @@
-"""Do finer buckets win more? MCCFR100 trained for some minutes beside MCCFR10: python -m
-benchmarks.finer [seconds]"""
+"""Winnings of MCCFR100, trained for some minutes, and of MCCFR10: python -m benchmarks.finer
+[seconds]"""
 
 from __future__ import annotations
 

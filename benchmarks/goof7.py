@@ -1,4 +1,4 @@
-"""Goof(7) in a process of its own: seconds to build, seconds per CFR iteration, peak memory."""
+"""Goof(7) in a separate process: seconds to build, seconds per CFR iteration, peak memory."""
 
 from __future__ import annotations
 

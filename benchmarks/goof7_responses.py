@@ -1,5 +1,5 @@
-"""RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model of CFR+, which gets
-there sooner. Ten minutes, 7 GB.
+"""RNR against MCRNR on Goof(7), as in Figure 7 but with one seed and a model trained by CFR+,
+which is faster. Ten minutes, 7 GB.
 
 python -m benchmarks.goof7_responses
 """

@@ -1,4 +1,4 @@
-"""Fair timing on a noisy machine: contenders take turns, several times, and the spread is
+"""Timing on a noisy machine: the programs compared take turns several times, and the spread is
 printed."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ REPEATS = 5
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A file of results, whole."""
+    """Write a CSV file."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
@@ -33,7 +33,7 @@ class Rates:
 
 
 def rate(work: Callable[[int], None], seconds: float = 0.4) -> float:
-    """`work(n)` does n units; units per second over about `seconds`."""
+    """Units per second of `work(n)`, which does n units, over about `seconds`."""
     n = 1
     while True:
         before = time.perf_counter()
@@ -44,8 +44,10 @@ def rate(work: Callable[[int], None], seconds: float = 0.4) -> float:
         n = max(n + 1, int(n * min(10.0, 1.2 * seconds / max(took, 1e-9))))
 
 
-def side_by_side(ours: Callable[[int], None], theirs: Callable[[int], None]) -> tuple[Rates, Rates]:
-    """Both in turn, REPEATS times, after a warm-up of each."""
+def compare_rates(
+    ours: Callable[[int], None], theirs: Callable[[int], None]
+) -> tuple[Rates, Rates]:
+    """Rates of both, taking turns REPEATS times after a warm-up of each."""
     ours(1)
     theirs(1)
     pairs = [(rate(ours), rate(theirs)) for _ in range(REPEATS)]
@@ -53,6 +55,6 @@ def side_by_side(ours: Callable[[int], None], theirs: Callable[[int], None]) -> 
 
 
 def ratio_text(ours: Rates, theirs: Rates) -> tuple[float, str]:
-    """Median of the ratios of each turn, and its range."""
+    """Median and range of the ratios over the turns."""
     ratios = [a / b for a, b in zip(ours.values, theirs.values, strict=True)]
     return statistics.median(ratios), f"{min(ratios):,.0f}-{max(ratios):,.0f}"

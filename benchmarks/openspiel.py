@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from benchmarks.measure import ratio_text, side_by_side
+from benchmarks.measure import compare_rates, ratio_text
 from counterplay import Strategy, load
 from counterplay.core.evaluation.exact import policy_exploitability
 from counterplay.core.forms.game import Game
@@ -21,7 +21,7 @@ PEERS = {
     "goofspiel(4)": "turn_based_simultaneous_game(game=goofspiel("
     "num_cards=4,imp_info=True,points_order=descending))",
 }
-# Game and least ratio that DESIGN.md asks for.
+#: Target for the ratio, by game.
 OUTCOME_SAMPLING = {"kuhn": 30, "leduc": 30, "bluff(1,1,6)": 30, "goofspiel(4)": 30}
 CFR = {"kuhn": 30, "leduc": 80, "bluff(1,1,6)": 150}
 EXPLOITABILITY = {"bluff(1,1,6)": 1000}
@@ -43,37 +43,37 @@ def _repeat(call: Callable[[], Any]) -> Callable[[int], None]:
     return work
 
 
-def _row(name: str, ours: Callable[[int], None], theirs: Callable[[int], None], asked: int) -> Row:
-    mine, peer = side_by_side(ours, theirs)
+def _row(name: str, ours: Callable[[int], None], theirs: Callable[[int], None], target: int) -> Row:
+    mine, peer = compare_rates(ours, theirs)
     ratio, spread = ratio_text(mine, peer)
-    reached = "yes" if ratio >= asked else "NO"
+    reached = "yes" if ratio >= target else "NO"
     return (
         name,
         f"{mine.median:,.0f}",
         f"{peer.median:,.3g}",
         f"{ratio:,.0f}x ({spread})",
-        f">= {asked}x",
+        f">= {target}x",
         reached,
     )
 
 
 def rows() -> Iterator[Row]:
     """One row per comparison; slow ones last."""
-    for name, asked in OUTCOME_SAMPLING.items():
+    for name, target in OUTCOME_SAMPLING.items():
         solver = pyspiel.OutcomeSamplingMCCFRSolver(pyspiel.load_game(PEERS[name]), 0.6, 1)
         yield _row(
             f"outcome sampling, {name}",
             _stepper(load(name), "mccfr"),
             _repeat(solver.run_iteration),
-            asked,
+            target,
         )
-    for name, asked in CFR.items():
+    for name, target in CFR.items():
         full = pyspiel.CFRSolver(pyspiel.load_game(PEERS[name]))
         ours = _stepper(load(name), "cfr", alternating=True)
         yield _row(
-            f"CFR (alternating), {name}", ours, _repeat(full.evaluate_and_update_policy), asked
+            f"CFR (alternating), {name}", ours, _repeat(full.evaluate_and_update_policy), target
         )
-    for name, asked in EXPLOITABILITY.items():
+    for name, target in EXPLOITABILITY.items():
         game, peer = load(name), pyspiel.load_game(PEERS[name])
         policy = np.array(Strategy.random(game, 1).probabilities)
         random_policy = pyspiel.UniformRandomPolicy(peer)
@@ -85,5 +85,5 @@ def rows() -> Iterator[Row]:
                     peer, random_policy
                 )
             ),
-            asked,
+            target,
         )

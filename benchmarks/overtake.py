@@ -1,8 +1,8 @@
-"""Does outcome-sampling MCCFR overtake MCTS in hold'em? One seed each, side by side: python -m
+"""Whether outcome-sampling MCCFR overtakes MCTS in hold'em, with one seed each: python -m
 benchmarks.overtake [iterations]
 
-Both play duplicate hands against an MCCFR10 profile of external sampling (2 million iterations) as
-they learn.
+During training both play duplicate hands against an MCCFR10 profile of external sampling (2 million
+iterations).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from counterplay.app.reproduction.fig4_holdem import EPSILON, GAME, MATCH_SEED, PAPER_C, reference
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.match.play import play_match
@@ -30,11 +29,11 @@ def main() -> None:
     points = sorted({round(x) * MILLION for x in np.geomspace(1, most / MILLION, 22)})
     game = load(GAME)
     with tempfile.TemporaryDirectory() as name:
-        store = Store(name)
-        foe = strategy_bot(reference(REFERENCE, store, lambda share, what: None), "MCCFR10")
+        store = PieceStore(name)
+        opponent = strategy_bot(reference(REFERENCE, store, lambda share, what: None), "MCCFR10")
 
         def against(strategy: Strategy) -> list[float]:
-            result = play_match(game, strategy, foe, HANDS, MATCH_SEED)
+            result = play_match(game, strategy, opponent, HANDS, MATCH_SEED)
             return [result.mean, 1.96 * result.standard_error]
 
         solvers = [

@@ -1,17 +1,17 @@
-"""What a robust response costs: an iteration of mcrnr beside one of mccfr, and one of rnr beside
-one of cfr, on the same game."""
+"""Cost of robust responses: an iteration of mcrnr relative to one of mccfr, and one of rnr relative
+to one of cfr, on the same game."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.measure import side_by_side
+from benchmarks.measure import compare_rates
 from counterplay import Strategy, load
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
 
 GAMES = ("kuhn", "leduc", "bluff(1,1,6)", "goofspiel(4)", "ocp(100)")
-MOST = 1.3  # an iteration of a response may cost so many of the plain solver
+MOST = 1.3  # target: iterations of the plain solver that one of a response may cost
 HEADER = (
     "response against plain solver",
     "iterations /s",
@@ -29,10 +29,10 @@ def rows() -> Iterator[tuple[str, ...]]:
             model = Strategy.random(game, 1)
             ours = ResponseSolver(game, model, 0, 0.75, response, plain).engine
             base = new_solver(game, plain, 0, {})
-            mine, theirs = side_by_side(ours.step, base.step)
+            mine, theirs = compare_rates(ours.step, base.step)
             costs = sorted(b / a for a, b in zip(mine.values, theirs.values, strict=True))
             ratio = costs[len(costs) // 2]
-            asked, reached = (
+            target, reached = (
                 (f"<= {MOST}", "yes" if ratio <= MOST else "NO")
                 if response in ("mcrnr", "rnr")
                 else ("", "")
@@ -42,6 +42,6 @@ def rows() -> Iterator[tuple[str, ...]]:
                 f"{mine.median:,.0f}",
                 f"{theirs.median:,.0f}",
                 f"{ratio:.2f} ({costs[0]:.2f}-{costs[-1]:.2f})",
-                asked,
+                target,
                 reached,
             )

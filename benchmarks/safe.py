@@ -1,9 +1,9 @@
-"""Safe exploitation in Kuhn poker beside the published table: what each method wins per hand in the
-first seat, cards always shown, a linear program every tenth hand; from opponents drawn at random
-(every probability uniform from 0 to 1, one opponent a match), and from uniform play. Many plans are
-as good as each other against a model that is still the equilibrium; `ties` says which is taken: the
-nearest to the equilibrium, as in the library, or, against uniform play, to see what ties can do,
-the worst and the best against the true opponent. Writes benchmarks/safe.csv.
+"""Safe exploitation in Kuhn poker compared with the published table: winnings per hand of each
+method in the first seat, with cards always shown and a linear program every tenth hand, from
+opponents drawn at random (every probability uniform from 0 to 1, one opponent per match) and from
+uniform play. Many plans are equally good against a model that is still the equilibrium; `ties` is
+the choice among them: the nearest to the equilibrium, as in the library, or, against uniform play,
+as bounds, the worst and the best against the true opponent. Writes benchmarks/safe.csv.
 
 Run: python -m benchmarks.safe"""
 
@@ -32,12 +32,12 @@ PUBLISHED = {
 }  # fmt: skip
 TIES = {"near the equilibrium": 0.0, "against us": -1.0, "for us": 1.0}
 CASES = [(DRAWN, "near the equilibrium"), *((UNIFORM, ties) for ties in TIES)]
-SMALL = 1e-4  # what the true opponent counts beside the model: nothing but where plans are as good
+SMALL = 1e-4  # weight of the true opponent relative to the model: it only breaks ties
 
 
-class Tied(SafePlayer):
-    """Of plans that are as good against the model it takes the one that is best (`sign` 1) or worst
-    (-1) against the true opponent, whom nobody at a table would know."""
+class TieBreakingPlayer(SafePlayer):
+    """Among plans that are equally good against the model, takes the best (`sign` 1) or the worst
+    (-1) against the true opponent, which a player would not know."""
 
     def __init__(self, truth: cp.Strategy, sign: float, **options: object) -> None:
         self._truth, self._sign = truth, sign
@@ -47,8 +47,8 @@ class Tied(SafePlayer):
         his, true = np.empty(self._his.n_sequences), np.empty(self._mine.n_sequences)
         plan_from_policy(self._his, self._truth.probabilities[self._slots], his)
         gradient(self._mine, his, true)
-        wish = against + self._sign * SMALL * true
-        return best_plan_within(self._mine, self._his, wish, least)
+        objective = against + self._sign * SMALL * true
+        return best_plan_within(self._mine, self._his, objective, least)
 
 
 def opponent(game: cp.Game, whom: str, rng: np.random.Generator) -> cp.Strategy:
@@ -59,12 +59,16 @@ def opponent(game: cp.Game, whom: str, rng: np.random.Generator) -> cp.Strategy:
 
 
 def won(work: tuple[str, str, str, int]) -> float:
-    """The mean over the match of what each hand's strategy is worth."""
+    """Mean over the match of the value of each hand's strategy."""
     method, whom, ties, seed = work
     game, rng = cp.load("kuhn"), np.random.default_rng(seed)
     truth = opponent(game, whom, rng)
     options = {"method": method, "hands": HANDS, "shown": "always", "every": EVERY}
-    make = partial(Tied, truth, TIES[ties]) if TIES[ties] else partial(SafePlayer, game, 0)
+    make = (
+        partial(TieBreakingPlayer, truth, TIES[ties])
+        if TIES[ties]
+        else partial(SafePlayer, game, 0)
+    )
     player, total = make(**options), 0.0
     for _ in range(HANDS):
         total += cp.expected_value(game, player.strategy.replace(truth, 1))[0]
@@ -78,8 +82,8 @@ def main() -> None:
         for method, published in PUBLISHED.items():
             for whom, ties in CASES:
                 n = MATCHES[whom]
-                found = pool.map(won, [(method, whom, ties, seed) for seed in range(n)], 1)
-                mean, off = float(np.mean(found)), float(np.std(found, ddof=1) / n**0.5)
+                results = pool.map(won, [(method, whom, ties, seed) for seed in range(n)], 1)
+                mean, off = float(np.mean(results)), float(np.std(results, ddof=1) / n**0.5)
                 rows.append(
                     (method, published, whom, ties, n, HANDS, round(mean, 5), round(off, 5))
                 )

@@ -1,5 +1,6 @@
-"""Does it always pay to have a model? Responses to a quickly trained strategy that was observed for
-20,000 hands: python -m benchmarks.weak_opponent. Writes docs/data/weak.csv."""
+"""Winnings of responses to models of a weak opponent, a quickly trained strategy observed for
+20,000 hands, and of an equilibrium: python -m benchmarks.weak_opponent. Writes
+docs/data/weak.csv."""
 
 from __future__ import annotations
 
@@ -38,19 +39,12 @@ def main() -> None:
             model = learn_model(seen, game, "weak", kind, unseen=unseen)
             trusts = {"constant": P, "0-10-linear": confidence(model.observed, "0-10-linear", P)}
             for name, trust in trusts.items():
-                answer = respond(
-                    game,
-                    model.strategy,
-                    p=trust,
-                    algorithm="mcdbr",
-                    engine="mccfr-external",
-                    iterations=ITERATIONS,
-                    seed=SEED,
-                )
-                result = play_match(game, answer.strategy, opponent, HANDS, SEED)
+                budget = {"engine": "mccfr-external", "iterations": ITERATIONS, "seed": SEED}
+                response = respond(game, model.strategy, None, trust, "mcdbr", **budget)
+                result = play_match(game, response.strategy, opponent, HANDS, SEED)
                 rows.append((kind, unseen, name, result.mean, result.standard_error, HANDS))
-    same = solve(game, "mccfr-external", iterations=ITERATIONS, seed=SEED + 1).strategy
-    result = play_match(game, same, opponent, HANDS, SEED)
+    equilibrium = solve(game, "mccfr-external", iterations=ITERATIONS, seed=SEED + 1).strategy
+    result = play_match(game, equilibrium, opponent, HANDS, SEED)
     rows.append(("none", "", "", result.mean, result.standard_error, HANDS))
     write_csv(PATH, HEADER, rows)
 

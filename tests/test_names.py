@@ -1,4 +1,4 @@
-"""One meaning per name: a class that other files import is the only one of its name."""
+"""One meaning per name: every class of the package has its name alone."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from collections import defaultdict
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "counterplay"
-#: Arrays that belong to one kernel; each file calls its own so.
-WORKSPACES = {"Scratch"}
 
 
-def test_a_class_that_is_imported_has_its_name_alone() -> None:
-    defined, imported = defaultdict(set), set()
+def test_no_two_modules_define_a_class_of_the_same_name() -> None:
+    modules = defaultdict(set)
     for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text())
-        for node in tree.body:
+        for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef):
-                defined[node.name].add(path.relative_to(SOURCE).as_posix())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterplay"):
-                imported |= {alias.name for alias in node.names}
-    shared = {
-        name: sorted(files)
-        for name, files in defined.items()
-        if len(files) > 1 and name in imported - WORKSPACES
-    }
-    assert shared == {}
+                modules[node.name].add(path.relative_to(SOURCE).as_posix())
+    assert {name: sorted(paths) for name, paths in modules.items() if len(paths) > 1} == {}

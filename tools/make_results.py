@@ -27,8 +27,8 @@ from scale_tables import SCALE
 from speed_tables import SPEED
 
 from counterplay.app.reproduction.harness.base import Claim, Outcome, changed_files, read_outcome
-from counterplay.app.reproduction.harness.registry import experiments
 from counterplay.app.reproduction.harness.report import write_report
+from counterplay.app.reproduction.harness.reproduce import experiments
 
 RESULTS = DOCS / "results"
 VERDICTS = [("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided")]

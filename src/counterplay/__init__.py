@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome as Outcome
-    from counterplay.app.reproduction.harness.campaign import reproduce_all as reproduce_all
-    from counterplay.app.reproduction.harness.registry import reproduce as reproduce
+    from counterplay.app.reproduction.harness.reproduce import reproduce as reproduce
+    from counterplay.app.reproduction.harness.reproduce import reproduce_all as reproduce_all
+    from counterplay.core.base.display import ProgressBar as ProgressBar
     from counterplay.core.base.errors import CounterplayError as CounterplayError
     from counterplay.core.base.errors import Interrupted as Interrupted
     from counterplay.core.base.progress import ProgressBar as ProgressBar
@@ -114,8 +115,8 @@ _WHERE = {
     "exploitability": "core.solvers.measures",
     "kuhn_errors": "core.evaluation.kuhn",
     "Outcome": "app.reproduction.harness.base",
-    "reproduce": "app.reproduction.harness.registry",
-    "reproduce_all": "app.reproduction.harness.campaign",
+    "reproduce": "app.reproduction.harness.reproduce",
+    "reproduce_all": "app.reproduction.harness.reproduce",
     "Checked": "core.forms.checks",
     "CompiledRules": "core.forms.rules",
     "check": "core.forms.checks",

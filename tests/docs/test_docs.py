@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from support.command import run_python
 
 from counterplay.app.cli import app
 
@@ -58,14 +58,7 @@ def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path) -> None:
     ]
     script = SHELL + "".join(f"{piece}\nprint({MARK!r})\n" for piece in pieces)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PATH": path},
-    )
+    done = run_python(tmp_path, script, PATH=path)
     assert done.returncode == 0, done.stderr
     printed = iter(done.stdout.split(MARK + "\n"))
     output = ""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from counterplay.app.reproduction.harness.base import changed_files, read_outcome
-from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.app.reproduction.harness.reproduce import experiments
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "tools" / "make_results.py"

@@ -17,7 +17,7 @@ from support.command import Done, one_sentence, typed
 from support.hands import random_hands
 
 import counterplay as cp
-from counterplay.app.reproduction.harness import registry
+from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.core.base import files
 from counterplay.core.base.store import Store
@@ -122,20 +122,8 @@ def test_a_run_folder(name: str, kuhn_run: Path, tmp_path: Path) -> None:
 
 
 def test_a_response(tmp_path: Path) -> None:
-    arguments = (
-        "respond",
-        "uniform",
-        "--game",
-        "kuhn",
-        "--player",
-        "1",
-        "-a",
-        "mcrnr",
-        "-n",
-        "500",
-        "--out",
-        "good",
-    )
+    command = "respond uniform --game kuhn --player 1 -a mcrnr -n 500 --out good"
+    arguments = command.split()
     assert typed(tmp_path, *arguments).code == 0
     shutil.copytree(tmp_path / "good", tmp_path / "answer")
     done = typed(tmp_path, "respond", "--resume", "answer", "-n", "800", "--json")
@@ -299,7 +287,7 @@ def test_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         files.write_text(store.folder / "one.csv", "a,b\n1,2\n")
         return Outcome("one", "One", scale, [], {"seeds": 3}, 1.0, ["one.csv"])
 
-    monkeypatch.setattr(registry, "experiments", lambda: {"one": Experiment("one", "One", run)})
+    monkeypatch.setattr(reproduce, "experiments", lambda: {"one": Experiment("one", "One", run)})
     assert typed(tmp_path, "reproduce", "all").code == 0
     path, table = tmp_path / "results" / "one.json", tmp_path / "results" / "one.csv"
     good = path.read_bytes()

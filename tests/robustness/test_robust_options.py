@@ -100,19 +100,8 @@ TEXTS = [
 def test_as_they_are_typed(option: str, tmp_path: Path) -> None:
     """`-o epsilon=…` with what no epsilon can be."""
     for k, text in enumerate(TEXTS):
-        done = typed(
-            tmp_path,
-            "solve",
-            "kuhn",
-            "-a",
-            "mccfr",
-            "-n",
-            "5",
-            "--out",
-            str(k),
-            "-o",
-            f"{option}={text}",
-        )
+        solve = f"solve kuhn -a mccfr -n 5 --out {k}".split()
+        done = typed(tmp_path, *solve, "-o", f"{option}={text}")
         assert one_sentence(done) or done.code == 0, done
 
 

@@ -19,7 +19,7 @@ from support.hands import random_hands
 
 import counterplay as cp
 from counterplay.app.cli import commands as cli
-from counterplay.app.reproduction.harness import registry
+from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.core.base import files
 from counterplay.poker.histories.parquet import write_hands
@@ -157,7 +157,7 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> None:
         files.write_text(store.folder / "one.csv", "a,b\n1,2\n")
         return Outcome("one", "One", scale, [], {}, 1.0, ["one.csv"])
 
-    monkeypatch.setattr(registry, "experiments", lambda: {"one": Experiment("one", "One", run)})
+    monkeypatch.setattr(reproduce, "experiments", lambda: {"one": Experiment("one", "One", run)})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -26,14 +26,20 @@ COMMAND = Path(sys.executable).with_name("counterplay")
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
+    return _run([COMMAND, *arguments], folder, environment)
+
+
+def run_python(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A script in a new process."""
+    return _run([sys.executable, "-c", code], folder, environment)
+
+
+def _run(
+    command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **environment}
+    pipes: dict[str, Any] = {"capture_output": True, "text": True}
+    return subprocess.run(command, cwd=folder, timeout=300, env=environment, **pipes)
 
 
 def ok(folder: Path, *arguments: str) -> str:

@@ -22,12 +22,12 @@ from counterplay.app.reproduction import (
     fig6,
     fig7,
     fig8,
-    own_process,
     players,
+    size_run,
     sizes,
     table2,
 )
-from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.app.reproduction.harness.reproduce import experiments
 from counterplay.core.base import files
 from counterplay.poker.adaptive import response
 from counterplay.poker.bots.simple import simple_bot
@@ -111,9 +111,9 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     families = {"Goof(N)": ["goofspiel(3)"], "PAM(2,2,H)": ["pam(2,2,4)"]}
     patch.setitem(by_size.SCALES, "quick", by_size.BySizeScale(families, 1e9))
     patch.setattr(
-        own_process, "apart", lambda tasks, progress: [own_process.measure(t) for t in tasks]
+        size_run, "measure_in_process", lambda tasks, progress: [size_run.measure(t) for t in tasks]
     )
-    patch.setattr(own_process, "HANDS", 200)
+    patch.setattr(size_run, "HANDS", 200)
     patch.setattr(by_size, "picture", _no_picture)
     for module in (buckets, fig4_holdem, fig4_kuhn, fig6, fig7, fig8, table2):
         patch.setattr(module, "_picture", _no_picture)

@@ -13,14 +13,20 @@ import numpy as np
 import counterplay as cp
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS, cards
 from counterplay.poker.histories.parquet import read_hands
-from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.histories.records import HandRecord, parse_holding
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import ACTIONS, Observations, buckets_of, observe
 from support.holdem import NAME as GAME
 from support.holdem import TREE, bucket
 
+BOARD = tuple(cards("2c7d9hJsQc"))
+ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
+# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
+HISTORY = "crc/rrc/cc/crf"
+FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
+SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
 NAME = "weak"
 NODE = {letters: node for node, letters in enumerate(TREE.histories)}
 

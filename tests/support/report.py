@@ -12,12 +12,12 @@ from urllib.parse import unquote
 from counterplay.app.reproduction.harness.base import (
     Claim,
     Experiment,
-    Failure,
+    ExperimentFailure,
     Outcome,
     ResultTable,
 )
 from counterplay.app.reproduction.harness.report import picture
-from counterplay.app.reproduction.harness.sources import result_version
+from counterplay.app.reproduction.harness.store import result_version
 
 HOSTILE = (
     "</style></title><script>alert(1)</script><img src=http://evil.example/x.png onerror=alert(2)>"
@@ -100,7 +100,7 @@ def fill(folder: Path) -> None:
     )
     save(folder, outcome("none", []))
     (folder / "none.png").unlink()
-    Failure(
+    ExperimentFailure(
         "broken", "Item broken", "quick", f"ValueError: {HOSTILE}", "fig6.py:1 in run", "0.1"
     ).save(folder)
     save(folder, outcome("zz'<&", [claim(True)]))

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
+from typing import Any
 
 import numpy as np
+import pytest
 from reference.common import Node, Policy, from_slots, regret_matching
 from reference.evaluation import share
 
 from counterplay.core.forms.game import Game
-from counterplay.core.solvers.history import HistoryWorkspace, new_workspace
+from counterplay.core.kernels.jit import index
+from counterplay.core.solvers.history import (
+    HistoryWorkspace,
+    OutcomeTables,
+    new_workspace,
+    update_history,
+)
 
+Step = tuple[Node, int]  # a node, and which child follows
+KernelPath = tuple[HistoryWorkspace, int, int, float]
 EPSILON = 0.6
 HAND = np.empty(0, dtype=np.int32)
 
@@ -46,22 +57,51 @@ def kernel_path(
     decisions,
     π^σ'(z) without chance."""
     path, sampling = new_workspace(game.depth, game.max_actions, game.n_players), explored(policy)
-    infoset_of = {
-        (int(game.tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)
-    }
-    end, before = 0, []
+    end, before = 0, list[Step]()
     for node, child in steps:
         end = int(game.tree.first_child[end]) + child
         if node.player < 0 or node.count == 1:  # chance, or forced
             continue
-        k, infoset = len(before), infoset_of[node.key]
-        path.infoset[k], path.player[k], path.action[k] = infoset, node.player, child
-        path.slot[k], path.actions[k] = game.tree.first[infoset], node.count
-        path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
-        path.own[k] = prod(share(policy, step) for step in before if step[0].player == node.player)
-        path.others[k] = prod(
-            share(policy, step) for step in before if step[0].player != node.player
-        )
-        path.drawn[k] = prod(share(sampling, step) for step in before)
-        before.append((node, child))
+        record_decision(path, game, policy, before, (node, child))
     return path, end, len(before), prod(share(sampling, step) for step in before)
+
+
+def record_decision(
+    path: HistoryWorkspace, game: Game, policy: Policy, before: list[Step], step: Step
+) -> None:
+    """Append a decision to `path` and to the decisions `before` it."""
+    (node, child), k = step, len(before)
+    keys = [(int(o), label) for o, label in zip(game.tree.owner, game.labels.infoset, strict=True)]
+    infoset, sampling = keys.index(node.key), explored(policy)
+    path.infoset[k], path.player[k], path.action[k] = infoset, node.player, child
+    path.slot[k], path.actions[k] = game.tree.first[infoset], node.count
+    path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
+    path.own[k] = prod(share(policy, one) for one in before if one[0].player == node.player)
+    path.others[k] = prod(share(policy, one) for one in before if one[0].player != node.player)
+    path.drawn[k] = prod(share(sampling, one) for one in before)
+    before.append(step)
+
+
+def expected_outcome_update(
+    game: Game,
+    form: Any,
+    hand: np.ndarray,
+    regret: np.ndarray,
+    policy: Policy,
+    paths: Iterable[tuple[tuple[Step, ...], KernelPath]],
+    optimistic: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Σ_z q(z) times what the kernel adds to regrets and strategy sums after z, chance in q.
+    `paths`: every history, and what `kernel_path` gives for it."""
+    expected, total = (np.zeros(game.n_slots), np.zeros(game.n_slots)), 0.0
+    for steps, (path, end, n_decisions, drawn) in paths:
+        visits = np.zeros(game.n_infosets, dtype=np.int64)
+        tables = OutcomeTables(regret.copy(), np.zeros(game.n_slots), visits)
+        ends = (index(end), index(n_decisions))
+        update_history(form, hand, tables, path, *ends, drawn, 1, optimistic, 1.0)
+        q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
+        total += q
+        expected[0][:] += q * (tables.regret - regret)
+        expected[1][:] += q * tables.strategy_sum
+    assert total == pytest.approx(1.0, abs=1e-12)
+    return expected

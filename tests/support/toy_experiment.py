@@ -10,7 +10,7 @@ from pathlib import Path
 
 import counterplay as cp
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 from support.jobs import note
@@ -35,13 +35,13 @@ class Toy:
             time.sleep(0.01)
         note(self.folder, name, progress)
 
-    def piece(self, name: str, store: Store, progress: ProgressCallback) -> None:
+    def piece(self, name: str, store: PieceStore, progress: ProgressCallback) -> None:
         store.value("thing", {"name": name}, partial(self.make, name, progress))
 
-    def jobs(self, scale: str, store: Store) -> list[Job]:
+    def jobs(self, scale: str, store: PieceStore) -> list[Job]:
         return [Job(n, lambda progress, n=n: self.piece(n, store, progress)) for n in self.names]
 
-    def run(self, scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+    def run(self, scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         for name in self.names:
             self.piece(name, store, progress)
         return Outcome(self.names, "X", scale, [], {}, 1.0)
@@ -51,7 +51,7 @@ class Toy:
 class Solved(Toy):
     """Kuhn poker by so many seeds. A piece waits until another process makes one too."""
 
-    def piece(self, name: str, store: Store, progress: ProgressCallback) -> float:
+    def piece(self, name: str, store: PieceStore, progress: ProgressCallback) -> float:
         return float(store.value("gap", {"name": name}, partial(self.gap, name, progress)))
 
     def gap(self, name: str, progress: ProgressCallback) -> float:
@@ -62,6 +62,6 @@ class Solved(Toy):
         run = cp.solve("kuhn", "mccfr", iterations=500, seed=ord(name))
         return run.exploitability
 
-    def run(self, scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+    def run(self, scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
         gaps = {name: self.piece(name, store, progress) for name in self.names}
         return Outcome(self.names, "X", scale, [], gaps, 0.0)

@@ -42,22 +42,8 @@ def test_games_lists_and_describes(tmp_path: Path) -> None:
 
 
 def test_solve_evaluate_resume(tmp_path: Path) -> None:
-    first = json.loads(
-        ok(
-            tmp_path,
-            "solve",
-            "kuhn",
-            "-a",
-            "mccfr",
-            "-n",
-            "2000",
-            "--seed",
-            "4",
-            "-o",
-            "epsilon=0.5",
-            "--json",
-        )
-    )
+    command = "solve kuhn -a mccfr -n 2000 --seed 4 -o epsilon=0.5 --json"
+    first = json.loads(ok(tmp_path, *command.split()))
     assert first["iterations"] == 2000
     assert first["options"]["epsilon"] == 0.5
     second = json.loads(ok(tmp_path, "solve", "--resume", first["folder"], "-n", "5000", "--json"))

@@ -112,6 +112,18 @@ def test_a_frontier_keeps_its_points(monkeypatch: Patch) -> None:
             assert [row[:3] for row in part.rows()] == [row[:3] for row in whole.rows()[:done]]
 
 
+def interrupted_after(calls: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with Ctrl-C at the call after so many."""
+    left = iter(range(calls))
+
+    def until(*given: Any, **named: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return function(*given, **named)
+
+    return until
+
+
 def test_a_search_keeps_the_best_within_the_limit(monkeypatch: Patch) -> None:
     answer = searches.compute_response
     found = []
@@ -162,18 +174,8 @@ def test_commands_with_a_folder(press: Callable[[int], None], tmp_path: Path) ->
         "counterplay solve --resume run",
     )
     press(2)
-    words = [
-        "respond",
-        "uniform",
-        "--game",
-        "kuhn",
-        "-a",
-        "mcrnr",
-        "-n",
-        "100000000",
-        "--out",
-        "answer",
-    ]
+    command = "respond uniform --game kuhn -a mcrnr -n 100000000 --out answer"
+    words = command.split()
     said(typed(tmp_path, *words), "counterplay respond --resume answer")
     press(-1)
     for command, folder in (("solve", "run"), ("respond", "answer")):
@@ -181,22 +183,8 @@ def test_commands_with_a_folder(press: Callable[[int], None], tmp_path: Path) ->
 
 
 def test_the_frontier_command(press: Callable[[int], None], tmp_path: Path) -> None:
-    words = [
-        "frontier",
-        "uniform",
-        "--game",
-        "kuhn",
-        "--player",
-        "1",
-        "-a",
-        "mcrnr",
-        "-n",
-        "1",
-        "--ps",
-        "0,0.5,1",
-        "--out",
-        "f",
-    ]
+    command = "frontier uniform --game kuhn --player 1 -a mcrnr -n 1 --ps 0,0.5,1 --out f"
+    words = command.split()
     press(1)
     done = typed(tmp_path, *words)
     said(done, "nothing was saved")
@@ -212,20 +200,8 @@ def test_the_frontier_command(press: Callable[[int], None], tmp_path: Path) -> N
 def test_the_search_command(
     press: Callable[[int], None], tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    words = [
-        "respond",
-        "uniform",
-        "--game",
-        "kuhn",
-        "--player",
-        "1",
-        "--max-exploitability",
-        "0.1",
-        "-n",
-        "500",
-        "--out",
-        "r",
-    ]
+    command = "respond uniform --game kuhn --player 1 --max-exploitability 0.1 -n 500 --out r"
+    words = command.split()
     press(1)
     said(typed(tmp_path, *words), "nothing was saved")
     assert not (tmp_path / "r").exists()

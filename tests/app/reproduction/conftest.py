@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from counterplay.app.reproduction.harness import side_by_side
+from counterplay.app.reproduction.harness import reproduce
 
 
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_side, "cores", lambda: 2)
+    monkeypatch.setattr(reproduce, "cores", lambda: 2)

@@ -13,30 +13,29 @@ from support.experiments import make_small
 from support.rules import Cases, says_all_three
 
 import counterplay as cp
-from counterplay.app.reproduction import by_size, own_process
+from counterplay.app.reproduction import by_size, size_run
 from counterplay.app.reproduction.harness.judge import Claim
-from counterplay.app.reproduction.harness.registry import reproduce
-from counterplay.app.reproduction.harness.side_by_side import jobs_of
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.own_process import (
-    NO_ROOM,
+from counterplay.app.reproduction.harness.reproduce import jobs_of, reproduce
+from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.app.reproduction.size_run import (
     NO_TREE,
+    OUT_OF_MEMORY,
     REACHED,
     SizeRun,
-    Task,
-    apart,
+    SizeTask,
     measure,
+    measure_in_process,
 )
 from counterplay.core.base.errors import CounterplayError
 
 CASES: Cases = {}
-TASK = Task("goofspiel(3)", "rnr", "cfr", True, 60.0)
+TASK = SizeTask("goofspiel(3)", "rnr", "cfr", True, 60.0)
 
 
 def test_a_process_of_its_own_has_memory_of_its_own() -> None:
     """What the one who starts it holds is not counted, and it finds what would be found here."""
     held = np.ones(50_000_000)  # 0.4 GB, touched
-    (found,) = apart([TASK], lambda share, what: None)
+    (found,) = measure_in_process([TASK], lambda share, what: None)
     here = measure(TASK)
     assert (found.note, found.iterations, found.gap) == (here.note, here.iterations, here.gap)
     assert here.peak_gb is not None
@@ -46,8 +45,8 @@ def test_a_process_of_its_own_has_memory_of_its_own() -> None:
 
 
 def test_a_process_that_fails_says_why_and_one_that_is_stopped_ends() -> None:
-    with pytest.raises(CounterplayError, match=r"a process of its own failed: .*gofspiel"):
-        apart([TASK._replace(game="gofspiel(3)")], lambda share, what: None)
+    with pytest.raises(CounterplayError, match=r"the measuring process failed: .*gofspiel"):
+        measure_in_process([TASK._replace(game="gofspiel(3)")], lambda share, what: None)
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     before = children.read_text() if children.exists() else ""
 
@@ -55,12 +54,12 @@ def test_a_process_that_fails_says_why_and_one_that_is_stopped_ends() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        apart([TASK._replace(game="goofspiel(9)", tree=False)], stop)
+        measure_in_process([TASK._replace(game="goofspiel(9)", tree=False)], stop)
     assert (children.read_text() if children.exists() else "") == before
 
 
 def test_without_a_tree_the_same_iterations_and_what_they_win() -> None:
-    sampled = Task("goofspiel(4)", "mcrnr", "mccfr", True, 60.0)
+    sampled = SizeTask("goofspiel(4)", "mcrnr", "mccfr", True, 60.0)
     tree = measure(sampled)
     alone = measure(sampled._replace(tree=False, iterations=int(tree.iterations or 0)))
     assert tree.reached
@@ -70,7 +69,7 @@ def test_without_a_tree_the_same_iterations_and_what_they_win() -> None:
         "goofspiel(4)",
         cp.Strategy.uniform("goofspiel(4)"),
         0,
-        own_process.P,
+        size_run.P,
         "mcrnr",
         engine="mccfr",
         seed=1,
@@ -93,25 +92,25 @@ def test_the_experiment_writes_what_it_promises(
     rows = list(csv.DictReader((tmp_path / "by-size.csv").open()))
     assert [row["method"] for row in rows] == [*by_size.METHODS, *by_size.METHODS]
     assert {row["note"] for row in rows} == {"target"}
-    assert all(float(row["gap"]) <= own_process.GAP for row in rows if row["gap"])
+    assert all(float(row["gap"]) <= size_run.GAP for row in rows if row["gap"])
     assert len(outcome.tables[0].rows) == 2
     assert all(claim.holds is None for claim in outcome.claims)  # nothing is decided at this size
 
 
 def test_what_has_no_tree_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And jobs fill the same store as the experiment reads."""
-    asked: list[Task] = []
+    asked: list[SizeTask] = []
 
-    def pretended(tasks: list[Task], progress: object) -> list[SizeRun]:
+    def pretended(tasks: list[SizeTask], progress: object) -> list[SizeRun]:
         asked.extend(tasks)
         return [SizeRun(NO_TREE) if t.tree else SizeRun("seconds", 1.0, 7) for t in tasks]
 
-    monkeypatch.setattr(own_process, "apart", pretended)
+    monkeypatch.setattr(size_run, "measure_in_process", pretended)
     monkeypatch.setitem(by_size.SCALES, "quick", by_size.BySizeScale({"f": ["a(1)", "b(2)"]}, 1.0))
-    store = Store(tmp_path)
+    store = PieceStore(tmp_path)
     for job in jobs_of(by_size.EXPERIMENT, "quick", store):
         job.work(lambda share, what: None)
-    measured = [(task.game, task.tree) for task in asked if task.game != own_process.WARM]
+    measured = [(task.game, task.tree) for task in asked if task.game != size_run.WARM_UP_GAME]
     assert measured == [("a(1)", True), ("a(1)", False), ("b(2)", True), ("b(2)", False)]
     monkeypatch.setattr(by_size, "picture", lambda runs, path: None)
     asked.clear()
@@ -174,7 +173,7 @@ def test_sizes_decide_nothing_for_want_of_time_or_size() -> None:
         assert sooner(one, few).holds is None
         assert by_size.smaller(races(one._replace(peak_gb=9.0), few)).holds is None
     assert by_size.goes_on({"f": {}}).holds is None
-    assert alone(0.3, NO_ROOM).holds is True
+    assert alone(0.3, OUT_OF_MEMORY).holds is True
     nobody = {by_size.CFR: SizeRun(NO_TREE)}
     for claim in by_size.claims({"f": {"c": nobody}}):
         assert claim.holds is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.app.reproduction.harness.reproduce import experiments
 
 ORDER = "fig4-kuhn fig4-holdem bots table1 table2 buckets fig6 fig7 by-size fig8"
 PRIORITY = "table1 table2 buckets fig8 fig4-holdem fig6 bots fig7 by-size fig4-kuhn"

@@ -10,7 +10,7 @@ import pytest
 from support.rules import HIGH, LOW, WIDE, Cases, says_all_three
 
 from counterplay.app.reproduction import fig4_holdem
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.reproduce import reproduce
 
 CASES: Cases = {}
 CASES[fig4_holdem.fast] = (

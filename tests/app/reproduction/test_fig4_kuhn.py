@@ -12,8 +12,8 @@ from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.app.reproduction import fig4_kuhn
-from counterplay.app.reproduction.harness.judge import Range
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.judge import Interval
+from counterplay.app.reproduction.harness.reproduce import reproduce
 
 CASES: Cases = {}
 GOOD = fig4_kuhn.SeedErrors(np.full(3, 0.02), np.full(3, 0.001))
@@ -35,9 +35,9 @@ CASES[fig4_kuhn.unlearns] = (
     lambda: fig4_kuhn.unlearns(MIXED),
 )
 CASES[fig4_kuhn.loses_little] = (
-    lambda: fig4_kuhn.loses_little(Range(0.003, 0.001, 0.005), 10**6),
-    lambda: fig4_kuhn.loses_little(Range(0.03, 0.02, 0.05), 10**6),
-    lambda: fig4_kuhn.loses_little(Range(0.009, 0.005, 0.02), 10**6),
+    lambda: fig4_kuhn.loses_little(Interval(0.003, 0.001, 0.005), 10**6),
+    lambda: fig4_kuhn.loses_little(Interval(0.03, 0.02, 0.05), 10**6),
+    lambda: fig4_kuhn.loses_little(Interval(0.009, 0.005, 0.02), 10**6),
 )
 
 

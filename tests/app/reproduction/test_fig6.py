@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from support.rules import Cases, says_all_three
 
-from counterplay.app.reproduction import fig6, models, sizes
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction import fig6, fig6_rules, models, sizes
+from counterplay.app.reproduction.harness.reproduce import reproduce
 
 CASES: Cases = {}
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
@@ -19,8 +19,8 @@ TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 def curve(*risks: float, gap: float = 0.001, gains: Any = (0, 0.05, 0.08, 0.09, 0.1)) -> Any:
     ps = (0.0, 0.5, 0.8, 0.97, 1.0)
-    points = [fig6.ResponsePoint(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
-    return fig6.ResponseCurve(points, 0.1)
+    points = [models.ResponsePoint(p, g, r, gap) for p, g, r in zip(ps, gains, risks, strict=True)]
+    return fig6_rules.ResponseCurve(points, 0.1)
 
 
 LATE, EVEN = (0, 0.01, 0.02, 0.3, 1.0), (0, 0.01, 0.02, 0.9, 1.0)  # when the risk comes
@@ -28,37 +28,37 @@ GAMES = {"ocp": curve(*LATE), "bluff": curve(*EVEN)}
 FALLING = {"ocp": curve(*LATE[::-1])}
 ROUGH = {"ocp": curve(*LATE, gap=0.05), "bluff": curve(*EVEN)}
 RISKY = {"ocp": curve(0, 0.5, 0.9, 0.95, 1.0)}
-CASES[fig6.grow] = (
-    lambda: fig6.grow(GAMES, GAMES, "m"),
-    lambda: fig6.grow(FALLING, FALLING, "m"),
-    lambda: fig6.grow(ROUGH, ROUGH, "m"),
+CASES[fig6_rules.grow] = (
+    lambda: fig6_rules.grow(GAMES, GAMES, "m"),
+    lambda: fig6_rules.grow(FALLING, FALLING, "m"),
+    lambda: fig6_rules.grow(ROUGH, ROUGH, "m"),
 )
-CASES[fig6.boost] = (
-    lambda: fig6.boost(GAMES, GAMES, "m"),
-    lambda: fig6.boost(RISKY, RISKY, "m"),
-    lambda: fig6.boost(ROUGH, GAMES, "m"),
+CASES[fig6_rules.boost] = (
+    lambda: fig6_rules.boost(GAMES, GAMES, "m"),
+    lambda: fig6_rules.boost(RISKY, RISKY, "m"),
+    lambda: fig6_rules.boost(ROUGH, GAMES, "m"),
 )
-CASES[fig6.jump] = (
-    lambda: fig6.jump(GAMES, GAMES, "m"),
-    lambda: fig6.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}, GAMES, "m"),
-    lambda: fig6.jump(ROUGH, GAMES, "m"),
+CASES[fig6_rules.jump] = (
+    lambda: fig6_rules.jump(GAMES, GAMES, "m"),
+    lambda: fig6_rules.jump({"ocp": curve(*LATE), "bluff": curve(*LATE)}, GAMES, "m"),
+    lambda: fig6_rules.jump(ROUGH, GAMES, "m"),
 )
-CASES[fig6.similar] = (
-    lambda: fig6.similar(GAMES, GAMES, "m"),
-    lambda: fig6.similar({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)}, "m"),
-    lambda: fig6.similar(ROUGH, ROUGH, "m"),
+CASES[fig6_rules.similar] = (
+    lambda: fig6_rules.similar(GAMES, GAMES, "m"),
+    lambda: fig6_rules.similar({"ocp": curve(*LATE)}, {"ocp": curve(*EVEN)}, "m"),
+    lambda: fig6_rules.similar(ROUGH, ROUGH, "m"),
 )
 
 
 def test_each_rule_can_say_all_three() -> None:
-    says_all_three(fig6, CASES)
+    says_all_three(fig6_rules, CASES)
 
 
 def test_bluff_is_tested_too_and_must_be_there() -> None:
     only = {"ocp": curve(*LATE)}
-    assert fig6.jump(only, only, "m").holds is None
+    assert fig6_rules.jump(only, only, "m").holds is None
     high = {"ocp": curve(*LATE), "bluff": curve(*LATE)}
-    found = fig6.jump(high, high, "m")
+    found = fig6_rules.jump(high, high, "m")
     assert found.holds is False
     assert found.before is not None
     assert found.before.holds is True
@@ -66,7 +66,7 @@ def test_bluff_is_tested_too_and_must_be_there() -> None:
 
 def test_points_that_have_not_converged_decide_nothing() -> None:
     rough = {name: one._replace(available=0.001) for name, one in GAMES.items()}
-    for claim in fig6.claims({"m": rough}, {"m": rough}):
+    for claim in fig6_rules.claims({"m": rough}, {"m": rough}):
         assert claim.holds is None
         assert "not converged: ocp, bluff" in claim.measured
 

@@ -10,16 +10,16 @@ from support.rules import Cases, says_all_three
 
 import counterplay as cp
 from counterplay.app.reproduction import fig7, models, sizes
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.reproduce import reproduce
 
 CASES: Cases = {}
 TOYS = ("ocp(10)", "goofspiel(3)", "bluff(1,1,3)", "pam(2,2,4)")
 
 
-def race_of(nodes: float, start: float = 1.0) -> list[fig7.Measurement]:
+def race_of(nodes: float, start: float = 1.0) -> list[fig7.ConvergencePoint]:
     """The gap halves with every measurement, each of so many nodes and seconds."""
     return [
-        fig7.Measurement(k + 1, nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k)
+        fig7.ConvergencePoint(k + 1, nodes * (k + 1), nodes * (k + 1), start / 2**k, start / 2**k)
         for k in range(8)
     ]
 
@@ -38,7 +38,7 @@ def test_each_rule_can_say_all_three() -> None:
 
 def test_no_method_is_compared_before_its_first_iteration() -> None:
     """MCRNR that ends above what RNR has after one iteration has nothing to be compared with."""
-    never = [fig7.Measurement(k, k, k, 5.0, 5.0) for k in range(1, 5)]
+    never = [fig7.ConvergencePoint(k, k, k, 5.0, 5.0) for k in range(1, 5)]
     assert fig7.ratio(FULL, [never, never], "gap", fig7.EARLY, "nodes") is None
     claim = fig7.ahead({"g": (FULL, [never, never])}, "gap", "nodes", "t", fig7.EARLY)
     assert claim.holds is None

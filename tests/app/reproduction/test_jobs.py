@@ -20,11 +20,10 @@ from support import jobs as support
 from support.jobs import note, noting
 from support.toy_experiment import Solved, Toy
 
-from counterplay.app.reproduction.harness import registry
-from counterplay.app.reproduction.harness.campaign import reproduce_all
-from counterplay.app.reproduction.harness.side_by_side import Makers, spent
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.core.base.disk import file_lock
+from counterplay.app.reproduction.harness import reproduce
+from counterplay.app.reproduction.harness.reproduce import JobRunner, job_seconds, reproduce_all
+from counterplay.app.reproduction.harness.store import PieceStore
+from counterplay.core.base.disk import alone
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
@@ -121,8 +120,8 @@ def _order(folder: Path) -> list[str]:
 def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: Path) -> None:
     experiment = Toy(tmp_path, "abcd", "ac").experiment
     for seconds in _limits():
-        lacking = Makers.of(seconds, 2).make(
-            [experiment], "quick", Store(tmp_path / "s"), no_progress
+        lacking = JobRunner.create(seconds, 2).run(
+            [experiment], "quick", PieceStore(tmp_path / "s"), no_progress
         )
         assert lacking == {"abcd"}
         if len(list((tmp_path / "s").rglob("thing-*.piece"))) == 2:
@@ -130,17 +129,17 @@ def test_calls_with_limits_add_up_to_the_whole_and_make_nothing_twice(tmp_path: 
     before = _order(tmp_path)  # what was stopped between making and keeping is there twice
     assert set(before) == set("ac")
     (tmp_path / "go").touch()
-    store = Store(tmp_path / "s")
-    assert Makers.of(None, 3).make([experiment], "quick", store, no_progress) == set()
+    store = PieceStore(tmp_path / "s")
+    assert JobRunner.create(None, 3).run([experiment], "quick", store, no_progress) == set()
     experiment.run("quick", store, no_progress)
     assert sorted(_order(tmp_path)[len(before) :]) == ["b", "d"]
-    assert spent(experiment, "quick", store) > 0.0
+    assert job_seconds(experiment, "quick", store) > 0.0
 
 
 @forked
 def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
     def work(progress: ProgressCallback) -> None:
-        store = Store(tmp_path / "s")
+        store = PieceStore(tmp_path / "s")
         store.value("thing", {}, lambda: note(tmp_path, "made", progress, 0.2))
 
     assert run_jobs([Job(f"{k}", work) for k in range(3)], 3, no_progress) == {}
@@ -151,11 +150,11 @@ def test_two_processes_that_want_one_piece_make_it_once(tmp_path: Path) -> None:
 @both_ways
 def test_again_believes_what_helpers_made_and_nothing_older(tmp_path: Path) -> None:
     experiment = Toy(tmp_path, "ab", "ab").experiment
-    Makers.of(30, 2).make([experiment], "quick", Store(tmp_path / "s"), no_progress)
+    JobRunner.create(30, 2).run([experiment], "quick", PieceStore(tmp_path / "s"), no_progress)
     time.sleep(0.05)
-    store = Store(tmp_path / "s", again=True)
+    store = PieceStore(tmp_path / "s", again=True)
     time.sleep(0.05)  # files' clocks are coarse
-    Makers.of(30, 2).make([experiment], "quick", store, no_progress)
+    JobRunner.create(30, 2).run([experiment], "quick", store, no_progress)
     experiment.run("quick", store, no_progress)
     assert sorted((tmp_path / "order").read_text().split()) == ["a", "a", "b", "b"]
 
@@ -182,7 +181,7 @@ def test_a_campaign_in_slices_gives_what_is_complete_and_goes_on(
     """One experiment is assembled though the other lacks pieces, and what is kept is not made
     again."""
     known = {one.name: one for one in (Toy(tmp_path, n, "ab").experiment for n in ("ab", "xyz"))}
-    monkeypatch.setattr(registry, "experiments", lambda: known)
+    monkeypatch.setattr(reproduce, "experiments", lambda: known)
     for seconds in _limits():
         with pytest.raises(Interrupted) as stop:
             reproduce_all("quick", tmp_path / "s", seconds=seconds, processes=2)
@@ -212,8 +211,8 @@ def test_an_experiment_has_the_same_outcome_by_fork_and_by_spawn(
         folder = tmp_path / method
         folder.mkdir()
         experiment = Solved(folder, "abcd").experiment
-        monkeypatch.setattr(registry, "experiments", lambda one=experiment: {one.name: one})
-        outcome = registry.reproduce("abcd", "quick", folder / "s", seconds=300, processes=2)
+        monkeypatch.setattr(reproduce, "experiments", lambda one=experiment: {one.name: one})
+        outcome = reproduce.reproduce("abcd", "quick", folder / "s", seconds=300, processes=2)
         makers = {int(file.stem) for file in folder.glob("*.process")}
         assert len(makers) == 2
         assert os.getpid() not in makers
@@ -225,10 +224,10 @@ def test_an_experiment_has_the_same_outcome_by_fork_and_by_spawn(
 def test_seconds_are_kept_under_spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPLAY_START", SPAWN)
     experiment = Toy(tmp_path, "ab").experiment
-    monkeypatch.setattr(registry, "experiments", lambda: {"ab": experiment})
+    monkeypatch.setattr(reproduce, "experiments", lambda: {"ab": experiment})
     before = time.monotonic()
     with pytest.raises(Interrupted):
-        registry.reproduce("ab", "quick", tmp_path / "s", seconds=2.0, processes=2)
+        reproduce.reproduce("ab", "quick", tmp_path / "s", seconds=2.0, processes=2)
     assert time.monotonic() - before < 20
     assert _order(tmp_path) == []
 

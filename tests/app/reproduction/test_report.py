@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from support.report import KNOWN, check, claim, fill, no_run, outcome, png, save
 
-from counterplay.app.reproduction.harness.base import changed_files, finished, read_outcome
-from counterplay.app.reproduction.harness.registry import experiments
+from counterplay.app.reproduction.harness.base import changed_files, finished_outcome, read_outcome
 from counterplay.app.reproduction.harness.report import RECREATIONS, meaning, picture, write_report
-from counterplay.app.reproduction.harness.sources import result_version
+from counterplay.app.reproduction.harness.reproduce import experiments
+from counterplay.app.reproduction.harness.store import result_version
 from counterplay.app.reproduction.players import RECREATED
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, CounterplayError
@@ -134,12 +134,12 @@ def test_a_result_reads_back_as_it_was(tmp_path: Path) -> None:
     back = read_outcome(tmp_path / "good.json")
     code = result_version(no_run)
     assert back == outcome("good", [claim(True), claim(False)], notes=["n"]).seal(tmp_path, code)
-    assert finished("good", "quick", tmp_path, code) == back
-    assert finished("good", "quick", tmp_path, "other code") is None
-    assert finished("good", "paper", tmp_path, code) is None
+    assert finished_outcome("good", "quick", tmp_path, code) == back
+    assert finished_outcome("good", "quick", tmp_path, "other code") is None
+    assert finished_outcome("good", "paper", tmp_path, code) is None
     (tmp_path / "good.csv").write_text("something else")
     assert changed_files(back, tmp_path) == ["good.csv"]
-    assert finished("good", "quick", tmp_path, code) is None
+    assert finished_outcome("good", "quick", tmp_path, code) is None
 
 
 def test_a_picture_cut_off_anywhere_is_noticed() -> None:

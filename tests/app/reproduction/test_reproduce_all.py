@@ -15,15 +15,15 @@ from typer.testing import CliRunner
 
 import counterplay as cp
 from counterplay.app.cli import app
-from counterplay.app.reproduction.harness import base, registry
+from counterplay.app.reproduction.harness import base, reproduce
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ProgressCallback,
     duration,
 )
-from counterplay.app.reproduction.harness.campaign import Overall, reproduce_all
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.reproduce import OverallProgress, reproduce_all
+from counterplay.app.reproduction.harness.store import PieceStore
 
 NAMES = ("fig4-kuhn", "table1", "fig6", "zebra")
 
@@ -40,10 +40,10 @@ class Lab:
             for k, name in enumerate(NAMES)
         ]
         known[-1] = replace(known[-1], order=math.inf)  # as if it did not say
-        self.experiments = registry.in_order(known[::-1])
+        self.experiments = reproduce.in_order(known[::-1])
 
     def _runner(self, name: str):  # type: ignore[no-untyped-def]
-        def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+        def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
             folder = store.folder
             self.ran.append((name, scale))
             for share in (0.0, 0.5, 0.3, 1.7):  # not all of them tell the truth
@@ -62,7 +62,7 @@ class Lab:
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     made = Lab()
-    monkeypatch.setattr(registry, "experiments", lambda: made.experiments)
+    monkeypatch.setattr(reproduce, "experiments", lambda: made.experiments)
     return made
 
 
@@ -141,7 +141,7 @@ def test_killed_between_the_picture_and_the_verdict_of_a_second_run_is_not_trust
 
 
 def reproduce_and_page(folder: Path, name: str) -> Path:
-    registry.reproduce(name, "quick", folder)
+    reproduce.reproduce(name, "quick", folder)
     return folder / "report.html"
 
 
@@ -159,7 +159,7 @@ def test_a_failure_stops_nothing_and_is_reported_until_it_is_mended(
     assert "ValueError: cannot read cards.npz: 1/2 of it is missing" in text
     assert "test_reproduce_all.py" in text
     assert str(tmp_path) not in text
-    registry.reproduce("zebra", "quick", tmp_path)
+    reproduce.reproduce("zebra", "quick", tmp_path)
     assert "1 failed" in check(campaign.report).text
     lab.bad.clear()
     mended = reproduce_all("quick", tmp_path)
@@ -202,7 +202,7 @@ def test_weights_come_from_earlier_runs(lab: Lab, tmp_path: Path) -> None:
 
 def test_time_left_follows_the_pace() -> None:
     told: list[str] = []
-    overall = Overall({"a": 100.0, "b": 300.0}, lambda share, what: told.append(what))
+    overall = OverallProgress({"a": 100.0, "b": 300.0}, lambda share, what: told.append(what))
     overall._started -= 200  # it took twice as long as expected
     overall.part("a")(1.0, "x")
     assert 500 < overall.left() < 600

@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 from support.experiments import NAMES, make_small, numbers
 
-from counterplay.app.reproduction.harness import sources, training
-from counterplay.app.reproduction.harness.registry import reproduce
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness import store as store_module
+from counterplay.app.reproduction.harness.reproduce import reproduce
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import disk, files
 from counterplay.core.base.store import Slot
 
@@ -103,7 +103,7 @@ def test_killed_at_any_write_the_same_command_goes_on(
     """Before a file, in the middle of it and after it; in the end the numbers are those of a run
     nobody touched."""
     if name != "table2":  # which would write hundreds of drafts, of the same kinds
-        monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
+        monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
     right, kills = whole(name)[1], 0
     while _killed(tmp_path, name, 1 + kills // 3, ("before", "torn", "after")[kills % 3]):
         kills += 1
@@ -119,7 +119,7 @@ def _forge(folder: Path) -> int:
         _, head, value, _ = path.read_bytes().split(b"\n", 3)
         forged = _forged(json.loads(value))
         if forged is not None:
-            Slot(Store(folder), path, head).write(forged, {})
+            Slot(PieceStore(folder), path, head).write(forged, {})
             done += 1
     return done
 
@@ -163,7 +163,7 @@ def test_no_number_comes_from_other_code_a_clock_or_a_damaged_file(
         str(FORGED) in (tmp_path / f"{name}.csv").read_text()
     )  # read, so the rest means something
     with monkeypatch.context() as patch, _racing_clock():
-        patch.setattr(sources, "pieces_version", lambda: "0" * 16)
+        patch.setattr(store_module, "pieces_version", lambda: "0" * 16)
         reproduce(name, "quick", tmp_path)
     assert numbers(tmp_path, name) == right
     reproduce(name, "quick", tmp_path, again=True)

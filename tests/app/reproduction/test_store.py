@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 from support.report import KNOWN, check, claim, no_run, outcome, save
+from support.sources import copy_sources
 
 import counterplay as cp
-from counterplay.app.reproduction.harness import sources, training
-from counterplay.app.reproduction.harness.base import Failure, finished, read_failure, read_outcome
+from counterplay.app.reproduction.harness import store as store_module
+from counterplay.app.reproduction.harness.base import (
+    ExperimentFailure,
+    finished_outcome,
+    read_failure,
+    read_outcome,
+)
 from counterplay.app.reproduction.harness.report import write_report
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import (
+from counterplay.app.reproduction.harness.store import (
+    PieceStore,
     learning_curve,
     trained,
     trained_with_halfway,
@@ -27,6 +33,8 @@ from counterplay.core.base.store import KEPT_VERSIONS, Piece
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Solver
 
+HERE = "app/reproduction"
+NO_NUMBERS = ("report.py", "reproduce.py", "templates/report.html")
 RECIPE = {"seed": 1, "options": {"epsilon": 0.6}}
 
 
@@ -34,7 +42,7 @@ def flips(path: Path) -> list[tuple[int, int]]:
     return [(byte, bit) for byte in range(path.stat().st_size) for bit in range(8)]
 
 
-def count(kept: Store, recipe: Any = RECIPE, kind: str = "toy") -> int:
+def count(kept: PieceStore, recipe: Any = RECIPE, kind: str = "toy") -> int:
     """How often the piece had to be made."""
     made: list[int] = []
 
@@ -51,33 +59,33 @@ def count(kept: Store, recipe: Any = RECIPE, kind: str = "toy") -> int:
 def test_a_piece_is_found_by_all_that_made_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert count(Store(tmp_path)) == 1
-    assert count(Store(tmp_path)) == 0
-    assert count(Store(tmp_path), {"options": {"epsilon": 0.6}, "seed": 1}) == 0
-    assert count(Store(tmp_path), {**RECIPE, "seed": 2}) == 1
-    assert count(Store(tmp_path), {**RECIPE, "options": {"epsilon": 0.5}}) == 1
-    assert count(Store(tmp_path), kind="other") == 1
-    monkeypatch.setattr(sources, "pieces_version", lambda: "0" * 16)
-    assert count(Store(tmp_path)) == 1
+    assert count(PieceStore(tmp_path)) == 1
+    assert count(PieceStore(tmp_path)) == 0
+    assert count(PieceStore(tmp_path), {"options": {"epsilon": 0.6}, "seed": 1}) == 0
+    assert count(PieceStore(tmp_path), {**RECIPE, "seed": 2}) == 1
+    assert count(PieceStore(tmp_path), {**RECIPE, "options": {"epsilon": 0.5}}) == 1
+    assert count(PieceStore(tmp_path), kind="other") == 1
+    monkeypatch.setattr(store_module, "pieces_version", lambda: "0" * 16)
+    assert count(PieceStore(tmp_path)) == 1
 
 
 def test_no_flipped_bit_of_a_piece_is_believed(tmp_path: Path) -> None:
-    count(Store(tmp_path))
+    count(PieceStore(tmp_path))
     (path,) = (tmp_path / "work").rglob("*.piece")
     good = path.read_bytes()
     for byte, bit in flips(path)[::19]:
         bad = bytearray(good)
         bad[byte] ^= 1 << bit
         path.write_bytes(bad)
-        assert Store(tmp_path).slot("toy", RECIPE).read() is None, (byte, bit)
+        assert PieceStore(tmp_path).slot("toy", RECIPE).read() is None, (byte, bit)
     for bad in (b"", good[:-1], good[: len(good) // 2], b"[" * 100_000):
         path.write_bytes(bad)
-        assert count(Store(tmp_path)) == 1
+        assert count(PieceStore(tmp_path)) == 1
         assert path.read_bytes() == good
 
 
 def test_a_piece_under_the_name_of_another_is_not_believed(tmp_path: Path) -> None:
-    kept = Store(tmp_path)
+    kept = PieceStore(tmp_path)
     count(kept)
     right, other = kept.slot("toy", RECIPE), kept.slot("toy", {"seed": 9})
     shutil.copy(right.path, other.path)
@@ -87,20 +95,20 @@ def test_a_piece_under_the_name_of_another_is_not_believed(tmp_path: Path) -> No
 
 
 def test_again_believes_only_what_it_made_itself(tmp_path: Path) -> None:
-    Store(tmp_path).piece("toy", RECIPE, lambda: Piece("a sentinel", {}))
-    Store(tmp_path).draft("toy", RECIPE).write("a sentinel", {})
-    anew = Store(tmp_path, again=True)
+    PieceStore(tmp_path).piece("toy", RECIPE, lambda: Piece("a sentinel", {}))
+    PieceStore(tmp_path).draft("toy", RECIPE).write("a sentinel", {})
+    anew = PieceStore(tmp_path, again=True)
     assert anew.draft("toy", RECIPE).read() is None
     assert count(anew) == 1
     assert count(anew) == 0
-    assert count(Store(tmp_path)) == 0  # what was there is replaced
+    assert count(PieceStore(tmp_path)) == 0  # what was there is replaced
 
 
 def test_pieces_of_old_code_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work" / "of somebody else").mkdir(parents=True)
     for k in range(KEPT_VERSIONS + 3):
-        monkeypatch.setattr(sources, "pieces_version", lambda k=k: f"{k:016x}")
-        count(Store(tmp_path))
+        monkeypatch.setattr(store_module, "pieces_version", lambda k=k: f"{k:016x}")
+        count(PieceStore(tmp_path))
     names = sorted(path.name for path in (tmp_path / "work").iterdir())
     assert len(names) == KEPT_VERSIONS + 1
     assert names[-1] == "of somebody else"
@@ -110,8 +118,10 @@ def test_pieces_of_old_code_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.M
 def test_no_flipped_bit_of_a_result_is_believed(tmp_path: Path) -> None:
     """Nor of a note of a failure; the page says what is left out and shows nothing of it."""
     save(tmp_path, outcome("good", [claim(False)]))
-    code = sources.result_version(no_run)
-    Failure("bad", "Item bad", "quick", "ValueError: x", "fig6.py:1", "0.1").save(tmp_path)
+    code = store_module.result_version(no_run)
+    ExperimentFailure("bad", "Item bad", "quick", "ValueError: x", "fig6.py:1", "0.1").save(
+        tmp_path
+    )
     for name, read in (("good.json", read_outcome), ("bad.failed.json", read_failure)):
         path = tmp_path / name
         good = path.read_bytes()
@@ -125,7 +135,7 @@ def test_no_flipped_bit_of_a_result_is_believed(tmp_path: Path) -> None:
         path.write_bytes(good)
     path = tmp_path / "good.json"
     path.write_text(path.read_text().replace('"holds": false', '"holds": true'))
-    assert finished("good", "quick", tmp_path, code) is None
+    assert finished_outcome("good", "quick", tmp_path, code) is None
     page = check(write_report(tmp_path, KNOWN))
     assert "Left out: good.json: damaged" in page.text
     assert "badge reproduced" not in {one.get("class") for one in page.all("span")}
@@ -164,38 +174,38 @@ def test_training_goes_on_after_any_stop_with_the_same_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Stopped at every word; drafts whole, damaged and missing."""
-    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
+    monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
     monkeypatch.setattr("counterplay.core.solvers.run.CHUNK_SECONDS", 0.0002)
 
-    def run(kept: Store, progress: Any = lambda share, what: None) -> np.ndarray:
+    def run(kept: PieceStore, progress: Any = lambda share, what: None) -> np.ndarray:
         every = None if target is None else 500
         return trained(kept, kuhn(), 20_000, progress, "toy", target, every).probabilities
 
-    right = run(Store(tmp_path / "right"))
+    right = run(PieceStore(tmp_path / "right"))
     stops = 0
     while stops < 25:
         try:
-            found = run(Store(tmp_path), Stop(1 + stops % 3))
+            found = run(PieceStore(tmp_path), Stop(1 + stops % 3))
             break
         except KeyboardInterrupt:
             stops += 1
             for path in (tmp_path / "work").rglob("*.draft") if stops == 10 else ():
                 path.write_bytes(path.read_bytes()[:-1])
     else:
-        found = run(Store(tmp_path))
+        found = run(PieceStore(tmp_path))
     assert stops > 1
     assert np.array_equal(found, right)
     assert not list((tmp_path / "work").rglob("*.draft"))
-    assert np.array_equal(run(Store(tmp_path), Stop(1)), right)  # not a word: it is there
+    assert np.array_equal(run(PieceStore(tmp_path), Stop(1)), right)  # not a word: it is there
 
 
 def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
     kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
+    monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
     monkeypatch.setattr("counterplay.core.solvers.run.CHUNK_SECONDS", 0.0002)
     quiet = lambda share, what: None  # noqa: E731
-    straight = Store(tmp_path / "straight")
+    straight = PieceStore(tmp_path / "straight")
     half, whole = (
         trained(straight, kuhn(), n, quiet, "toy").probabilities for n in (10_000, 20_000)
     )
@@ -203,7 +213,7 @@ def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
     while found is None:
         try:
             progress = Stop(1 + stops % 3) if stops < 25 else quiet
-            found = trained_with_halfway(Store(tmp_path), kuhn(), 20_000, progress, "toy")
+            found = trained_with_halfway(PieceStore(tmp_path), kuhn(), 20_000, progress, "toy")
         except KeyboardInterrupt:
             stops += 1
     assert stops > 1
@@ -217,12 +227,12 @@ def test_a_strategy_and_its_half_are_the_same_bits_however_often_it_was_stopped(
 def test_a_learning_curve_goes_on_with_the_same_numbers(
     kuhn: Callable[[], Solver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "SAVE_SECONDS", -1.0)
+    monkeypatch.setattr(store_module, "SAVE_SECONDS", -1.0)
 
     def run(folder: Path, progress: Any = lambda share, what: None) -> np.ndarray:
         solver = kuhn()
         measure = lambda strategy: [cp.exploitability(solver.game, strategy)]  # noqa: E731
-        return learning_curve(Store(folder), {}, solver, [500, 1000, 1500], measure, progress)[
+        return learning_curve(PieceStore(folder), {}, solver, [500, 1000, 1500], measure, progress)[
             :, [0, 2]
         ]
 
@@ -239,39 +249,34 @@ def test_a_learning_curve_goes_on_with_the_same_numbers(
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sources, which a test may change."""
-    copy = tmp_path / "counterplay"
-    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "PACKAGE", copy)
+    copy = copy_sources(tmp_path)
+    monkeypatch.setattr(store_module, "PACKAGE", copy)
+    monkeypatch.setattr(store_module, "HERE", copy / "app" / "reproduction")
     return copy
 
 
 def _versions(package: Path) -> tuple[str, str, str]:
     """Of pieces, of the results of Figure 6 and of Table 2."""
     results = [
-        sources._result_version.__wrapped__(package / "experiments" / "paper" / f"{n}.py")
+        store_module._result_version.__wrapped__(package / "app" / "reproduction" / f"{n}.py")
         for n in ("fig6", "table2")
     ]
-    return sources.pieces_version.__wrapped__(), *results
+    return store_module.pieces_version.__wrapped__(), *results
 
 
 @pytest.mark.parametrize(
     ("file", "changed"),
     [
-        ("core/kernels/rng.py", (True, True, True)),
-        ("core/games/pam.py", (True, True, True)),
+        *((f"core/{name}.py", (True,) * 3) for name in ("kernels/rng", "games/pam", "base/store")),
         ("poker/bots/poki/bot.py", (True, True, True)),
-        ("app/reproduction/players.py", (True, False, True)),  # Figure 6 has none of these players
-        ("app/reproduction/models.py", (True, True, False)),
-        ("app/reproduction/harness/training.py", (True, True, True)),
-        ("app/reproduction/harness/judge.py", (False, True, True)),
-        ("app/reproduction/harness/store.py", (True, True, True)),
-        ("core/base/store.py", (True, True, True)),
+        (f"{HERE}/harness/store.py", (True, True, True)),
+        (f"{HERE}/players.py", (True, False, True)),  # Figure 6 has none of these players
+        (f"{HERE}/models.py", (True, True, False)),
+        (f"{HERE}/harness/judge.py", (False, True, True)),
         ("core/base/plotting.py", (False, True, True)),
-        ("app/reproduction/fig6.py", (False, True, False)),
-        ("app/reproduction/table1.py", (False, False, True)),
-        ("app/reproduction/harness/report.py", (False, False, False)),
-        ("app/reproduction/harness/campaign.py", (False, False, False)),
-        ("app/reproduction/harness/templates/report.html", (False, False, False)),
+        *((f"{HERE}/{name}.py", (False, True, False)) for name in ("fig6", "fig6_rules")),
+        (f"{HERE}/table1.py", (False, False, True)),
+        *((f"{HERE}/harness/{name}", (False, False, False)) for name in NO_NUMBERS),
         ("app/cli/commands.py", (False, False, False)),
     ],
 )

@@ -14,22 +14,13 @@ from support.experiments import SIZES, stand_in
 
 import counterplay as cp
 from counterplay.app.reproduction import bots, fig8, players, sizes, table2
-from counterplay.app.reproduction.harness.registry import reproduce
+from counterplay.app.reproduction.harness.reproduce import reproduce
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.adaptive.response import ResponseLearner
 
-TINY = SIZES._replace(
-    mcts=20_000,
-    outcome=(2_000, 2_000),
-    external=(1_000, 500),
-    respond=(("outcome", 10), ("outcome", 100)),
-    observed=300,
-    many=400,
-    poki=400,
-    sparbot=400,
-    swept=200,
-    swept_hands=200,
-)
+TRAINED = SIZES._replace(mcts=20_000, outcome=(2_000, 2_000), external=(1_000, 500), swept=200)
+TINY = TRAINED._replace(observed=300, many=400, poki=400, sparbot=400, swept_hands=200)
+TINY = TINY._replace(respond=(("outcome", 10), ("outcome", 100)))
 
 
 @pytest.fixture(autouse=True)

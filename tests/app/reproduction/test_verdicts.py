@@ -14,15 +14,15 @@ from support.report import KNOWN, check, claim, outcome, save
 from typer.testing import CliRunner
 
 from counterplay.app.cli import app
-from counterplay.app.reproduction.harness import judge, registry
+from counterplay.app.reproduction.harness import judge, reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome, read_outcome
 from counterplay.app.reproduction.harness.judge import (
-    Range,
+    Interval,
     RuleVariant,
     above,
     around,
     below,
-    exactly,
+    exact,
     median,
 )
 from counterplay.app.reproduction.harness.report import write_report
@@ -40,10 +40,10 @@ def test_an_interval_decides_only_where_all_of_it_says_so() -> None:
         assert below(around(1.0, 0.5), bound) is None
     assert below(around(1.0, 0.5), 1.6) is True
     assert below(around(1.0, 0.5), 0.4) is False
-    assert above(exactly(0.0), 0.0) is False
-    assert below(exactly(0.0), 0.0) is False
-    assert above(exactly(math.nan), 0.0) is None
-    assert above(Range(3.0, -math.inf, math.inf), 0.0) is None
+    assert above(exact(0.0), 0.0) is False
+    assert below(exact(0.0), 0.0) is False
+    assert above(exact(math.nan), 0.0) is None
+    assert above(Interval(3.0, -math.inf, math.inf), 0.0) is None
     assert judge.within(around(0.0, 0.1), -0.2, 0.2) is True
     assert judge.within(around(0.3, 0.05), -0.2, 0.2) is False
     assert judge.within(around(0.2, 0.05), -0.2, 0.2) is None
@@ -51,13 +51,11 @@ def test_an_interval_decides_only_where_all_of_it_says_so() -> None:
 
 def test_three_valued_logic() -> None:
     """As if every undecided one were yes, and as if it were no: decided where both agree."""
-    for found in itertools.product(ALL, repeat=3):
-        worlds = list(itertools.product(*[(True, False) if x is None else (x,) for x in found]))
-        for join, plain in ((judge.every, all), (judge.some, any)):
-            said = {plain(world) for world in worlds}
-            assert join(found) is (said.pop() if len(said) == 1 else None), (join, found)
-    assert judge.every([]) is None
-    assert [judge.opposite(x) for x in ALL] == [False, True, None]
+    for verdicts in itertools.product(ALL, repeat=3):
+        worlds = list(itertools.product(*[(True, False) if x is None else (x,) for x in verdicts]))
+        values = {all(world) for world in worlds}
+        assert judge.all_hold(verdicts) is (values.pop() if len(values) == 1 else None), verdicts
+    assert judge.all_hold([]) is None
     assert [judge.only_if(False, x) for x in ALL] == [None] * 3
     assert [judge.only_if(True, x) for x in ALL] == list(ALL)
 
@@ -65,18 +63,20 @@ def test_three_valued_logic() -> None:
 def test_intervals_of_differences_seeds_and_training() -> None:
     apart = judge.difference(around(1.0, 0.3), around(0.2, 0.4))
     assert apart == pytest.approx((0.8, 0.3, 1.3))
-    assert judge.over_seeds([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
-    assert judge.over_seeds([1.0, 2.0]).value == 1.5
-    assert above(judge.over_seeds([5.0]), 0.0) is None  # one run says nothing about the next
+    assert judge.seed_range([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
+    assert judge.seed_range([1.0, 2.0]).value == 1.5
+    assert above(judge.seed_range([5.0]), 0.0) is None  # one run says nothing about the next
     with pytest.raises(ValueError, match="no runs"):
-        judge.over_seeds([])
+        judge.seed_range([])
     now = around(0.1, 0.01)
-    assert judge.grown(now, around(-0.5, 0.01)) == now
-    assert judge.grown(now, around(0.02, 0.0)).high == pytest.approx(0.11 + judge.REMAINING * 0.02)
-    assert judge.grown(now, around(judge.SETTLED, 0.001)).high == math.inf
+    assert judge.when_trained(now, around(-0.5, 0.01)) == now
+    assert judge.when_trained(now, around(0.02, 0.0)).high == pytest.approx(
+        0.11 + judge.REMAINING * 0.02
+    )
+    assert judge.when_trained(now, around(judge.SETTLED, 0.001)).high == math.inf
     # where the error falls as T^-0.3, no more than what is left is added, and no less
     error = [0.1 * t**-0.3 for t in (0.5, 1.0)]
-    left = judge.grown(exactly(-error[1]), exactly(error[0] - error[1])).high
+    left = judge.when_trained(exact(-error[1]), exact(error[0] - error[1])).high
     assert left == pytest.approx(0.0, abs=2e-3)
 
 
@@ -145,7 +145,7 @@ def test_the_command_says_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return Outcome("zebra", "Item zebra", scale, said, {}, 1.0)
 
     found = {"zebra": Experiment("zebra", "Item zebra", run)}
-    monkeypatch.setattr(registry, "experiments", lambda: found)
+    monkeypatch.setattr(reproduce, "experiments", lambda: found)
     one = CliRunner().invoke(app, ["reproduce", "zebra", "--out", str(tmp_path)])
     assert [line.split()[0] for line in one.output.splitlines() if line.endswith(".")] == [
         "holds",
@@ -175,4 +175,4 @@ def test_the_interval_of_a_median_holds_it_at_least_so_often() -> None:
         assert outside <= 0.05
         next_one = 2 * sum(math.comb(n, k) for k in range(low + 2)) / 2**n
         assert next_one > 0.05  # and it is no wider than that asks for
-    assert median([3.0, 1.0]) == Range(2.0, 1.0, 3.0)
+    assert median([3.0, 1.0]) == Interval(2.0, 1.0, 3.0)

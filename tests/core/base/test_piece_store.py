@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.sources import copy_sources
 
 from counterplay.core.base import store, version
 from counterplay.core.base.progress import ProgressCallback
@@ -243,8 +244,7 @@ def test_what_cannot_be_written_stays_in_memory(
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sources, which a test may change."""
-    copy = tmp_path / "counterplay"
-    shutil.copytree(version.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copy_sources(tmp_path)
     monkeypatch.setattr(version, "PACKAGE", copy)
     return copy
 

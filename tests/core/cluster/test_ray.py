@@ -18,7 +18,7 @@ import pytest
 from support.compiled import WideAuction
 
 import counterplay as cp
-from counterplay.app.reproduction.harness.side_by_side import _seen_there
+from counterplay.app.reproduction.harness.reproduce import jobs_on_cluster
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.core.base.progress import no_progress
 from counterplay.core.parallel import ray_cluster as clusters
@@ -224,7 +224,7 @@ def test_jobs_of_experiments(here: Cluster, tmp_path: Path) -> None:
     assert (tmp_path / "second").read_text() == "made twice"
     assert list(lacking) == ["wrong"]
     assert "ZeroDivisionError" in lacking["wrong"]
-    unseen = partial(_seen_there, str(tmp_path / "nowhere"), partial(list, [first]))
+    unseen = partial(jobs_on_cluster, str(tmp_path / "nowhere"), partial(list, [first]))
     with pytest.raises(BadParameter, match=r"does not see .*; put the results"):
         run_jobs([first], 1, no_progress, remake=unseen, cluster=here)
 

@@ -21,6 +21,7 @@ from counterplay.core.parallel.partition import (
 )
 from counterplay.core.parallel.processes import cores
 from counterplay.core.solvers.algorithms import new_solver
+from counterplay.core.solvers.base import Solver
 
 FULL_WIDTH = ("cfr", "cfr+", "dcfr", "pcfr+", "egt")
 
@@ -208,6 +209,10 @@ def test_same_bits_with_other_options(options: dict[str, object], eager: None) -
     )
     for solver in (one, two):
         solver.step(10)
+    assert_same_arrays(one, two)
+
+
+def assert_same_arrays(one: Solver, two: Solver) -> None:
     for key, array in one.arrays().items():
         assert np.array_equal(array, two.arrays()[key]), key
 
@@ -234,8 +239,7 @@ def test_a_share_of_what_was_learnt_is_forgotten_with_any_number_of_threads(eage
         solver.step(3)
         solver.discount(0.5)
         solver.step(3)
-    for key, array in one.arrays().items():
-        assert np.array_equal(array, many.arrays()[key]), key
+    assert_same_arrays(one, many)
 
 
 @pytest.mark.parametrize("algorithm", ["rnr", "dbr"])

@@ -126,6 +126,13 @@ def test_excessive_gap(name: str, player: int) -> None:
     )
 
 
+def sampled_response(engine: str, game: cp.Game, *how: Any) -> cp.Response:
+    """A response with the iterations and options of SAMPLED."""
+    solver, options, small, large = SAMPLED[engine]
+    n = large if game.name == "leduc" else small
+    return cp.respond(game, *how, engine=solver, iterations=n, measure_every=n, **options)
+
+
 @pytest.mark.parametrize("player", SEATS)
 @pytest.mark.parametrize("algorithm", ["mcrnr", "mcdbr"])
 @pytest.mark.parametrize("engine", SAMPLED)
@@ -133,19 +140,7 @@ def test_excessive_gap(name: str, player: int) -> None:
 def test_sampled(name: str, engine: str, algorithm: str, player: int) -> None:
     game = cp.load(name)
     model, trust = some_model(game), some_trust(game, algorithm)
-    solver, options, small, large = SAMPLED[engine]
-    n = large if name == "leduc" else small
-    response = cp.respond(
-        game,
-        model,
-        player,
-        trust,
-        algorithm,
-        engine=solver,
-        iterations=n,
-        measure_every=n,
-        **options,
-    )
+    response = sampled_response(engine, game, model, player, trust, algorithm)
     check(response, model, trust, SAMPLED_GAP * spread(game))
 
 
@@ -157,18 +152,7 @@ def test_sampled_at_the_ends(engine: str, algorithm: str, p: float) -> None:
     Kuhn."""
     game = cp.load("kuhn")
     model = some_model(game)
-    solver, options, small, _ = SAMPLED[engine]
-    response = cp.respond(
-        game,
-        model,
-        1,
-        p,
-        algorithm,
-        engine=solver,
-        iterations=small,
-        measure_every=small,
-        **options,
-    )
+    response = sampled_response(engine, game, model, 1, p, algorithm)
     check(response, model, p, SAMPLED_GAP * spread(game))
     # the value of Kuhn to player 2 is 1/18
     goal = 1 / 18 if p == 0.0 else cp.best_response(game, model, 1).value

@@ -17,20 +17,26 @@ from reference.common import Node, Policy, from_slots, regret_matching, to_slots
 from reference.evaluation import counterfactual_regrets, histories, share
 from reference.games import game_and_root
 from reference.restricted import dbr_rules, rnr_rules
-from support.sampling import EPSILON, arbitrary_regrets, explored, policy_of
+from support.sampling import (
+    EPSILON,
+    Step,
+    arbitrary_regrets,
+    expected_outcome_update,
+    explored,
+    policy_of,
+    record_decision,
+)
 
 import counterplay as cp
 from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.restricted import data_biased_form, restricted_form
-from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.solvers.history import (
     HistoryWorkspace,
     OutcomeTables,
     new_workspace,
     sample_history,
-    update_history,
 )
 
 GAMES = ("kuhn", "toy")
@@ -60,15 +66,8 @@ def case(name: str, restricted: int, p: Any) -> Case:
     fixed = from_slots(game, model.probabilities)
     if not isinstance(p, str):
         form: Any = restricted_form(game.tree, model.probabilities, restricted, p)
-        return Case(
-            game,
-            form,
-            Node(rnr_rules(game.rules, restricted, fixed, p).root()),
-            restricted,
-            fixed,
-            None,
-            p,
-        )
+        root = rnr_rules(game.rules, restricted, fixed, p).root()
+        return Case(game, form, Node(root), restricted, fixed, None, p)
     trust = (
         np.full(game.n_infosets, 0.3)
         if p == "constant"
@@ -80,15 +79,8 @@ def case(name: str, restricted: int, p: Any) -> Case:
     ]
     confidence = dict(zip(keys, trust.tolist(), strict=True))
     form = data_biased_form(game.tree, model.probabilities, restricted, trust)
-    return Case(
-        game,
-        form,
-        Node(dbr_rules(game.rules, restricted, fixed, confidence).root()),
-        restricted,
-        fixed,
-        confidence,
-        0.0,
-    )
+    root = dbr_rules(game.rules, restricted, fixed, confidence).root()
+    return Case(game, form, Node(root), restricted, fixed, confidence, 0.0)
 
 
 def kernel_path(
@@ -98,8 +90,7 @@ def kernel_path(
     π^σ'(z) of those decisions."""
     game, tree = this.game, this.game.tree
     path, sampling = new_workspace(game.depth, game.max_actions, 2), explored(policy)
-    infoset_of = {(int(tree.owner[i]), label): i for i, label in enumerate(game.labels.infoset)}
-    end, coin_fell, before = 0, False, []
+    end, coin_fell, before = 0, False, list[Step]()
     for node, child in steps:
         restricted_here = tree.player[end] == this.restricted
         is_coin = not coin_fell and (this.confidence is None or restricted_here)
@@ -109,16 +100,7 @@ def kernel_path(
         end = int(tree.first_child[end]) + child
         if node.player < 0 or node.count == 1:  # chance, or forced
             continue
-        k, infoset = len(before), infoset_of[node.key]
-        path.infoset[k], path.player[k], path.action[k] = infoset, node.player, child
-        path.slot[k], path.actions[k] = tree.first[infoset], node.count
-        path.policy[k * game.max_actions : k * game.max_actions + node.count] = policy[node.key]
-        path.own[k] = prod(share(policy, step) for step in before if step[0].player == node.player)
-        path.others[k] = prod(
-            share(policy, step) for step in before if step[0].player != node.player
-        )
-        path.drawn[k] = prod(share(sampling, step) for step in before)
-        before.append((node, child))
+        record_decision(path, game, policy, before, (node, child))
     return path, end, len(before), prod(share(sampling, step) for step in before)
 
 
@@ -128,21 +110,8 @@ def expected_update(
     """Σ_z q(z) times what the kernel adds to regrets and strategy sums after z."""
     game, hand = this.game, new_chance(this.form)
     policy = {key: regret_matching(values) for key, values in from_slots(game, regret).items()}
-    sums, total = (np.zeros(game.n_slots), np.zeros(game.n_slots)), 0.0
-    for steps, _ in histories(this.root):
-        path, end, n_decisions, drawn = kernel_path(this, policy, steps)
-        tables = OutcomeTables(
-            regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
-        )
-        update_history(
-            this.form, hand, tables, path, index(end), index(n_decisions), drawn, 1, optimistic, 1.0
-        )
-        q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
-        total += q
-        sums[0][:] += q * (tables.regret - regret)
-        sums[1][:] += q * tables.strategy_sum
-    assert total == pytest.approx(1.0, abs=1e-12)
-    return sums
+    paths = ((steps, kernel_path(this, policy, steps)) for steps, _ in histories(this.root))
+    return expected_outcome_update(game, this.form, hand, regret, policy, paths, optimistic)
 
 
 def blended(this: Case, policy: Policy) -> Policy:

@@ -95,6 +95,13 @@ def updated_tables(kuhn: Game) -> OutcomeTables:
     return tables
 
 
+def updated_tables(kuhn: Game) -> OutcomeTables:
+    """The tables after the update phase of the paper's history."""
+    tables, end = new_tables(kuhn), index(end_node(kuhn))
+    update_history(kuhn.tree, HAND, tables, paper_path(kuhn), end, index(2), 0.25, 1, True, 1.0)
+    return tables
+
+
 def test_update_phase(kuhn: Game) -> None:
     check_tables(kuhn, updated_tables(kuhn))
 

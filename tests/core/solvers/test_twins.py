@@ -88,9 +88,13 @@ def test_outcome_sampling(name: str, epsilon: float, averaging: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLED_GAMES)
 def test_external_sampling(name: str) -> None:
+    check_sampling(name, ExternalSampling, NaiveExternalSampling, 6, 1000)
+
+
+def check_sampling(name: str, solver_type: Any, twin_type: Any, seed: int, iterations: int) -> None:
     game, root = game_and_root(name)
-    solver, twin = ExternalSampling(game, seed=6), NaiveExternalSampling(root, game.n_players)
-    run_both(solver, twin, 1000, ("regret", "strategy_sum"))
+    solver, twin = solver_type(game, seed=seed), twin_type(root, game.n_players)
+    run_both(solver, twin, iterations, ("regret", "strategy_sum"))
     assert_same_policy(solver, twin.strategy_sum)
 
 
@@ -127,10 +131,7 @@ def test_forced_moves_change_nothing(name: str, solver: Any) -> None:
 
 @pytest.mark.parametrize("name", SAMPLED_GAMES)
 def test_chance_sampling(name: str) -> None:
-    game, root = game_and_root(name)
-    solver, twin = ChanceSampling(game, seed=7), NaiveChanceSampling(root, game.n_players)
-    run_both(solver, twin, 500, ("regret", "strategy_sum"))
-    assert_same_policy(solver, twin.strategy_sum)
+    check_sampling(name, ChanceSampling, NaiveChanceSampling, 7, 500)
 
 
 @pytest.mark.parametrize("simulation", ["on-policy", "random", "call"])

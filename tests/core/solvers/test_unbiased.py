@@ -19,16 +19,21 @@ from reference.common import Key, Node, Policy, every_outcome, from_slots, to_sl
 from reference.evaluation import counterfactual_regrets, histories, share
 from reference.external_sampling import ExternalSampling
 from reference.games import game_and_root
-from support.sampling import EPSILON, HAND, arbitrary_regrets, kernel_path, policy_of
+from support.sampling import (
+    EPSILON,
+    HAND,
+    arbitrary_regrets,
+    expected_outcome_update,
+    kernel_path,
+    policy_of,
+)
 
 from counterplay.core.forms.game import Game
-from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.core.solvers.history import (
     OutcomeTables,
     new_workspace,
     sample_history,
-    update_history,
 )
 
 GAMES = ("toy", "kuhn", "kuhn(players=3)")
@@ -39,21 +44,8 @@ def expected_update(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σ_z q(z) times what the kernel adds to regrets and strategy sums after z, chance in q."""
     policy = policy_of(game, regret)
-    expected, total = [np.zeros(game.n_slots), np.zeros(game.n_slots)], 0.0
-    for steps, _ in histories(root):
-        path, end, n_decisions, drawn = kernel_path(game, policy, steps)
-        tables = OutcomeTables(
-            regret.copy(), np.zeros(game.n_slots), np.zeros(game.n_infosets, dtype=np.int64)
-        )
-        update_history(
-            game.tree, HAND, tables, path, index(end), index(n_decisions), drawn, 1, optimistic, 1.0
-        )
-        q = drawn * prod(share(policy, step) for step in steps if step[0].player < 0)
-        total += q
-        expected[0] += q * (tables.regret - regret)
-        expected[1] += q * tables.strategy_sum
-    assert total == pytest.approx(1.0, abs=1e-12)
-    return expected[0], expected[1]
+    paths = ((steps, kernel_path(game, policy, steps)) for steps, _ in histories(root))
+    return expected_outcome_update(game, game.tree, HAND, regret, policy, paths, optimistic)
 
 
 def strategy_increments(game: Game, root: Node, policy: Policy, counted: Any) -> np.ndarray:

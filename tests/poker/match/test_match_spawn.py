@@ -32,14 +32,8 @@ if {n} == 2:
 
 
 def play(folder: Path, processes: int, start: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("{n}", str(processes))],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "COUNTERPLAY_START": start},
-    )
+    script = SCRIPT.replace("{n}", str(processes))
+    done = run_python(folder, script, COUNTERPLAY_START=start)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -8,11 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.hands import random_hands
-from support.holdem import NAME as GAME
 from support.holdem import TREE, bucket, seldom_folding
 from support.models import (
+    ACES,
+    BOARD,
+    FOLDED,
+    KINGS,
     NAME,
     NODE,
+    SHOWN,
     frequencies,
     long_way,
     naive_expectation,
@@ -24,8 +28,8 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.cards.cards import N_HOLDINGS, cards
-from counterplay.poker.histories.records import HandRecord, parse_holding, seen_by
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.histories.records import HandRecord, seen_by
 from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.model import (
     slots_of,
@@ -38,18 +42,6 @@ from counterplay.poker.models.observe import (
     node_features,
     observe,
 )
-
-BOARD = tuple(cards("2c7d9hJsQc"))
-ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
-# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
-HISTORY = "crc/rrc/cc/crf"
-FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
-SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
-
-
-@pytest.fixture(scope="module")
-def game() -> cp.Game:
-    return cp.load(GAME)
 
 
 def listed(seen: Observations) -> list[tuple[str, str]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.holdem import NAME as GAME
 from support.holdem import TREE
 from support.models import (
+    ACES,
+    KINGS,
     NAME,
+    SHOWN,
     distance,
     frequencies,
     learnt,
@@ -19,8 +21,7 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.cards.cards import cards
-from counterplay.poker.histories.records import HandRecord, parse_holding
+from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.model import (
     KINDS,
     OpponentModel,
@@ -30,18 +31,6 @@ from counterplay.poker.models.model import (
 )
 from counterplay.poker.models.observe import ACTIONS, UNSEEN, buckets_of, observe
 from counterplay.poker.models.quality import LEAST_SHARE, assess, predict, split
-
-BOARD = tuple(cards("2c7d9hJsQc"))
-ACES, KINGS = parse_holding("AsAd"), parse_holding("KsKd")
-# the dealer limps, calls, raises the flop, checks the turn, bets the river; the big blind folds
-HISTORY = "crc/rrc/cc/crf"
-FOLDED = HandRecord(0, "A", "B", HISTORY, BOARD, ACES, KINGS, dealer_won=4.0)
-SHOWN = HandRecord(1, "B", "A", "cc/cc/cc/cc", BOARD, ACES, KINGS, dealer_won=1.0)
-
-
-@pytest.fixture(scope="module")
-def game() -> cp.Game:
-    return cp.load(GAME)
 
 
 @pytest.mark.parametrize("kind", KINDS)

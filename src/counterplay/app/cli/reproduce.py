@@ -48,9 +48,12 @@ def reproduce(
 
     It can be stopped at any time: the same command continues.
     """
-    from counterplay.app.reproduction.harness.campaign import Campaign, reproduce_all
-    from counterplay.app.reproduction.harness.registry import experiments
-    from counterplay.app.reproduction.harness.registry import reproduce as run_experiment
+    from counterplay.app.reproduction.harness.reproduce import (
+        ReproductionResults,
+        experiments,
+        reproduce_all,
+    )
+    from counterplay.app.reproduction.harness.reproduce import reproduce as run_experiment
 
     if name is None:
         refuse_others(context, ["as_json"], "without a name it only lists the experiments")
@@ -68,7 +71,7 @@ def reproduce(
             with _overall_progress() as progress:
                 campaign = reproduce_all(scale, folder, progress, again, seconds, processes)
         except Interrupted as stop:
-            campaign, stopped = cast(Campaign, stop.result), True
+            campaign, stopped = cast(ReproductionResults, stop.result), True
         except KeyboardInterrupt:
             err.print("stopped before the first experiment; the same command starts again.")
             raise typer.Exit(130) from None

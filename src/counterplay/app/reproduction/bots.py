@@ -1,5 +1,5 @@
-"""How near the re-created bots come to the published figures of the originals (Billings et al.
-2003; 2004 results)."""
+"""Winnings of the re-created bots beside the published ones of the originals (Billings et al. 2003;
+2004 results)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    staged,
+    stage_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, around, within
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, around, within
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     RECREATED,
     THREADS,
@@ -22,7 +22,7 @@ from counterplay.app.reproduction.sizes import POKI_RATE
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job
 
-#: player, opponent, published band in sb/h, where it comes from
+#: player, opponent, published band in sb/h, source
 BANDS = (
     ("poki", "always-call", 0.510, 0.537, "2004 and IJCAI 2003"),
     ("poki", "always-raise", 2.139, 2.285, "2004 and IJCAI 2003"),
@@ -30,9 +30,9 @@ BANDS = (
     ("sparbot", "always-raise", 1.354, 1.354, "Sparbot 2004; PsOpti2 +.319, PsOpti1 +.635"),
     ("sparbot", "poki", 0.045, 0.093, "PsOpti2 2003, Sparbot 2004"),
 )
-FITTED = ("always-call", "always-raise")  # Poki's constants were chosen by what it wins from them
-#: Duplicate hands of each, enough for ± 0.02, and ± 0.03 where Poki meets always-raise (the
-#: published noise).
+FITTED = ("always-call", "always-raise")  # Poki's constants were chosen by its winnings from them
+#: Duplicate hands of each match, enough for ± 0.02, and for ± 0.03, the published noise, of Poki
+#: against always-raise.
 SCALES = {
     "quick": (80_000, 240_000, 2_000_000, 2_000_000, 120_000),
     "paper": (400_000, 600_000, 20_000_000, 20_000_000, 600_000),
@@ -52,12 +52,12 @@ def band(low: float, high: float) -> str:
 
 
 def off_by(won: float, low: float, high: float) -> float:
-    """How far outside the band."""
+    """Distance from the band; 0 inside."""
     return won - min(max(won, low), high)
 
 
 def reached(
-    player: str, opponent: str, low: float, high: float, won: Range, hands: int, fitted: bool
+    player: str, opponent: str, low: float, high: float, won: Interval, hands: int, fitted: bool
 ) -> Claim:
     off, room = off_by(won.value, low, high), 2 * NOISE
     return Claim(
@@ -75,16 +75,16 @@ def reached(
 # the matches
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     rows, claims, lines = [], [], []
     players = PlayerFactory(scale, store, progress)
     for k, (player, opponent, low, high, source) in enumerate(BANDS):
-        players.progress = staged(progress, k, len(BANDS))
+        players.progress = stage_progress(progress, k, len(BANDS))
         result = players.match(player, player, opponent, SCALES[scale][k])
         off = off_by(result.mean, low, high)
         fitted = player == "poki" and opponent in FITTED
-        said = band(low, high) + (" (fitted)" if fitted else "")
-        rows.append([player, opponent, said, as_text(result), f"{off:+.3f}", source])
+        published = band(low, high) + (" (fitted)" if fitted else "")
+        rows.append([player, opponent, published, as_text(result), f"{off:+.3f}", source])
         won = around(result.mean, half_interval(result))
         numbers = (won.value, result.standard_error, result.hands, off, fitted)
         lines.append((player, opponent, low, high, *numbers))
@@ -96,7 +96,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, store.folder, claims, setting, HEADER, lines, *shown)
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     def job(player: str, opponent: str, hands: int) -> Job:
         def work(progress: ProgressCallback) -> None:
             PlayerFactory(scale, store, progress).match(player, player, opponent, hands)
@@ -107,12 +107,6 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     return [job(*band[:2], hands) for band, hands in zip(BANDS, SCALES[scale], strict=True)]
 
 
-EXPERIMENT = Experiment(
-    "bots",
-    "The re-created bots beside the published figures",
-    run,
-    {"quick": 80, "paper": 180},
-    _jobs,
-    order=3,
-    priority=7,
-)
+TITLE = "The re-created bots beside the published figures"
+SECONDS = {"quick": 80, "paper": 180}  # on two cores
+EXPERIMENT = Experiment("bots", TITLE, run, SECONDS, _jobs, order=3, priority=7)

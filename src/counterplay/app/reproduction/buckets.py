@@ -1,10 +1,10 @@
-"""Do finer buckets win more? The paper says that 100 are much better than 10, and that less
+"""Winnings by number of buckets. The paper says that 100 are much better than 10, and that less
 abstraction would be better still.
 
-MCCFR with 10, 20, 50, 100 and 200 buckets, one thread each, about as long: against Sparbot and a
-common MCCFR10 while training, against Poki in the end. At quick scale external sampling and one
-seed; at paper scale public sampling and three. The rules compare at equal time and at equal visits
-of information sets.
+MCCFR with 10, 20, 50, 100 and 200 buckets is trained for about the same time, one thread each. It
+is measured against Sparbot and a common MCCFR10 during training, and against Poki at the end. Quick
+scale has external sampling and one seed, paper scale public sampling and three. The rules compare
+at equal time and at equal visits of information sets.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    code_version,
-    titled,
+    source_version,
+    titled_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, Verdict
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Verdict
+from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.app.reproduction.players import (
     MATCH_SEED,
     RECREATED,
@@ -57,10 +56,10 @@ HEADER = (
 
 class BucketsScale(NamedTuple):
     engine: str
-    iterations: tuple[int, ...]  # for each of BUCKETS, about as long
+    iterations: tuple[int, ...]  # for each of BUCKETS, of about equal time
     seeds: int
     hands: int  # against Sparbot and MCCFR10
-    poki: int  # hands against Poki in the end; 0: none
+    poki: int  # hands against Poki at the end; 0: none
 
 
 SCALES = {
@@ -70,8 +69,8 @@ SCALES = {
 
 # the rules, over seeds
 
-CLOSED = 0.005  # sb/h that the finer buckets may still catch up in the last doubling
-WITHOUT = "whether or not they are still catching up"  # that was left out after numbers were seen
+CLOSED = 0.005  # sb/h by which the finer buckets may still catch up in the last doubling
+WITHOUT = "whether or not they are still catching up"  # condition set after seeing numbers
 AXES = {"seconds": "equal time", "visits": "equal visits"}
 
 
@@ -83,13 +82,13 @@ class TrainingPoint(NamedTuple):
     won: float
 
 
-#: by number of buckets: the curves of all seeds
+#: The curves of all seeds, by number of buckets.
 Curves = Mapping[int, Sequence[Sequence[TrainingPoint]]]
 
 
 def at(curve: Sequence[TrainingPoint], axis: str, budget: float) -> float:
-    """sb/h when so much was used: a straight line between measurements, over the logarithm. NaN
-    before the first and after the last."""
+    """sb/h at this budget, interpolated linearly in its logarithm. NaN before the first measurement
+    and after the last."""
     for a, b in itertools.pairwise(curve):
         x, y = getattr(a, axis), getattr(b, axis)
         if x <= budget <= y and y > x > 0:
@@ -98,24 +97,24 @@ def at(curve: Sequence[TrainingPoint], axis: str, budget: float) -> float:
 
 
 def largest(curves: Curves, axis: str) -> float:
-    """What every run has used in the end."""
+    """The largest budget that every run has used."""
     return min(float(getattr(curve[-1], axis)) for some in curves.values() for curve in some)
 
 
-def won(curves: Curves, buckets: int, axis: str, budget: float) -> Range:
+def won(curves: Curves, buckets: int, axis: str, budget: float) -> Interval:
     values = [at(curve, axis, budget) for curve in curves[buckets]]
     if any(math.isnan(value) for value in values):
-        return Range(math.nan, -math.inf, math.inf)
-    return judge.over_seeds(values)
+        return Interval(math.nan, -math.inf, math.inf)
+    return judge.seed_range(values)
 
 
-def lead(curves: Curves, fine: int, coarse: int, axis: str, budget: float) -> Range:
-    """By how much the finer buckets are ahead at this budget."""
+def lead(curves: Curves, fine: int, coarse: int, axis: str, budget: float) -> Interval:
+    """Lead of the finer buckets at this budget."""
     return judge.difference(*(won(curves, n, axis, budget) for n in (fine, coarse)))
 
 
 def crossing(curves: Curves, fine: int, coarse: int, axis: str) -> float | None:
-    """From where on the finer buckets stay ahead (medians), None if they are behind at the end."""
+    """Budget from which the finer buckets stay ahead (medians); None if behind at the end."""
     budget, last = largest(curves, axis), None
     first = max(float(getattr(c[0], axis)) for n in (fine, coarse) for c in curves[n])
     if not first < budget:
@@ -129,8 +128,8 @@ def crossing(curves: Curves, fine: int, coarse: int, axis: str) -> float | None:
 
 
 def closing(curves: Curves, fine: int, coarse: int, axis: str) -> bool:
-    """Whether the finer buckets were still catching up over the last doubling of the budget, or
-    nobody knows: then being behind is for want of training."""
+    """Whether the finer buckets were still catching up over the last doubling of the budget, or it
+    cannot be told: being behind may then be due to short training."""
     most = largest(curves, axis)
     late, early = (lead(curves, fine, coarse, axis, x).value for x in (most, most / 2))
     return not late - early <= CLOSED
@@ -138,7 +137,7 @@ def closing(curves: Curves, fine: int, coarse: int, axis: str) -> bool:
 
 def finer(curves: Curves, fine: int, coarse: int, axis: str, opponent: str) -> Claim:
     budget = largest(curves, axis)
-    apart = lead(curves, fine, coarse, axis, budget)
+    margin = lead(curves, fine, coarse, axis, budget)
     unit = "s" if axis == "seconds" else "visits"
     where = crossing(curves, fine, coarse, axis)
     crossed = "not ahead in the end" if where is None else f"ahead from {where:,.3g} {unit} on"
@@ -146,9 +145,9 @@ def finer(curves: Curves, fine: int, coarse: int, axis: str, opponent: str) -> C
         f"{fine} buckets win more than {coarse} from {opponent}, at {AXES[axis]}.",
         "the difference at the largest budget that all runs have used is above zero over the whole "
         f"range of seeds; no verdict against it while it rises by over {CLOSED:g} in a doubling",
-        f"after {budget:,.3g} {unit} {apart}; the median is {crossed}",
-        _unless(closing(curves, fine, coarse, axis), judge.above(apart, 0.0)),
-        also=(RuleVariant(WITHOUT, "", judge.above(apart, 0.0)),),
+        f"after {budget:,.3g} {unit} {margin}; the median is {crossed}",
+        _unless(closing(curves, fine, coarse, axis), judge.above(margin, 0.0)),
+        also=(RuleVariant(WITHOUT, "", judge.above(margin, 0.0)),),
     )
 
 
@@ -159,15 +158,15 @@ def _unless(catching_up: bool, verdict: Verdict) -> Verdict:
 def finer_in_the_end(
     wins: Mapping[int, Sequence[float]], fine: int, coarse: int, who: str, catching_up: bool
 ) -> Claim:
-    """At the end of training, which took about as long for each."""
-    apart = judge.difference(judge.over_seeds(wins[fine]), judge.over_seeds(wins[coarse]))
+    """At the end of training, which took about the same time for each."""
+    margin = judge.difference(judge.seed_range(wins[fine]), judge.seed_range(wins[coarse]))
     return Claim(
         f"{fine} buckets win more than {coarse} from {who}, trained about as long.",
         "the difference is above zero over the whole range of seeds; no verdict against it while "
         "the finer buckets catch up against Sparbot",
-        str(apart),
-        _unless(catching_up, judge.above(apart, 0.0)),
-        also=(RuleVariant(WITHOUT, "", judge.above(apart, 0.0)),),
+        str(margin),
+        _unless(catching_up, judge.above(margin, 0.0)),
+        also=(RuleVariant(WITHOUT, "", judge.above(margin, 0.0)),),
     )
 
 
@@ -204,14 +203,14 @@ def _curve(
     seed: int,
     size: BucketsScale,
     players: PlayerFactory,
-    foe: Strategy,
+    opponent: Strategy,
     progress: ProgressCallback,
 ) -> np.ndarray:
-    """float64[points, 6]: iterations, seconds, visits, and sb/h against Sparbot, MCCFR10 and, at
-    the end, Poki."""
+    """float64[points, 6]: iterations, seconds, visits, and sb/h against Sparbot, MCCFR10 (the
+    `opponent`) and, at the end, Poki."""
     algorithm, options = ENGINES[size.engine]
     solver = new_solver(players.game(buckets), algorithm, seed, dict(options))
-    mine = PlayerFactory(players.scale, players.store, progress)  # bots are not shared by threads
+    own = PlayerFactory(players.scale, players.store, progress)  # threads share no bots
     when = points(size.iterations[BUCKETS.index(buckets)])
 
     def measure(strategy: Strategy) -> list[float]:
@@ -219,29 +218,29 @@ def _curve(
             match = (strategy.game, strategy, bot, hands, MATCH_SEED + seed)
             return play_match(*match, processes=processes, luck_adjusted=False).mean
 
-        poki, sparbot = math.nan, against(mine.bot("sparbot"), size.hands)
-        mccfr = against(foe, size.hands)
-        if size.poki and solver.iterations == when[-1]:  # one process: this is a thread
-            poki = against(mine.bot("poki"), size.poki, 1)
+        poki, sparbot = math.nan, against(own.bot("sparbot"), size.hands)
+        mccfr = against(opponent, size.hands)
+        if size.poki and solver.iterations == when[-1]:  # one process, as this is a thread
+            poki = against(own.bot("poki"), size.poki, 1)
         return [float(solver.nodes_touched), sparbot, mccfr, poki]
 
     recipe: dict[str, Any] = {
         "hands": [size.hands, size.poki],
-        "against": digest(foe.probabilities),
+        "against": digest(opponent.probabilities),
     }
-    recipe |= {"seed": MATCH_SEED + seed, "code": code_version(_curve)}
-    about = titled(progress, f"{buckets} buckets, seed {seed + 1}")
-    return learning_curve(players.store, recipe, solver, when, measure, about)
+    recipe |= {"seed": MATCH_SEED + seed, "code": source_version(_curve)}
+    titled = titled_progress(progress, f"{buckets} buckets, seed {seed + 1}")
+    return learning_curve(players.store, recipe, solver, when, measure, titled)
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
     players = PlayerFactory(scale, store, lambda share, what: progress(0.1 * share, what))
-    foe = players.equilibrium(10, "external").strategy
+    opponent = players.equilibrium(10, "external").strategy
     for n in BUCKETS:
         players.game(n)
     runs = [(n, seed) for n in BUCKETS for seed in range(size.seeds)]
-    work = [partial(_curve, n, seed, size, players, foe) for n, seed in runs]
+    work = [partial(_curve, n, seed, size, players, opponent) for n, seed in runs]
     made = in_parallel(work, lambda share, what: progress(0.1 + 0.89 * share, what))
     by_run = dict(zip(runs, made, strict=True))
     curves = {n: np.array([by_run[n, seed] for seed in range(size.seeds)]) for n in BUCKETS}
@@ -256,29 +255,29 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines, *shown)
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
-    foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
+    trained = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
     def job(n: int, seed: int) -> Job:
         def work(progress: ProgressCallback) -> None:
             players = PlayerFactory(scale, store, progress)
-            against = players.equilibrium(10, "external").strategy
-            _curve(n, seed, size, players, against, progress)
+            opponent = players.equilibrium(10, "external").strategy
+            _curve(n, seed, size, players, opponent, progress)
 
-        many = size.iterations[BUCKETS.index(n)]
-        seconds = 2 * training_seconds(size.engine, n, many)  # rates are those of two threads
+        iterations = size.iterations[BUCKETS.index(n)]
+        seconds = 2 * training_seconds(size.engine, n, iterations)  # rates are of two threads
         seconds += 2 * size.poki / POKI_RATE
-        return Job(f"{n} buckets, seed {seed + 1}", work, seconds, 1, (foe[0].name,))
+        return Job(f"{n} buckets, seed {seed + 1}", work, seconds, 1, (trained[0].name,))
 
-    return [*foe, *(job(n, seed) for seed in range(size.seeds) for n in BUCKETS)]
+    return [*trained, *(job(n, seed) for seed in range(size.seeds) for n in BUCKETS)]
 
 
-# what is shown
+# picture and table
 
 
 def _table(curves: dict[int, np.ndarray]) -> ResultTable:
-    """Medians at the end."""
+    """Medians at the end of training."""
     rows = []
     for n, some in curves.items():
         iterations, seconds, visits, sparbot, mccfr, poki = np.median(some[:, -1], axis=0)
@@ -303,13 +302,7 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment(
-    "buckets",
-    "Finer buckets: 10 to 200 at equal time and visits",
-    run,
-    {"quick": 30, "paper": 450},
-    _jobs,
-    order=6,
-    priority=3,
-    meaning={"engine": "how MCCFR samples: outcome (the paper's), external or public (ours)"},
-)
+TITLE = "Finer buckets: 10 to 200 at equal time and visits"
+SECONDS = {"quick": 30, "paper": 450}  # on two cores
+MEANING = {"engine": "how MCCFR samples: outcome (the paper's), external or public (ours)"}
+EXPERIMENT = Experiment("buckets", TITLE, run, SECONDS, _jobs, order=6, priority=3, meaning=MEANING)

@@ -1,15 +1,14 @@
-"""Figure 7's question by size: seconds and memory to a given gap, at full width and by sampling, up
-to where full width no longer fits. Beyond the paper, whose games all fit.
+"""Figure 7 by size of the game: seconds and memory to a given gap, at full width and by sampling,
+up to sizes at which full width no longer fits. Beyond the paper, whose games all fit.
 
-Each run is a process of its own (`own_process.py`), and a family's runs come one after the other,
-so that no two of its largest trees are in memory at once. Without a tree sampling has the same
-bits, so it reaches the gap in the iterations that it took on the tree; where there is no tree at
-all, the gap cannot be measured, and what is measured is what the response wins.
+Each run is a separate process (`size_run.py`), and the runs of a family are sequential, so that no
+two of its largest trees are in memory at once. Sampling without a tree gives the same bits as with
+one, so it reaches the gap in the same iterations; where no tree can be built, the gap cannot be
+measured, and the winnings of the response are measured instead.
 
-There is one run of each, so the rules take seconds, building included, to be known to a factor of
-two either way, and peaks of memory to a tenth. A run that was stopped needs at least as long as it
-ran. Sampling is meant for large games: below five million histories nothing is decided, neither
-way.
+There is one run of each, so the rules take seconds, building included, as known to a factor of two
+either way, and peak memory to a tenth. A run that was stopped needs at least as long as it ran.
+Sampling is meant for large games: below five million histories there is no verdict.
 """
 
 from __future__ import annotations
@@ -20,19 +19,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from counterplay.app.reproduction import own_process
+from counterplay.app.reproduction import size_run
 from counterplay.app.reproduction.harness import judge
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    staged,
-    titled,
+    stage_progress,
+    titled_progress,
 )
-from counterplay.app.reproduction.harness.judge import Claim, Range, Verdict
-from counterplay.app.reproduction.harness.sources import file_version
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.own_process import GAP, NO_ROOM, NO_TREE, WARM, P, SizeRun, Task
+from counterplay.app.reproduction.harness.judge import Claim, Interval, Verdict
+from counterplay.app.reproduction.harness.store import PieceStore, file_version
+from counterplay.app.reproduction.size_run import (
+    GAP,
+    NO_TREE,
+    OUT_OF_MEMORY,
+    WARM_UP_GAME,
+    P,
+    SizeRun,
+    SizeTask,
+)
 from counterplay.core.base.plotting import COLOURS, STYLES, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.parallel.jobs import Job, in_parallel
@@ -48,7 +54,7 @@ METHODS = {
     EXTERNAL: ("mcrnr", "mccfr-external", True),
     OUTCOME_ALONE: ("mcrnr", "mccfr", False),
 }
-STARTING = 1.5  # seconds of a process, about
+START_SECONDS = 1.5  # of a process
 Methods = Mapping[str, SizeRun]
 #: By family and game, the games from small to large.
 Runs = Mapping[str, Mapping[str, Methods]]
@@ -91,7 +97,7 @@ def claims(runs: Runs) -> list[Claim]:
 
 
 def largest(games: Mapping[str, Methods], *methods: str) -> str | None:
-    """The last game on which all of these ran."""
+    """The largest game on which all of these methods ran."""
     ran = [
         game
         for game, by in games.items()
@@ -100,179 +106,176 @@ def largest(games: Mapping[str, Methods], *methods: str) -> str | None:
     return ran[-1] if ran else None
 
 
-def ratio(sampled: SizeRun, full: SizeRun) -> Range | None:
-    """Seconds to the gap, of sampling over full width; None where neither came to it."""
+def ratio(sampled: SizeRun, full: SizeRun) -> Interval | None:
+    """Seconds to the gap, of sampling over full width; None where neither reached it."""
     if not sampled.total or not full.total or not (sampled.reached or full.reached):
         return None
     value = sampled.total / full.total
     low = value / TIMES if full.reached else 0.0
-    return Range(value, low, value * TIMES if sampled.reached else math.inf)
+    return Interval(value, low, value * TIMES if sampled.reached else math.inf)
 
 
 def sooner(runs: Runs, sampled: str, full: str) -> Claim:
     verdicts: list[Verdict] = []
-    told = []
+    details = []
     for family, games in runs.items():
         game = largest(games, sampled, full)
         if game is None:
             verdicts.append(None)
-            told.append(f"{family}: nothing to compare")
+            details.append(f"{family}: nothing to compare")
             continue
         mine, other = games[game][sampled], games[game][full]
-        found = ratio(mine, other)
+        quotient = ratio(mine, other)
         verdicts.append(
-            found and judge.only_if((other.nodes or 0) >= LARGE, judge.below(found, 1.0))
+            quotient and judge.only_if((other.nodes or 0) >= LARGE, judge.below(quotient, 1.0))
         )
-        told.append(f"{game}: {_compared(mine, other, found)}")
+        details.append(f"{game}: {_compared(mine, other, quotient)}")
     return Claim(
         f"In the largest games that both can do {sampled} comes to the gap sooner than {full} "
         f"(beyond the paper).",
         f"seconds to the gap, building included, over those of {full} are below 1 by more than "
         f"a factor of {TIMES:g}, in every family; it fails where they are above 1 by as much, and "
         f"no verdict under {LARGE:,} histories, or where neither came to the gap",
-        "; ".join(told),
-        judge.every(verdicts),
+        "; ".join(details),
+        judge.all_hold(verdicts),
     )
 
 
-def _compared(mine: SizeRun, other: SizeRun, found: Range | None) -> str:
-    if found is None:
+def _compared(mine: SizeRun, other: SizeRun, quotient: Interval | None) -> str:
+    if quotient is None:
         return "neither came to the gap in its time"
     late = "" if mine.reached else ", at least"
     early = "" if other.reached else ", at most"
-    return f"{found.value:.2g}{late}{early}"
+    return f"{quotient.value:.2g}{late}{early}"
 
 
 def smaller(runs: Runs) -> Claim:
     verdicts: list[Verdict] = []
-    told = []
+    details = []
     for family, games in runs.items():
         game = largest(games, OUTCOME_ALONE, CFR)
         peaks = [games[game][m].peak_gb for m in (OUTCOME_ALONE, CFR)] if game else []
         if game is None or not all(peaks):
             verdicts.append(None)
-            told.append(f"{family}: nothing to compare")
+            details.append(f"{family}: nothing to compare")
             continue
         mine, other = (float(peak or 0.0) for peak in peaks)
-        found = Range(mine / other, mine / other / PEAKS, mine / other * PEAKS)
+        quotient = Interval(mine / other, mine / other / PEAKS, mine / other * PEAKS)
         enough = (games[game][CFR].nodes or 0) >= LARGE
-        verdicts.append(judge.only_if(enough, judge.below(found, 1.0)))
-        told.append(f"{game}: {mine:.2g} GB, full width {other:.2g} GB")
+        verdicts.append(judge.only_if(enough, judge.below(quotient, 1.0)))
+        details.append(f"{game}: {mine:.2g} GB, full width {other:.2g} GB")
     return Claim(
         "In the largest games that both can do sampling without a tree needs less memory than "
         "full width (beyond the paper).",
         f"peak memory of the process over that of {CFR} is below 1 by more than a factor of "
         f"{PEAKS:g}, whether or not the two came to the gap, in every family; no verdict under "
         f"{LARGE:,} histories",
-        "; ".join(told),
-        judge.every(verdicts),
+        "; ".join(details),
+        judge.all_hold(verdicts),
     )
 
 
 def goes_on(runs: Runs) -> Claim:
     verdicts: list[Verdict] = []
-    told = []
+    details = []
     for game, by in ((game, by) for games in runs.values() for game, by in games.items()):
         if OUTCOME_ALONE not in by or not beyond(by):
             continue
         one = by[OUTCOME_ALONE]
         if one.won is None or one.won_error is None:
             verdicts.append(None)
-            told.append(f"{game}: {one.note}")
+            details.append(f"{game}: {one.note}")
             continue
         won = judge.around(one.won, one.won_error)
         verdicts.append(judge.above(won, 0.0))
-        told.append(
+        details.append(
             f"{game}: {one.won:+.3f} ± {one.won_error:.3f} after {one.iterations:,} iterations"
         )
     return Claim(
         "Where full width no longer fits, sampling goes on (beyond the paper).",
         "wherever RNR has no tree or no memory, the response of MCRNR without a tree wins more "
         "from the model than the model itself does in that seat, by the whole 95% interval",
-        "; ".join(told) or "full width fits everywhere",
-        judge.every(verdicts),
+        "; ".join(details) or "full width fits everywhere",
+        judge.all_hold(verdicts),
     )
 
 
 def beyond(by: Methods) -> bool:
     """Whether full width does not fit."""
-    return any(by[m].note in (NO_TREE, NO_ROOM) for m in (CFR, CFR_PLUS) if m in by)
+    return any(by[m].note in (NO_TREE, OUT_OF_MEMORY) for m in (CFR, CFR_PLUS) if m in by)
 
 
 # the runs
 
 
-def _task(game: str, method: str, seconds: float, iterations: int = 0) -> Task:
-    return Task(game, *METHODS[method], seconds, iterations)
+def _task(game: str, method: str, seconds: float, iterations: int = 0) -> SizeTask:
+    return SizeTask(game, *METHODS[method], seconds, iterations)
 
 
-def _kept(
-    game: str, method: str, seconds: float, store: Store, progress: ProgressCallback
+def _cached_run(
+    game: str, method: str, seconds: float, store: PieceStore, progress: ProgressCallback
 ) -> SizeRun:
-    """One run, or what is known without it: whoever has no tree has none by any method."""
+    """One run. A game without a tree has none by any method, so it is tried once."""
     iterations = 0
     if method == OUTCOME_ALONE:
-        on_tree = _kept(game, OUTCOME, seconds, store, progress)
+        on_tree = _cached_run(game, OUTCOME, seconds, store, progress)
         iterations = int(on_tree.iterations or 0) if on_tree.reached else 0
     elif method != CFR:
-        first = _kept(game, CFR, seconds, store, progress)
+        first = _cached_run(game, CFR, seconds, store, progress)
         if first.note == NO_TREE:
             return first
-    return _measured("size", [_task(game, method, seconds, iterations)], store, progress)[0]
+    task = _task(game, method, seconds, iterations)
+    return _cached_measurements("size", [task], store, progress)[0]
 
 
-def _measured(
-    kind: str, tasks: Sequence[Task], store: Store, progress: ProgressCallback
+def _cached_measurements(
+    kind: str, tasks: Sequence[SizeTask], store: PieceStore, progress: ProgressCallback
 ) -> list[SizeRun]:
-    """Of one process, kept. Kernels are compiled before by a process that nobody measures:
+    """The measurements of one process. Kernels are compiled before, in an unmeasured process, as
     compiling takes memory."""
     recipe = {
         "tasks": [task._asdict() for task in tasks],
         "p": P,
         "gap": GAP,
         "fields": SizeRun._fields,
-        "file": file_version(own_process.__file__),
+        "file": file_version(size_run.__file__),
     }
 
     def make() -> list[SizeRun]:
         if kind != "warm":
-            _measured("warm", [_task(WARM, method, 1.0, 1) for method in METHODS], store, progress)
-        return own_process.apart(tasks, progress)
+            warm_up = [_task(WARM_UP_GAME, method, 1.0, 1) for method in METHODS]
+            _cached_measurements("warm", warm_up, store, progress)
+        return size_run.measure_in_process(tasks, progress)
 
     return [SizeRun(*one) for one in store.value(kind, recipe, make)]
 
 
 def _family(
-    games: Sequence[str], seconds: float, store: Store, progress: ProgressCallback
+    games: Sequence[str], seconds: float, store: PieceStore, progress: ProgressCallback
 ) -> dict[str, dict[str, SizeRun]]:
-    """By game and method, its runs one after the other."""
+    """The runs of a family, sequentially, by game and method."""
     runs: dict[str, dict[str, SizeRun]] = {game: {} for game in games}
     plan = [(game, method) for game in games for method in METHODS]
     for k, (game, method) in enumerate(plan):
-        say = titled(staged(progress, k, len(plan)), f"{game}, {method}")
-        runs[game][method] = _kept(game, method, seconds, store, say)
+        titled = titled_progress(stage_progress(progress, k, len(plan)), f"{game}, {method}")
+        runs[game][method] = _cached_run(game, method, seconds, store, titled)
     return runs
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size, jobs = SCALES[scale], []
     for games in size.games.values():
         before: tuple[str, ...] = ()
         for game in games:
             for method in METHODS:
-
-                def work(
-                    progress: ProgressCallback, game: str = game, method: str = method
-                ) -> None:
-                    _kept(game, method, size.seconds, store, progress)
-
+                work = partial(_cached_run, game, method, size.seconds, store)
                 name = f"By size: {game}, {method}"
-                jobs.append(Job(name, work, STARTING + 0.3 * size.seconds, 1, before))
+                jobs.append(Job(name, work, START_SECONDS + 0.3 * size.seconds, 1, before))
                 before = (name,)
     return jobs
 
 
-# what is shown
+# picture and table
 
 
 def _table(runs: Runs) -> ResultTable:
@@ -308,7 +311,7 @@ def picture(runs: Runs, path: Path) -> None:
             axis.set_xlim(-0.4, len(sizes) - 0.6)
             axis.set_xticklabels(sizes)
             _shade(axis, games)
-    for line in axes:  # the same powers of ten on all of them
+    for line in axes:  # the same limits, powers of ten, for all families
         ends = [math.log10(end) for axis in line for end in axis.get_ylim()]
         for axis in line:
             axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
@@ -319,7 +322,7 @@ def picture(runs: Runs, path: Path) -> None:
 
 
 def _shade(axis: Any, games: Mapping[str, Methods]) -> None:
-    """Where full width no longer fits."""
+    """Shade the sizes at which full width no longer fits."""
     for x, by in enumerate(games.values()):
         if beyond(by):
             axis.axvspan(x - 0.4, x + 0.4, color="0.9")
@@ -327,7 +330,7 @@ def _shade(axis: Any, games: Mapping[str, Methods]) -> None:
 
 
 def _line(axis: Any, ran: Sequence[SizeRun | None], what: str, label: str, series: int) -> None:
-    """What came to the gap as a line, what did not as crosses."""
+    """Runs that reached the gap as a line, others as crosses."""
     there = [(x, one, getattr(one, what)) for x, one in enumerate(ran) if one is not None]
     colour, style = COLOURS[series], STYLES[series]
     how: dict[str, Any] = {"color": colour, "linestyle": style, "marker": ".", "label": label}
@@ -336,7 +339,7 @@ def _line(axis: Any, ran: Sequence[SizeRun | None], what: str, label: str, serie
         axis.plot([x for x, _ in dots], [y for _, y in dots], **drawn)
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
     lanes = [partial(_family, games, size.seconds, store) for games in size.games.values()]
     runs: Runs = dict(zip(size.games, in_parallel(lanes, progress), strict=True))
@@ -359,13 +362,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
 
 
 TARGET = "the gap of the restricted game, as a share of the range of payoffs, to be reached"
-EXPERIMENT = Experiment(
-    "by-size",
-    "By size: time and memory of RNR and MCRNR (beyond the paper)",
-    run,
-    {"quick": 30, "paper": 2700},
-    _jobs,
-    order=9,
-    priority=9,
-    meaning={"seconds": "of solving at most, of each run", "target": TARGET},
-)
+TITLE = "By size: time and memory of RNR and MCRNR (beyond the paper)"
+SECONDS = {"quick": 30, "paper": 2700}  # on two cores
+MEANING = {"seconds": "of solving at most, of each run", "target": TARGET}
+EXPERIMENT = Experiment("by-size", TITLE, run, SECONDS, _jobs, order=9, priority=9, meaning=MEANING)

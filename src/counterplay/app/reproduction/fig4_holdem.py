@@ -1,12 +1,12 @@
 """Figure 4, right: MCCFR and MCTS in limit hold'em with 10 buckets, against a pre-computed MCCFR10
 profile.
 
-Every so many iterations the strategy plays duplicate hands against a profile that MCCFR learnt
-before, from another seed. That one uses external sampling, which gets further in the same time;
-against a profile of outcome sampling that is itself far from converged, "near zero" would say
-little. External sampling is also the third curve: the paper's conclusion guesses that it converges
-as fast as MCTS. One of its iterations visits about 40 times as many nodes, so it is run for fewer;
-one of public chance sampling, the fourth curve, walks all betting on a board.
+At regular iterations the strategy plays duplicate hands against a profile trained before by MCCFR
+from another seed. That profile uses external sampling, which gets further in the same time; against
+one of outcome sampling, far from converged itself, a result near zero would mean little. External
+sampling is also the third curve: the paper's conclusion guesses that it converges as fast as MCTS.
+Each of its iterations visits about 40 times as many nodes, so it has fewer; an iteration of public
+chance sampling, the fourth curve, traverses all betting on a board.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    SolverVariant,
+    prefixed_progress,
+    source_version,
+)
 from counterplay.app.reproduction.harness.judge import Claim, RuleVariant
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import learning_curve
+from counterplay.app.reproduction.harness.store import PieceStore, learning_curve
 from counterplay.app.reproduction.players import Pairing, mccfr, training_jobs
 from counterplay.app.reproduction.sizes import SIZES
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
@@ -37,7 +42,7 @@ from counterplay.poker.bots.table import strategy_bot
 
 GAME = "holdem(buckets=10)"
 EPSILON, PAPER_C = 0.6, 17.0
-#: In small bets; 17 in small blinds is 8.5, and 17 in big bets 34.
+#: In small bets: 17 small blinds are 8.5, and 17 big bets 34.
 SWEEP = (2.0, 4.25, 8.5, 17.0, 34.0, 68.0)
 MATCH_SEED = 77
 #: Iterations a second of one thread (benchmarks/RESULTS.md and public_threads.csv).
@@ -65,24 +70,24 @@ SCALES = {
     )
 }
 
-# the rules: sb/h against the pre-computed MCCFR10, a number for each seed
+# the rules, on sb/h against the pre-computed MCCFR10, one number per seed
 
-LONG = 200_000_000  # iterations: what "in the long run" needs before it may fail
-SWEPT = 50_000_000  # iterations of a sweep over C that may decide
+LONG = 200_000_000  # iterations needed for a verdict against "in the long run"
+SWEPT = 50_000_000  # iterations needed for a verdict on C
 LEVEL = 0.01  # sb/h
 NEAR = 0.02  # sb/h from the best C
-#: The paper names no unit for its payoffs. C = 17 in each, in the small bets that ours are paid in.
+#: The paper names no unit for its payoffs: C = 17 of each unit, in small bets.
 UNITS = {"small bets": 17.0, "small blinds": 8.5, "big bets": 34.0}
 
 
 def fast(mcts: Sequence[float], mccfr: Sequence[float], iterations: int) -> Claim:
     """At the first evaluation."""
-    apart = judge.difference(judge.over_seeds(mcts), judge.over_seeds(mccfr))
+    margin = judge.difference(judge.seed_range(mcts), judge.seed_range(mccfr))
     return Claim(
         "MCTS converges fast, MCCFR considerably slower.",
         "at the first evaluation MCTS is ahead of MCCFR, over the whole range of seeds",
-        f"sb/h after {iterations:,} iterations: MCTS ahead by {apart}",
-        judge.above(apart, 0.0),
+        f"sb/h after {iterations:,} iterations: MCTS ahead by {margin}",
+        judge.above(margin, 0.0),
         RuleVariant("every seed of MCTS is above every one of MCCFR", "", min(mcts) > max(mccfr)),
     )
 
@@ -90,26 +95,26 @@ def fast(mcts: Sequence[float], mccfr: Sequence[float], iterations: int) -> Clai
 def surpasses(
     mccfr: Sequence[float], mcts: Sequence[float], iterations: int, two_errors: float
 ) -> Claim:
-    """At the last evaluation. `two_errors`: of the difference, as the rule before had it."""
-    apart = judge.difference(judge.over_seeds(mccfr), judge.over_seeds(mcts))
-    verdict = judge.above(apart, 0.0)
+    """At the last evaluation. `two_errors`: twice the standard error, for the earlier rule."""
+    margin = judge.difference(judge.seed_range(mccfr), judge.seed_range(mcts))
+    verdict = judge.above(margin, 0.0)
     return Claim(
         "In the long run MCCFR surpasses MCTS.",
         f"at the last evaluation MCCFR is ahead, over the whole range of seeds; no verdict against "
         f"it under {LONG:,} iterations",
-        f"after {iterations:,} iterations MCCFR ahead by {apart}",
+        f"after {iterations:,} iterations MCCFR ahead by {margin}",
         verdict or judge.only_if(iterations >= LONG, verdict),
         RuleVariant(
             "the median of MCCFR is ahead by more than two standard errors",
             f"two standard errors are {two_errors:.3f}",
-            apart.value > two_errors,
+            margin.value > two_errors,
         ),
     )
 
 
 def quicker(ratios: Sequence[float]) -> Claim:
-    """Seconds of MCTS over seconds of MCCFR for as many iterations, of each seed."""
-    ratio = judge.over_seeds(ratios)
+    """Seconds of MCTS over seconds of MCCFR for equal iterations, by seed."""
+    ratio = judge.seed_range(ratios)
     return Claim(
         "An iteration of MCTS takes less time than one of MCCFR.",
         "seconds of the whole run, MCTS over MCCFR, are below 1 in every seed; it fails where in "
@@ -121,50 +126,50 @@ def quicker(ratios: Sequence[float]) -> Claim:
 
 
 def smaller(mcts: int, mccfr: int) -> Claim:
-    """Bytes of what each has learnt."""
+    """Bytes of the learnt arrays of each."""
     return Claim(
         "MCTS needs less memory than MCCFR.",
         "the arrays it learns, as they are here, take fewer bytes",
         f"MCTS {mcts / 1e6:.2f} MB (of which visits and values alone would be two numbers an "
         f"action), MCCFR {mccfr / 1e6:.2f} MB (two numbers an action, one an information set)",
-        judge.below(judge.exactly(mcts / mccfr), 1.0),
+        judge.below(judge.exact(mcts / mccfr), 1.0),
     )
 
 
 def external(
     ours: Sequence[float], mcts: Sequence[float], iterations: int, also: str = ""
 ) -> Claim:
-    apart = judge.difference(judge.over_seeds(ours), judge.over_seeds(mcts))
+    margin = judge.difference(judge.seed_range(ours), judge.seed_range(mcts))
     return Claim(
         "External sampling may converge as fast as MCTS, in iterations (the paper's guess).",
         f"at the same number of iterations external sampling is ahead of MCTS, or behind by less "
         f"than {LEVEL:g} sb/h, over the whole range of seeds",
-        f"after {iterations:,} iterations ahead by {apart}{also}",
-        judge.above(apart, -LEVEL),
-        RuleVariant(f"the median is behind by less than {LEVEL:g}", "", apart.value > -LEVEL),
+        f"after {iterations:,} iterations ahead by {margin}{also}",
+        judge.above(margin, -LEVEL),
+        RuleVariant(f"the median is behind by less than {LEVEL:g}", "", margin.value > -LEVEL),
     )
 
 
 def constant(ends: Mapping[float, Sequence[float]], iterations: int, unit: str) -> Claim:
     """`ends`: for each C, in small bets, sb/h at the end."""
-    mine = UNITS[unit]
-    ranges = {c: judge.over_seeds(values) for c, values in ends.items()}
-    others = {c: judge.difference(one, ranges[mine]) for c, one in ranges.items() if c != mine}
+    paper = UNITS[unit]
+    ranges = {c: judge.seed_range(values) for c, values in ends.items()}
+    others = {c: judge.difference(one, ranges[paper]) for c, one in ranges.items() if c != paper}
     best = max(others, key=lambda c: others[c].value)
     most = max(one.value for one in ranges.values())
-    told = ", ".join(f"C = {c:g} {one.value:+.3f}" for c, one in ranges.items())
+    details = ", ".join(f"C = {c:g} {one.value:+.3f}" for c, one in ranges.items())
     return Claim(
-        f"C = 17 suits MCTS, if the paper's payoffs are {unit} (C = {mine:g} in small bets).",
+        f"C = 17 suits MCTS, if the paper's payoffs are {unit} (C = {paper:g} in small bets).",
         f"no other value tried is ahead by {NEAR:g} sb/h or more, over the whole range of seeds; "
         f"no verdict under {SWEPT:,} iterations",
-        f"after {iterations:,} iterations {told}; C = {best:g} is ahead by {others[best]}",
+        f"after {iterations:,} iterations {details}; C = {best:g} is ahead by {others[best]}",
         judge.only_if(
-            iterations >= SWEPT, judge.every([judge.below(one, NEAR) for one in others.values()])
+            iterations >= SWEPT, judge.all_hold([judge.below(one, NEAR) for one in others.values()])
         ),
         RuleVariant(
             f"its median is within {NEAR:g} of the best",
-            f"behind by {most - ranges[mine].value:.3f}",
-            ranges[mine].value > most - NEAR,
+            f"behind by {most - ranges[paper].value:.3f}",
+            ranges[paper].value > most - NEAR,
         ),
     )
 
@@ -199,50 +204,44 @@ def _claims(
 # the runs
 
 
-class Variant(NamedTuple):
-    label: str
-    algorithm: str
-    options: dict[str, Any]
-
-
 MAIN = [
-    Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
-    Variant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
-    Variant("MCCFR, external sampling", "mccfr-external", {}),
-    Variant("MCCFR, public sampling", "mccfr-public", {}),
+    SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON}),
+    SolverVariant("MCTS, C = 17", "mcts", {"c": PAPER_C}),
+    SolverVariant("MCCFR, external sampling", "mccfr-external", {}),
+    SolverVariant("MCCFR, public sampling", "mccfr-public", {}),
 ]
 
 
-def _plan(size: Fig4HoldemScale) -> list[tuple[Variant, int, list[int]]]:
-    """Every curve: variant, seed, and the iterations at which it is looked at."""
+def _plan(size: Fig4HoldemScale) -> list[tuple[SolverVariant, int, list[int]]]:
+    """Every curve: variant, seed, and the iterations at which it is measured."""
     plan = [(one, seed, _points(one, size)) for one in MAIN for seed in range(size.seeds)]
-    swept = [Variant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
+    swept = [SolverVariant(f"MCTS, C = {c:g}, for the sweep", "mcts", {"c": c}) for c in SWEEP]
     return plan + [(one, seed, [size.swept]) for one in swept for seed in range(size.swept_seeds)]
 
 
-def _points(variant: Variant, size: Fig4HoldemScale) -> list[int]:
+def _points(variant: SolverVariant, size: Fig4HoldemScale) -> list[int]:
     few = {"mccfr-external": size.external, "mccfr-public": size.public}
     if variant.algorithm in few:
         return [few[variant.algorithm] * k // 10 for k in range(1, 11)]
     return list(range(size.every, size.iterations + 1, size.every))
 
 
-def reference(iterations: int, store: Store, progress: ProgressCallback) -> Strategy:
+def reference(iterations: int, store: PieceStore, progress: ProgressCallback) -> Strategy:
     """The pre-computed profile: MCCFR10 of Tables 1 and 2, external sampling."""
     return mccfr(load(GAME), iterations, store, progress, "pre-computed MCCFR10").strategy
 
 
 def _curve(
-    variant: Variant,
+    variant: SolverVariant,
     seed: int,
     points: list[int],
-    foe: Strategy,
+    profile: Strategy,
     hands: int,
-    store: Store,
+    store: PieceStore,
     progress: ProgressCallback,
 ) -> np.ndarray:
     """float64[points, 4]: iterations, seconds, sb/h and its standard error."""
-    opponent = strategy_bot(foe, "MCCFR10")
+    opponent = strategy_bot(profile, "MCCFR10")
 
     def against(strategy: Strategy) -> list[float]:
         match = (strategy.game, strategy, opponent, hands, MATCH_SEED + seed)
@@ -250,40 +249,38 @@ def _curve(
         return [result.mean, result.standard_error]
 
     solver = new_solver(load(GAME), variant.algorithm, seed, variant.options)
-    recipe = {"against": digest(foe.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
-    recipe["code"] = code_version(_curve)
-
-    def about(share: float, how: str) -> None:
-        progress(share, f"{variant.label}, seed {seed + 1}: {how}")
-
-    return learning_curve(store, recipe, solver, points, against, about)
+    recipe = {"against": digest(profile.probabilities), "hands": hands, "seed": MATCH_SEED + seed}
+    recipe["code"] = source_version(_curve)
+    labelled = prefixed_progress(progress, f"{variant.label}, seed {seed + 1}")
+    return learning_curve(store, recipe, solver, points, against, labelled)
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
-    foe = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
+    trained = training_jobs(scale, store, Pairing("MCCFR10", "external", 10, "poki"))
 
-    def job(variant: Variant, seed: int, points: list[int]) -> Job:
+    def job(variant: SolverVariant, seed: int, points: list[int]) -> Job:
         def work(progress: ProgressCallback) -> None:
-            against = reference(size.reference, store, progress)
-            _curve(variant, seed, points, against, size.hands, store, progress)
+            profile = reference(size.reference, store, progress)
+            _curve(variant, seed, points, profile, size.hands, store, progress)
 
         seconds = 1.2 * points[-1] / RATES[variant.algorithm]
-        return Job(f"Figure 4: {variant.label}, seed {seed + 1}", work, seconds, 1, (foe[0].name,))
+        name, after = f"Figure 4: {variant.label}, seed {seed + 1}", (trained[0].name,)
+        return Job(name, work, seconds, 1, after)
 
-    return [*foe, *(job(*one) for one in _plan(size))]
+    return [*trained, *(job(*one) for one in _plan(size))]
 
 
-def _learnt_bytes(variant: Variant) -> int:
+def _learnt_bytes(variant: SolverVariant) -> int:
     """Bytes of the arrays that an algorithm learns."""
     solver = new_solver(load(GAME), variant.algorithm, 0, variant.options)
     return sum(array.nbytes for array in solver.tables().values())
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
-    foe = reference(size.reference, store, lambda share, what: progress(0.15 * share, what))
-    work = [partial(_curve, *one, foe, size.hands, store) for one in _plan(size)]
+    profile = reference(size.reference, store, lambda share, what: progress(0.15 * share, what))
+    work = [partial(_curve, *one, profile, size.hands, store) for one in _plan(size)]
     results = in_parallel(work, lambda share, what: progress(0.15 + 0.84 * share, what))
     n = size.seeds
     curves = [np.array(results[k * n : (k + 1) * n]) for k in range(len(MAIN))]
@@ -308,13 +305,13 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, claims, setting, HEADER, lines)
 
 
-def _picture(curves: list[np.ndarray], ends: np.ndarray, foe_iterations: int, path: Path) -> None:
+def _picture(curves: list[np.ndarray], ends: np.ndarray, iterations: int, path: Path) -> None:
     figure, axes = new_figure(1, 3, 13, 4.2)
     for order, (variant, values) in enumerate(zip(MAIN, curves, strict=True)):
         band(axes[0, 0], values[0, :, 0], values[:, :, 2], variant.label, order)
         seconds = np.median(values[:, :, 1], axis=0)
         band(axes[0, 1], seconds, values[:, :, 2], variant.label, order)
-    label = f"won from MCCFR10 ({foe_iterations / 1e6:,.0f} M iterations), sb/h"
+    label = f"won from MCCFR10 ({iterations / 1e6:,.0f} M iterations), sb/h"
     for axis, what in ((axes[0, 0], "iterations"), (axes[0, 1], "seconds of one core")):
         axis.set(xscale="log", xlabel=what, ylabel=label)
         axis.xaxis.set_minor_formatter("")
@@ -331,18 +328,14 @@ def _picture(curves: list[np.ndarray], ends: np.ndarray, foe_iterations: int, pa
     save_figure(figure, path)
 
 
+TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
+SECONDS = {"quick": 100, "paper": 750}  # on two cores
+MEANING = {
+    "every": "iterations from one measurement to the next",
+    "opponent": "whom both algorithms are measured against",
+    "reference": "iterations of the profile that is played against",
+    "swept_seeds": "runs of each value of C",
+}
 EXPERIMENT = Experiment(
-    "fig4-holdem",
-    "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets",
-    run,
-    {"quick": 100, "paper": 750},
-    _jobs,
-    order=2,
-    priority=5,
-    meaning={
-        "every": "iterations from one measurement to the next",
-        "opponent": "whom both algorithms are measured against",
-        "reference": "iterations of the profile that is played against",
-        "swept_seeds": "runs of each value of C",
-    },
+    "fig4-holdem", TITLE, run, SECONDS, _jobs, order=2, priority=5, meaning=MEANING
 )

@@ -1,22 +1,28 @@
 """Figure 4, left: MCCFR (ε = 0.6) and MCTS (C = 2, and a sweep over C) in Kuhn poker.
 
-Measured every 10^4 iterations: squared error to the nearest equilibrium (SQR-E), summed probability
-of dominated actions (DOM-E), and exploitability b1 + b2, which the paper does not show. Bands are
-the range over seeds.
+Measured every 10^4 iterations: the squared error to the nearest equilibrium (SQR-E), the summed
+probability of dominated actions (DOM-E), and the exploitability b1 + b2, which the paper does not
+show. Bands are the range over seeds.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version, staged
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    SolverVariant,
+    source_version,
+    stage_progress,
+)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base.plotting import COLOURS, STYLES, band, new_figure, save_figure
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.evaluation.exact import expected_value, exploitability
@@ -35,37 +41,37 @@ SWEEP = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 SCALES = {"quick": (1_000_000, 8), "paper": (10_000_000, 20)}  # iterations, seeds
 SECONDS = {"quick": 10, "paper": 200}
 MEASURES = ("SQR-E", "DOM-E", "exploitability")
-LOSS = len(MEASURES)  # the column after them: what is lost to an equilibrium
+LOSS = len(MEASURES)  # column of the loss to an equilibrium, after those
 AXES = ("squared error SQR-E", "dominated error DOM-E", "exploitability b1 + b2 (antes per hand)")
 GAMMAS = (0.0, 0.5, 1.0)  # of the equilibria of player 1
 HEADER = "algorithm c epsilon seed iterations sqr_e dom_e exploitability lost_to_equilibrium"
 
 # the rules, over seeds
 
-SMALL, FALL = 0.01, 0.5  # errors at the end; their share of those at a tenth
-TIMES = 10.0  # further off than MCCFR
+SMALL, FALL = 0.01, 0.5  # errors at the end, and as a share of those at a tenth of the run
+TIMES = 10.0  # MCCFR's error
 LITTLE = 0.01  # antes per hand
-ENOUGH = 1_000_000  # iterations, a hundred of the paper's measurements
+ENOUGH = 1_000_000  # iterations; a hundred of the paper's measurements
 
 
 class SeedErrors(NamedTuple):
-    """One number for each seed at a tenth of the run and at its end."""
+    """One number per seed at a tenth of the run and at its end."""
 
     tenth: np.ndarray
     end: np.ndarray
 
     @property
-    def now(self) -> Range:
-        return judge.over_seeds(self.end)
+    def now(self) -> Interval:
+        return judge.seed_range(self.end)
 
     @property
     def falls(self) -> np.ndarray:
-        """What is left at the end of what there was at a tenth."""
+        """Errors at the end as shares of those at a tenth."""
         return np.asarray(self.end / np.maximum(self.tenth, 1e-15))
 
     @property
-    def fall(self) -> Range:
-        return judge.over_seeds(self.falls)
+    def fall(self) -> Interval:
+        return judge.seed_range(self.falls)
 
 
 def claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
@@ -80,16 +86,16 @@ def claims(mccfr: np.ndarray, mcts: np.ndarray) -> list[Claim]:
         off(one, two, "SQR-E", "MCTS settles slightly off the equilibrium."),
         off(one, two, "DOM-E", "MCTS still plays dominated actions."),
         unlearns(two["DOM-E"]),
-        loses_little(judge.over_seeds(mcts[:, -1, LOSS]), iterations),
+        loses_little(judge.seed_range(mcts[:, -1, LOSS]), iterations),
     ]
 
 
 def learns(mccfr: dict[str, SeedErrors], iterations: int) -> Claim:
     pairs = [(judge.median(one.end), judge.median(one.falls)) for one in mccfr.values()]
-    verdict = judge.every(
+    verdict = judge.all_hold(
         [x for end, fall in pairs for x in (judge.below(end, SMALL), judge.below(fall, FALL))]
     )
-    each = judge.every(
+    each = judge.all_hold(
         [
             x
             for one in mccfr.values()
@@ -131,12 +137,12 @@ def unlearns(dominated: SeedErrors) -> Claim:
         "MCTS is still unlearning the dominated actions.",
         "in every seed DOM-E ends below what it was at a tenth of the run; it fails where in none",
         f"medians {tenth:.2g} at a tenth, {end:.2g} at the end",
-        judge.below(judge.over_seeds(dominated.end - dominated.tenth), 0.0),
+        judge.below(judge.seed_range(dominated.end - dominated.tenth), 0.0),
         RuleVariant("the same for the medians", "see above", bool(end < tenth)),
     )
 
 
-def loses_little(loss: Range, iterations: int) -> Claim:
+def loses_little(loss: Interval, iterations: int) -> Claim:
     verdict = judge.below(loss, LITTLE)
     return Claim(
         "MCTS does not lose much to an equilibrium strategy.",
@@ -150,19 +156,13 @@ def loses_little(loss: Range, iterations: int) -> Claim:
 # the runs
 
 
-class Variant(NamedTuple):
-    label: str
-    algorithm: str
-    options: dict[str, Any]
+def _variants() -> list[SolverVariant]:
+    mccfr = SolverVariant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
+    return [mccfr, *(SolverVariant(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP)]
 
 
-def _variants() -> list[Variant]:
-    mccfr = Variant("MCCFR, ε = 0.6", "mccfr", {"epsilon": EPSILON})
-    return [mccfr, *(Variant(f"MCTS, C = {c:g}", "mcts", {"c": c}) for c in SWEEP)]
-
-
-def _one_run(variant: Variant, iterations: int, seed: int) -> list[tuple[float, ...]]:
-    """At each measurement MEASURES, and what is lost to an equilibrium."""
+def _one_run(variant: SolverVariant, iterations: int, seed: int) -> list[tuple[float, ...]]:
+    """At each measurement MEASURES, and the loss to an equilibrium."""
     game = load("kuhn")
     rows: list[tuple[float, ...]] = []
     equilibria = [equilibrium(gamma) for gamma in GAMMAS]
@@ -187,32 +187,34 @@ def equilibrium(gamma: float) -> Strategy:
 
 
 def loss(game: Game, strategy: Strategy, other: Strategy) -> float:
-    """What a strategy loses to an equilibrium, mean of both seats: the values of the game
-    cancel."""
+    """What a strategy loses to an equilibrium, as the mean of both seats, in which the values of
+    the game cancel."""
     first = expected_value(game, strategy.replace(other, 1))[0]
     second = expected_value(game, other.replace(strategy, 1))[1]
     return float(-(first + second) / 2)
 
 
-def _runs(variant: Variant, scale: str, store: Store, progress: ProgressCallback) -> np.ndarray:
-    """float[seeds, measurements, 4]: all seeds of one variant, kept."""
+def _runs(
+    variant: SolverVariant, scale: str, store: PieceStore, progress: ProgressCallback
+) -> np.ndarray:
+    """float[seeds, measurements, 4]: all seeds of one variant."""
     (iterations, seeds), runs = SCALES[scale], []
     for seed in range(seeds):
         progress(seed / seeds, f"{variant.label}, seed {seed + 1} of {seeds}")
         recipe = {**variant._asdict(), "iterations": iterations, "seed": seed, "every": EVERY}
-        recipe |= {"gammas": GAMMAS, "code": code_version(_one_run, equilibrium, loss)}
+        recipe |= {"gammas": GAMMAS, "code": source_version(_one_run, equilibrium, loss)}
         runs.append(store.value("errors", recipe, partial(_one_run, variant, iterations, seed)))
     return np.array(runs)
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     return [
         Job(f"Kuhn poker: {one.label}", partial(_runs, one, scale, store), SECONDS[scale] / 7)
         for one in _variants()
     ]
 
 
-# what is shown
+# picture and table
 
 
 def _picture(x: np.ndarray, runs: dict[str, np.ndarray], path: Path) -> None:
@@ -244,18 +246,18 @@ def _picture(x: np.ndarray, runs: dict[str, np.ndarray], path: Path) -> None:
 
 
 def written(measurements: int) -> list[int]:
-    """Which of so many measurements go into the CSV: all, or about a hundred that lie ever
-    further apart."""
+    """Indices of the measurements that go into the CSV: all, or about a hundred in geometric
+    progression."""
     if measurements <= WRITTEN:
         return list(range(measurements))
     chosen = np.geomspace(1, measurements, WRITTEN).round().astype(int) - 1
     return sorted(set(chosen.tolist()))
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     (iterations, seeds), variants, folder = SCALES[scale], _variants(), store.folder
     runs = {
-        one.label: _runs(one, scale, store, staged(progress, k, len(variants)))
+        one.label: _runs(one, scale, store, stage_progress(progress, k, len(variants)))
         for k, one in enumerate(variants)
     }
     progress(1.0, "drawing")
@@ -278,13 +280,8 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, judged, setting, HEADER, rows)
 
 
+TITLE = "Figure 4, left: MCCFR and MCTS in Kuhn poker"
+MEANING = {"measured every": "iterations from one measurement to the next"}
 EXPERIMENT = Experiment(
-    "fig4-kuhn",
-    "Figure 4, left: MCCFR and MCTS in Kuhn poker",
-    run,
-    SECONDS,
-    _jobs,
-    order=1,
-    priority=10,
-    meaning={"measured every": "iterations from one measurement to the next"},
+    "fig4-kuhn", TITLE, run, SECONDS, _jobs, order=1, priority=10, meaning=MEANING
 )

@@ -1,18 +1,18 @@
 """Figure 7: how fast RNR and MCRNR converge, against nodes touched and against seconds.
 
-As in the caption: models are run until their exploitability is at most 0.1; each point is two runs,
-one per restricted seat; the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go to
-zero when p > 0. RNR is counted as the paper had it, a walk of the whole tree per iteration, on the
-left, and runs as this project has it, on the sequence form, in the middle. The right column shows
-the exploitability of the restricted game itself, which does go to zero. The paper does not say
-which p; here p = 0.5.
+As in the caption: models are trained until their exploitability is at most 0.1; each point is two
+runs, one per restricted seat; the y axis is b1(σ2) + b2(σ1) of the two responses, which need not go
+to zero when p > 0. On the left, nodes of RNR are counted as in the paper, a traversal of the whole
+tree per iteration; in the middle are the seconds of this project's RNR, on the sequence form. The
+right column shows the exploitability of the restricted game itself, which goes to zero. The paper
+does not give p; here p = 0.5.
 
-The rules compare nodes and seconds that RNR and MCRNR need to come down to a level. Levels lie
-between what RNR has after its first iteration and the worse of where the two end, so no method is
-compared before it has done an iteration, and both reach every level. The model's nodes: no player
-acts twice in a row in these games, so a sampled walk passes over at most one node of the model for
-each it counts, and a walk of RNR's tree over at most as many again; the ratio of nodes is known to
-a factor of two either way.
+The rules compare the nodes and seconds that RNR and MCRNR need to reach a level. Levels lie between
+RNR's value after its first iteration and the worse of the two final values, so no method is
+compared before it has done an iteration, and both reach every level. Nodes of the model: no player
+acts twice in a row in these games, so a sampled history passes at most one node of the model for
+each that is counted, and a traversal of RNR's tree at most as many again; the ratio of nodes is
+known to a factor of two either way.
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version, staged
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, below, every
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    prefixed_progress,
+    source_version,
+    stage_progress,
+)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, all_hold, below
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.models import (
     EPSILON,
     GAMES,
@@ -48,9 +54,8 @@ from counterplay.core.responses.solver import ResponseSolver
 
 P = 0.5
 FACTOR = 1.6  # between two measurements, in iterations
-CHUNK = 1_000_000  # most iterations between two words of progress
-#: Iterations of each of METHODS that took about a second of one core: the unit in which runs are
-#: limited.
+CHUNK = 1_000_000  # most iterations between two calls of the progress callback
+#: Iterations a second of each of METHODS on one core; runs are limited in these units.
 UNITS = {
     "ocp(500)": (400, 400, 1_600_000, 700_000),
     "goofspiel(5)": (7_800, 7_800, 2_600_000, 100_000),
@@ -82,8 +87,8 @@ METHODS = (
 )
 
 
-class Measurement(NamedTuple):
-    """Both seats of one run together."""
+class ConvergencePoint(NamedTuple):
+    """Both seats of one run."""
 
     iterations: int
     nodes: float
@@ -92,7 +97,7 @@ class Measurement(NamedTuple):
     gap: float  # exploitability of the restricted games, summed over seats
 
 
-Run = Sequence[Measurement]
+Run = Sequence[ConvergencePoint]
 Runs = Mapping[str, tuple[Run, Sequence[Run]]]  # by game, that of RNR and those of MCRNR
 
 
@@ -107,7 +112,7 @@ class Trace(NamedTuple):
 
 # the rules
 
-EARLY, LATE = 0.5, 0.1  # how much of the way is left
+EARLY, LATE = 0.5, 0.1  # remaining share of the way
 MODEL_NODES = 2.0
 AXES = {"gap": "gap of the restricted games", "exploitability": "b1 + b2 of the responses"}
 
@@ -121,15 +126,15 @@ def to_reach(run: Run, axis: str, level: float, cost: str) -> float | None:
 
 
 def level(full: Run, sampled: Sequence[Run], axis: str, left: float) -> float | None:
-    """Of the way from RNR's first iteration to where the worse of both ends, so much is left; None
-    if there is no such way."""
+    """The level at which `left` remains of the way from RNR's first iteration to the worse of the
+    final values; None if the latter is not lower."""
     first: float = getattr(full[0], axis)
     worst = max(getattr(run[-1], axis) for run in (full, *sampled))
     return worst + left * (first - worst) if first > worst else None
 
 
-def ratio(full: Run, sampled: Sequence[Run], axis: str, left: float, cost: str) -> Range | None:
-    """Cost of MCRNR over cost of RNR, over seeds; None where nothing can be compared."""
+def ratio(full: Run, sampled: Sequence[Run], axis: str, left: float, cost: str) -> Interval | None:
+    """Cost of MCRNR over cost of RNR, over seeds; None where there is nothing to compare."""
     where = level(full, sampled, axis, left)
     if where is None or len(full) < 2 or len(sampled) < 2:
         return None
@@ -139,7 +144,7 @@ def ratio(full: Run, sampled: Sequence[Run], axis: str, left: float, cost: str) 
         return None
     ratios = sorted(one / base for one in costs if one is not None)
     room = MODEL_NODES if cost == "nodes" else 1.0
-    return Range(ratios[len(ratios) // 2], ratios[0] / room, ratios[-1] * room)
+    return Interval(ratios[len(ratios) // 2], ratios[0] / room, ratios[-1] * room)
 
 
 def ahead(
@@ -147,7 +152,7 @@ def ahead(
 ) -> Claim:
     ratios = {game: ratio(full, some, axis, left, cost) for game, (full, some) in runs.items()}
     when = "half" if left == EARLY else "nine tenths"
-    told = ", ".join(
+    details = ", ".join(
         f"{game}: " + ("nothing to compare" if one is None else f"{one.value:.2g}")
         for game, one in ratios.items()
     )
@@ -156,15 +161,15 @@ def ahead(
         f"MCRNR needs fewer {cost} than RNR to come {when} of the way from RNR's first iteration "
         f"to where the worse of both ends, on the {AXES[axis]}, in every seed and game"
         + (", the model's nodes counted" if cost == "nodes" else ""),
-        f"{cost} of MCRNR over those of RNR, {told}",
-        every([None if one is None else below(one, 1) for one in ratios.values()]),
+        f"{cost} of MCRNR over those of RNR, {details}",
+        all_hold([None if one is None else below(one, 1) for one in ratios.values()]),
         before,
     )
 
 
 def at_budget(runs: Runs, cost: str, part: float) -> RuleVariant:
-    """The rule used before: gaps at a part of the largest budget that both have, also where RNR
-    has not finished its first iteration."""
+    """The earlier rule: gaps at a part of the largest common budget, even where RNR has not
+    finished its first iteration."""
     ratios = {}
     for game, (full, sampled) in runs.items():
         budget = part * min(getattr(run[-1], cost) for run in (full, *sampled))
@@ -228,19 +233,19 @@ def trace(
     seed: int,
     iterations: int,
     progress: ProgressCallback = no_progress,
-) -> list[Measurement]:
-    """Both seats side by side, measured ever more seldom until each has done its `iterations`."""
+) -> list[ConvergencePoint]:
+    """Both seats in step, measured at `points` until each has done its `iterations`."""
     how = (P, method.algorithm, method.engine, seed, method.options)
     solvers = [ResponseSolver(game, model.strategy, seat, *how).engine for seat in (0, 1)]
     for solver in solvers:
         solver.step(0)  # compile outside the clock
-    rows: list[Measurement] = []
+    rows: list[ConvergencePoint] = []
     used = 0.0
-    for wanted in points(iterations):
+    for target in points(iterations):
         for solver in solvers:
-            while solver.iterations < wanted:
-                before = time.thread_time()  # of this core, whatever else runs
-                solver.step(min(wanted - solver.iterations, CHUNK))
+            while solver.iterations < target:
+                before = time.thread_time()  # of this thread alone
+                solver.step(min(target - solver.iterations, CHUNK))
                 used += time.thread_time() - before
                 progress(solver.iterations / iterations, method.label)
         policies = [solver.policy() for solver in solvers]
@@ -248,16 +253,17 @@ def trace(
         profile[game.slots(1)] = policies[1][game.slots(1)]
         gap = sum(solver.measure(policy) for solver, policy in zip(solvers, policies, strict=True))
         touched = sum(solver.nodes_touched for solver in solvers)
-        rows.append(Measurement(wanted, touched, used, policy_exploitability(game, profile), gap))
+        risk = policy_exploitability(game, profile)
+        rows.append(ConvergencePoint(target, touched, used, risk, gap))
     return rows
 
 
 def points(last: int) -> list[int]:
-    """Iterations at which to measure, ever further apart."""
-    found = [1]
-    while found[-1] < last:
-        found.append(min(max(found[-1] + 1, int(found[-1] * FACTOR)), last))
-    return found
+    """Iterations at which to measure, in geometric progression."""
+    counts = [1]
+    while counts[-1] < last:
+        counts.append(min(max(counts[-1] + 1, int(counts[-1] * FACTOR)), last))
+    return counts
 
 
 def _plan(scale: str) -> list[tuple[Method, int]]:
@@ -266,48 +272,48 @@ def _plan(scale: str) -> list[tuple[Method, int]]:
     return [(m, seed) for m in METHODS for seed in (seeds if m.algorithm == "mcrnr" else [0])]
 
 
-def _kept_trace(
+def _cached_trace(
     name: str,
     model: FixedProfile,
     method: Method,
     seed: int,
     scale: str,
-    store: Store,
+    store: PieceStore,
     progress: ProgressCallback,
 ) -> Trace:
     game = cached_game(name)
     iterations = round(SCALES[scale].units * UNITS[name][METHODS.index(method)])
     recipe = {"game": [game.name, game.fingerprint], "method": method._asdict(), "seed": seed}
     recipe |= {"model": digest(model.strategy.probabilities), "iterations": iterations, "p": P}
-    recipe |= {"factor": FACTOR, "code": code_version(trace, points)}
-    say: ProgressCallback = lambda share, what: progress(share, f"{name}: seed {seed + 1}, {what}")  # noqa: E731
-    work = partial(trace, game, model, method, seed, iterations, say)
+    recipe |= {"factor": FACTOR, "code": source_version(trace, points)}
+    labelled = prefixed_progress(progress, f"{name}, seed {seed + 1}")
+    work = partial(trace, game, model, method, seed, iterations, labelled)
     rows = store.value("trace", recipe, work)
-    return Trace(name, method, seed, [Measurement(*row) for row in rows])
+    return Trace(name, method, seed, [ConvergencePoint(*row) for row in rows])
 
 
 def _game(
-    name: str, scale: str, store: Store, progress: ProgressCallback
+    name: str, scale: str, store: PieceStore, progress: ProgressCallback
 ) -> tuple[FixedProfile, list[Trace]]:
     """The model of a game and every run on it."""
     plan = _plan(scale)
     n = len(plan) + 1
-    model = fixed_profile(name, TARGET, LIMITS[scale], store, staged(progress, 0, n))
+    model = fixed_profile(name, TARGET, LIMITS[scale], store, stage_progress(progress, 0, n))
     traces = [
-        _kept_trace(name, model, *one, scale, store, staged(progress, k + 1, n))
+        _cached_trace(name, model, *one, scale, store, stage_progress(progress, k + 1, n))
         for k, one in enumerate(plan)
     ]
     return model, traces
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     names, limit = GAMES[scale], LIMITS[scale]
     models = {name: model_job(name, TARGET, limit, store) for name in names}
 
     def job(name: str, method: Method, seed: int) -> Job:
         def work(progress: ProgressCallback) -> None:
             model = fixed_profile(name, TARGET, limit, store, progress)
-            _kept_trace(name, model, method, seed, scale, store, progress)
+            _cached_trace(name, model, method, seed, scale, store, progress)
 
         label = f"Figure 7: {name}, {method.label}, seed {seed + 1}"
         return Job(label, work, 2.2 * SCALES[scale].units + 2.0, 1, (models[name].name,))
@@ -315,7 +321,7 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     return [*models.values(), *(job(name, *one) for one in _plan(scale) for name in names)]
 
 
-# what is shown
+# picture and table
 
 
 def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -> None:
@@ -339,7 +345,7 @@ def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -
     save_figure(figure, path)
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     names, folder = GAMES[scale], store.folder
     made = in_parallel([partial(_game, name, scale, store) for name in names], progress)
     models = {name: model for name, (model, _) in zip(names, made, strict=True)}
@@ -351,7 +357,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
         for t in traces
         for row in t.rows
     ]
-    header = f"game model_exploitability method seed p {' '.join(Measurement._fields)}"
+    header = f"game model_exploitability method seed p {' '.join(ConvergencePoint._fields)}"
     setting = {
         "games": list(names),
         "p": P,
@@ -363,15 +369,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
     return EXPERIMENT.outcome(scale, folder, _claims(traces), setting, header, lines)
 
 
-EXPERIMENT = Experiment(
-    "fig7",
-    "Figure 7: convergence of RNR and MCRNR",
-    run,
-    {"quick": 60, "paper": 700},
-    _jobs,
-    order=8,
-    priority=8,
-    meaning={
-        "iterations per unit": "how many iterations one unit of effort is, by game and method"
-    },
-)
+TITLE = "Figure 7: convergence of RNR and MCRNR"
+SECONDS = {"quick": 60, "paper": 700}  # on two cores
+MEANING = {"iterations per unit": "how many iterations one unit of effort is, by game and method"}
+EXPERIMENT = Experiment("fig7", TITLE, run, SECONDS, _jobs, order=8, priority=8, meaning=MEANING)

@@ -1,13 +1,13 @@
 """Figure 8: playing Poki while the response is being learnt, about 6 million iterations for every
 1,000 games.
 
-As in the paper the model (a decision tree from 20,000 observed games) is there from the start and
-the response to it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. Beside it what the
-paper did not do: the model too is learnt while playing, from nothing, with Pconf from the number of
-observations; and an adaptive player, who knows nobody either, starts from an equilibrium and leaves
-it as evidence comes in (`cp.Adaptive`). The games of one block say little (± 0.3 sb/h), so each
-policy is also frozen and measured over more, duplicate, hands. What was learnt must beat what
-MCCFR10 wins from Poki and its own earlier self, not uniform play, with which it starts.
+As in the paper the model (a decision tree from 20,000 observed games) is given and the response to
+it improves: `mcdbr`, outcome sampling, Pconf = 0.75, 10 buckets. Beyond the paper, the model too is
+learnt while playing, from nothing, with Pconf from the number of observations; and an adaptive
+player without prior models starts from an equilibrium and leaves it as evidence comes in
+(`cp.Adaptive`). The games of one block have an error of ± 0.3 sb/h, so each policy is also frozen
+and measured over more, duplicate, hands. It must win more from Poki than MCCFR10 and than its own
+earlier policy, not only more than uniform play, with which it starts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, code_version, staged
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, Winnings
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    source_version,
+    stage_progress,
+)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Winnings
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     MATCH_SEED,
     RECREATED,
@@ -52,8 +57,8 @@ ITERATIONS = 6_000_000  # per 1,000 games
 EVERY = 1_000
 MCCFR10 = Pairing("MCCFR10", "outcome", 10, "poki")
 MODES = ("model learnt before", "model learnt while playing", "adaptive, from an equilibrium")
-SAFE = "external"  # engine of the equilibrium that the adaptive player starts from
-PER_ITERATION = 40  # nodes that external sampling visits for one of outcome sampling, about
+SAFE = "external"  # sampling of the equilibrium that the adaptive player starts from
+PER_ITERATION = 40  # nodes visited by external sampling per node of outcome sampling, roughly
 
 
 class Fig8Scale(NamedTuple):
@@ -65,39 +70,39 @@ SCALES = {"quick": Fig8Scale(8_000, 10_000), "paper": Fig8Scale(20_000, 40_000)}
 
 # the rules
 
-WANTED, ROOM = 20e6, 5e6  # iterations: "about 20 million"
+TARGET, TOLERANCE = 20e6, 5e6  # iterations: "about 20 million"
 
 
 class FrozenPolicy(NamedTuple):
-    """After how many games and iterations it was taken, and what it wins from Poki."""
+    """Games and iterations before the policy was frozen, and what it wins from Poki."""
 
     games: float
     iterations: float
-    won: Range
+    won: Interval
 
 
 def claims(
     fixed: Sequence[FrozenPolicy], online: Sequence[FrozenPolicy], mccfr: Winnings
 ) -> list[Claim]:
-    """`mccfr`: what MCCFR10 wins from Poki. Claims that name him come both ways."""
+    """`mccfr`: what MCCFR10 wins from Poki. Claims that depend on it come with a variant."""
 
     def judged(rows: Mapping[Any, Winnings]) -> list[Claim]:
         final = rows["MCCFR10"].final
         return [exploits(fixed, final), from_nothing(online, final)]
 
-    first, last = judge.both_ways(judged, {"MCCFR10": mccfr})
+    first, last = judge.with_and_without_cutoff(judged, {"MCCFR10": mccfr})
     return [first, improves(fixed), last]
 
 
-def exploits(fixed: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
-    near = min(fixed, key=lambda one: abs(one.iterations - WANTED))
-    apart, won = judge.difference(near.won, mccfr), near.won
+def exploits(fixed: Sequence[FrozenPolicy], mccfr: Interval) -> Claim:
+    near = min(fixed, key=lambda one: abs(one.iterations - TARGET))
+    margin, won = judge.difference(near.won, mccfr), near.won
     return Claim(
         "MCRNR10 has learnt to exploit Poki after about 20 million sampled iterations.",
         "the policy nearest to 20 million iterations wins more from Poki than MCCFR10 does "
         "(outcome sampling, with what training may still add), the 95% interval being above zero",
-        f"{won} sb/h after {near.iterations / 1e6:.0f} M iterations, MCCFR10 {mccfr}: {apart}",
-        judge.only_if(abs(near.iterations - WANTED) <= ROOM, judge.above(apart, 0.0)),
+        f"{won} sb/h after {near.iterations / 1e6:.0f} M iterations, MCCFR10 {mccfr}: {margin}",
+        judge.only_if(abs(near.iterations - TARGET) <= TOLERANCE, judge.above(margin, 0.0)),
         RuleVariant("the 95% interval of what it wins is above zero", str(won), won.low > 0),
     )
 
@@ -119,7 +124,7 @@ def improves(fixed: Sequence[FrozenPolicy]) -> Claim:
     )
 
 
-def from_nothing(online: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
+def from_nothing(online: Sequence[FrozenPolicy], mccfr: Interval) -> Claim:
     first, last = _learnt(online)
     rise, ahead = judge.difference(last.won, first.won), judge.difference(last.won, mccfr)
     before = online[-1].won.value - online[0].won.value
@@ -129,7 +134,7 @@ def from_nothing(online: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
         "95% intervals being above zero",
         f"{last.won} sb/h after {last.games:,.0f} games; {ahead} more than MCCFR10, {rise} more "
         f"than after {first.games:,.0f} games",
-        judge.every(
+        judge.all_hold(
             [
                 judge.above(ahead, 0.0),
                 judge.only_if(last.games > first.games, judge.above(rise, 0.0)),
@@ -144,7 +149,7 @@ def from_nothing(online: Sequence[FrozenPolicy], mccfr: Range) -> Claim:
 
 
 def _learnt(policies: Sequence[FrozenPolicy]) -> tuple[FrozenPolicy, FrozenPolicy]:
-    """The first that had learnt anything, and the last."""
+    """The first policy that had learnt anything, and the last."""
     some = [one for one in policies if one.iterations > 0] or list(policies)
     return some[0], some[-1]
 
@@ -155,7 +160,7 @@ def _learnt(policies: Sequence[FrozenPolicy]) -> tuple[FrozenPolicy, FrozenPolic
 def _play(
     model: LearnedModel | None, size: Fig8Scale, players: PlayerFactory
 ) -> list[tuple[float, ...]]:
-    """A row per block: games, iterations, won in the block, measured sb/h, its standard error."""
+    """A row per block: games, iterations, sb/h in the block, measured sb/h, its standard error."""
     game, poki = players.game(10), players.bot("poki")
     learner = ResponseLearner(game, threads=THREADS, p_max=P)
     if model is not None:
@@ -173,28 +178,28 @@ def _play(
 def _play_adaptive(
     safe: Strategy, size: Fig8Scale, players: PlayerFactory
 ) -> list[tuple[float, ...]]:
-    """As `_play`, of an adaptive player who knows nobody; its policy is that after the block."""
+    """As `_play`, of an adaptive player without prior models; policies are those after a block."""
     game, poki = players.game(10), players.bot("poki")
-    thinking = max(ITERATIONS // PER_ITERATION, 1)
-    known = portfolio(game, (), equilibrium=safe)
-    player = Adaptive(portfolio=known, every=EVERY, iterations=thinking)
+    iterations = max(ITERATIONS // PER_ITERATION, 1)
+    empty = portfolio(game, (), equilibrium=safe)
+    player = Adaptive(portfolio=empty, every=EVERY, iterations=iterations)
     rows: list[tuple[float, ...]] = []
     for block in play_adaptive(
         poki, size.games, player=player, every=EVERY, progress=players.progress
     ):
         result = frozen_match(game, player.strategy, poki, size.measured)
-        done = 2 * thinking * block.hands // EVERY
+        done = 2 * iterations * block.hands // EVERY
         rows.append((block.hands, done, block.won, result.mean, result.standard_error))
     return rows
 
 
-def frozen_match(game: Game, strategy: Strategy, foe: Any, hands: int) -> MatchResult:
+def frozen_match(game: Game, strategy: Strategy, opponent: Any, hands: int) -> MatchResult:
     """What a frozen policy wins."""
-    return play_match(game, strategy, foe, hands, MATCH_SEED, luck_adjusted=False)
+    return play_match(game, strategy, opponent, hands, MATCH_SEED, luck_adjusted=False)
 
 
-def _kept_play(mode: str, size: Fig8Scale, players: PlayerFactory) -> np.ndarray:
-    """float64[blocks, 5]: `_play` or `_play_adaptive`, kept."""
+def _cached_play(mode: str, size: Fig8Scale, players: PlayerFactory) -> np.ndarray:
+    """float64[blocks, 5]: the rows of `_play` or `_play_adaptive`."""
     recipe = {**size._asdict(), "mode": mode, "every": EVERY, "iterations": ITERATIONS}
     recipe |= {"threads": THREADS, "P": P, "seed": MATCH_SEED, "per iteration": PER_ITERATION}
     make: Callable[[], list[tuple[float, ...]]]
@@ -207,17 +212,17 @@ def _kept_play(mode: str, size: Fig8Scale, players: PlayerFactory) -> np.ndarray
         model = players.model("poki", 10, players.size.observed) if before else None
         recipe["model"] = model and digest(model.strategy.probabilities)
         make = lambda: _play(model, size, players)  # noqa: E731
-    recipe["code"] = code_version(_play, _play_adaptive, frozen_match)
+    recipe["code"] = source_version(_play, _play_adaptive, frozen_match)
     return np.array(players.store.value("online", recipe, make))
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     size, folder = SCALES[scale], store.folder
     players = PlayerFactory(scale, store, progress)
     blocks = {}
     for k, mode in enumerate(MODES):
-        players.progress = staged(progress, k, len(MODES))
-        blocks[mode] = _kept_play(mode, size, players)
+        players.progress = stage_progress(progress, k, len(MODES))
+        blocks[mode] = _cached_play(mode, size, players)
     mccfr = MCCFR10.play(players)
     _picture(blocks, folder / "fig8.png")
     header = "mode games iterations won_in_block sb_per_hand standard_error"
@@ -231,7 +236,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
         ]
         for mode in MODES[:2]
     )
-    (known,) = winnings([mccfr]).values()
+    (won,) = winnings([mccfr]).values()
     setting = {
         **size._asdict(),
         "iterations per 1,000 games": ITERATIONS,
@@ -239,7 +244,7 @@ def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
         "threads": THREADS,
         "MCCFR10": f"outcome sampling, {mccfr.iterations:,} iterations",
     }
-    judged, notes = claims(fixed, online, known), [RECREATED, judge.LEARNING]
+    judged, notes = claims(fixed, online, won), [RECREATED, judge.LEARNING]
     return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, notes=notes)
 
 
@@ -259,7 +264,7 @@ def _picture(blocks: dict[str, np.ndarray], path: Path) -> None:
     save_figure(figure, path)
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SCALES[scale]
     seconds = size.games * ITERATIONS / EVERY / rate("outcome", 10)
     seconds += (size.games // EVERY) * size.measured / POKI_RATE
@@ -267,7 +272,7 @@ def _jobs(scale: str, store: Store) -> list[Job]:
 
     def job(mode: str) -> Job:
         def work(progress: ProgressCallback) -> None:
-            _kept_play(mode, size, PlayerFactory(scale, store, progress))
+            _cached_play(mode, size, PlayerFactory(scale, store, progress))
 
         after = tuple(one.name for one in trained) if mode == MODES[2] else ()
         return Job(f"Figure 8: {mode}", work, seconds, THREADS, after)
@@ -275,17 +280,11 @@ def _jobs(scale: str, store: Store) -> list[Job]:
     return [*(job(mode) for mode in MODES), *trained, *pairing_jobs(scale, store, MCCFR10)]
 
 
-EXPERIMENT = Experiment(
-    "fig8",
-    "Figure 8: online play against Poki",
-    run,
-    {"quick": 110, "paper": 420},
-    _jobs,
-    order=10,
-    priority=4,
-    meaning={
-        "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
-        "iterations per 1,000 games": "of the response, between two blocks of play",
-        "measured": "duplicate hands in which each frozen policy is measured",
-    },
-)
+TITLE = "Figure 8: online play against Poki"
+SECONDS = {"quick": 110, "paper": 420}  # on two cores
+MEANING = {
+    "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
+    "iterations per 1,000 games": "of the response, between two blocks of play",
+    "measured": "duplicate hands in which each frozen policy is measured",
+}
+EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=10, priority=4, meaning=MEANING)

@@ -1,9 +1,9 @@
 """Opponent models of Section 4.3.1, profiles of MCCFR and uniform play, and responses to them.
 
-The paper's are of MCCFR with ε = 0.6 until an exploitability of at most 0.1 (Figure 7). How
-exploitable those of Figure 6 were is not said, and the shape of the curves depends on it, so there
-are three: of 0.1 by outcome sampling, the paper's, and of 0.03 and 0.01 by external sampling, which
-gets there.
+The paper's models are trained by MCCFR with ε = 0.6 until their exploitability is at most 0.1
+(Figure 7). For Figure 6 the paper gives no exploitability, and the shape of the curves depends on
+it, so there are three models: of 0.1 by outcome sampling, as in the paper, and of 0.03 and 0.01 by
+external sampling, which reaches them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import trained
+from counterplay.app.reproduction.harness.store import PieceStore, trained
 from counterplay.app.reproduction.sizes import ModelLimit
 from counterplay.core.base.progress import ProgressCallback
 from counterplay.core.base.store import digest
@@ -26,12 +25,12 @@ from counterplay.core.solvers.algorithms import new_solver
 
 EPSILON = 0.6
 SEED = 1  # of sampled responses
-LEAST = 1e-9  # target: a model that nobody can exploit asks for none
-MODEL_SECONDS = 30.0  # about, for a job
+LEAST = 1e-9  # target of a response to a model that cannot be exploited
+MODEL_SECONDS = 30.0  # of training a model, roughly
 TARGET = 0.1  # Figure 7: fixed profiles are run until their exploitability is at most this
 FINER = (0.03, 0.01)  # Figure 6 also has models that are less exploitable
-#: The games of Figures 6 and 7. The sizes of Goofspiel and PAM did not survive; these are sizes at
-#: which models of 0.01 and converged responses can be had.
+#: The games of Figures 6 and 7. The paper's sizes of Goofspiel and PAM are not known; at these
+#: sizes models of 0.01 and converged responses are feasible.
 GAMES = {
     "quick": ("ocp(500)", "goofspiel(5)", "bluff(1,1,6)", "pam(3,3,8)"),
     "paper": ("ocp(500)", "goofspiel(5)", "bluff(1,1,6)", "pam(3,3,8)"),
@@ -48,16 +47,23 @@ class FixedProfile(NamedTuple):
 
 @lru_cache(maxsize=2)
 def cached_game(name: str) -> Game:
-    """The game, built once for some pieces of work in a row."""
+    """The game, built once for successive pieces of work."""
     return load(name)
 
 
 def fixed_profile(
-    name: str, target: float, limit: ModelLimit, store: Store, progress: ProgressCallback
+    name: str,
+    target: float | None,
+    limit: ModelLimit,
+    store: PieceStore,
+    progress: ProgressCallback,
 ) -> FixedProfile:
     """MCCFR until its exploitability is at most `target`, or the limit: outcome sampling for
-    TARGET, external sampling for the finer ones."""
-    game, what = cached_game(name), f"{name}: model of {target:g}"
+    TARGET, external sampling for the finer ones. Without a target, uniform play."""
+    game = cached_game(name)
+    if target is None:
+        uniform = Strategy.uniform(game)
+        return FixedProfile(label(None), uniform, exploitability(game, uniform))
     how: tuple[str, dict[str, Any], int, int] = (
         ("mccfr", {"epsilon": EPSILON}, limit.iterations, limit.every)
         if target == TARGET
@@ -65,16 +71,12 @@ def fixed_profile(
     )
     algorithm, options, iterations, every = how
     solver = new_solver(game, algorithm, 0, options)
+    what = f"{name}: model of {target:g}"
     strategy = trained(store, solver, iterations, progress, what, target, every)
     return FixedProfile(label(target), strategy, exploitability(game, strategy))
 
 
-def uniform_profile(name: str) -> FixedProfile:
-    strategy = Strategy.uniform(cached_game(name))
-    return FixedProfile(label(None), strategy, exploitability(strategy.game, strategy))
-
-
-def model_job(name: str, target: float, limit: ModelLimit, store: Store) -> Job:
+def model_job(name: str, target: float, limit: ModelLimit, store: PieceStore) -> Job:
     def work(progress: ProgressCallback) -> None:
         fixed_profile(name, target, limit, store, progress)
 
@@ -82,14 +84,14 @@ def model_job(name: str, target: float, limit: ModelLimit, store: Store) -> Job:
 
 
 def label(target: float | None) -> str:
-    """Of the model of this exploitability; None: uniform play."""
+    """Label of the model of this exploitability; None: uniform play."""
     if target is None:
         return "uniform play"
     return f"model of {target:g}, {'outcome' if target == TARGET else 'external'} sampling"
 
 
 class ResponseOptions(NamedTuple):
-    """How to respond: until each seat's restricted game has a gap of `target`, or `iterations`."""
+    """A response ends at a gap of `target` in the restricted game, or after `iterations`."""
 
     algorithm: str
     engine: str
@@ -99,7 +101,7 @@ class ResponseOptions(NamedTuple):
 
 
 class ResponsePoint(NamedTuple):
-    """A response in both seats: what it wins, risks and still lacks."""
+    """A response in both seats: its winnings, risk and gap."""
 
     p: float
     gain: float  # payoff against the model
@@ -114,13 +116,13 @@ def response_point(
     model: FixedProfile,
     p: float,
     options: ResponseOptions,
-    store: Store,
+    store: PieceStore,
     progress: ProgressCallback,
 ) -> ResponsePoint:
-    """The response for p, kept."""
-    game, about = cached_game(name), f"{options.algorithm.upper()} against {model.label}"
-    say = partial(progress, 0.0, f"{name}: {about}, p = {p:g}")
-    say()
+    """The response to a model for p."""
+    game, pair = cached_game(name), f"{options.algorithm.upper()} against {model.label}"
+    show_progress = partial(progress, 0.0, f"{name}: {pair}, p = {p:g}")
+    show_progress()
     recipe = {"game": [game.name, game.fingerprint], "p": p, "seed": SEED}
     recipe |= {"model": digest(model.strategy.probabilities), "options": options._asdict()}
     own: dict[str, Any] = {"epsilon": EPSILON} if options.engine == "mccfr" else {}
@@ -129,9 +131,9 @@ def response_point(
 
     def make() -> ResponsePoint:
         how = {**options._asdict(), **own, "target": max(options.target, LEAST)}
-        one = respond(game, model.strategy, p=p, on_chunk=lambda _: say(), **how)
-        gap = sum(run.exploitability for run in one.runs)
-        won = (one.exploitation, one.exploitability)
-        return ResponsePoint(p, *won, gap, one.iterations, one.seconds)
+        response = respond(game, model.strategy, p=p, on_chunk=lambda _: show_progress(), **how)
+        gap = sum(run.exploitability for run in response.runs)
+        won = (response.exploitation, response.exploitability)
+        return ResponsePoint(p, *won, gap, response.iterations, response.seconds)
 
     return ResponsePoint(*store.value("point", recipe, make))

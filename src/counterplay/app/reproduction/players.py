@@ -1,10 +1,10 @@
-"""The players of Tables 1 and 2 and Figure 8: trained, observed, modelled and matched once, and
-kept in the store; and the jobs that make them side by side.
+"""The players of Tables 1 and 2 and Figure 8: their training, observation, models and matches, each
+done once and kept in the store; and the jobs for them.
 
 The paper's MCCFR is outcome sampling with ε = 0.6. External sampling and public chance sampling,
 which get further in the same time, stand beside it as ours. What the paper calls MCRNR in hold'em
 is `mcdbr` with a constant Pconf of 0.75; it gets as many iterations for each seat as MCCFR. Every
-player is kept as he was at half of his training too, and what the second half gave him is measured.
+player is also kept as it was at half of its training, to measure the gain of the second half.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.app.reproduction.harness.store import Store
-from counterplay.app.reproduction.harness.training import (
+from counterplay.app.reproduction.harness.store import (
+    PieceStore,
     TrainedStrategy,
     trained_with_halfway,
 )
@@ -44,36 +44,36 @@ RECREATED = (
     "Poki and Sparbot here are re-creations from their published descriptions, "
     "not the commercial programs."
 )
-THREADS = 2  # part of what a trained strategy is
-TRAINING_SEED = 1_000  # the curves of Figure 4 have smaller ones
+THREADS = 2  # results of training depend on it
+TRAINING_SEED = 1_000  # other than those of Figure 4
 OBSERVING_SEED, MATCH_SEED = 5, 11
-PARTNER = "probe"  # plays while the opponent is observed: never folds, so that many hands are shown
+PARTNER = "probe"  # plays the observed hands: it never folds, so that many cards are shown
 P = 0.75
 
 
 def mccfr(
     game: Game,
     iterations: int,
-    store: Store,
+    store: PieceStore,
     progress: ProgressCallback,
     what: str,
     engine: str = "external",
 ) -> TrainedStrategy:
-    """MCCFR10 or MCCFR100, wherever one is needed."""
+    """MCCFR10 or MCCFR100."""
     algorithm, options = ENGINES[engine]
     solver = new_solver(game, algorithm, TRAINING_SEED, {**options, "threads": THREADS})
     return trained_with_halfway(store, solver, iterations, progress, what)
 
 
 class LearnedModel(NamedTuple):
-    """How an opponent plays, as learnt from his hands."""
+    """The strategy of an opponent, learnt from observed hands."""
 
     strategy: Strategy
     observed: np.ndarray  # float64[information sets]: how often each was seen
 
 
 class ResponseSpec(NamedTuple):
-    """A robust response to what was learnt of an opponent from so many hands."""
+    """A robust response to a model of an opponent from so many hands."""
 
     name: str
     opponent: str
@@ -87,7 +87,7 @@ class ResponseSpec(NamedTuple):
 
 
 class PairingResult(NamedTuple):
-    """What a trained player won from a bot, and what the second half of his training gave him."""
+    """What a trained player won from a bot, and gained in the second half of its training."""
 
     player: str  # such as MCCFR10
     engine: str
@@ -99,9 +99,9 @@ class PairingResult(NamedTuple):
 
 
 class PlayerFactory:
-    """Makes every player of the tables, on first use, and plays their matches."""
+    """Makes the players of the tables on first use, and plays their matches."""
 
-    def __init__(self, scale: str, store: Store, progress: ProgressCallback) -> None:
+    def __init__(self, scale: str, store: PieceStore, progress: ProgressCallback) -> None:
         self.scale, self.size, self.store, self.progress = scale, SIZES[scale], store, progress
         self._games: dict[int, Game] = {}
         self._bots: dict[str, Any] = {}
@@ -117,42 +117,37 @@ class PlayerFactory:
         return self._bots[name]
 
     def mcts(self) -> TrainedStrategy:
-        options = {"c": 17.0, "threads": THREADS}
-        solver = new_solver(self.game(10), "mcts", TRAINING_SEED, options)
+        solver = new_solver(self.game(10), "mcts", TRAINING_SEED, {"c": 17.0, "threads": THREADS})
         return trained_with_halfway(self.store, solver, self.size.mcts, self.progress, "MCTS10")
 
     def equilibrium(self, buckets: int, engine: str) -> TrainedStrategy:
         """MCCFR10 or MCCFR100."""
-        iterations = self.size.of(engine, buckets)
-        what = f"MCCFR{buckets} ({engine})"
-        return mccfr(self.game(buckets), iterations, self.store, self.progress, what, engine)
+        how = (self.size.of(engine, buckets), self.store, self.progress)
+        return mccfr(self.game(buckets), *how, f"MCCFR{buckets} ({engine})", engine)
 
     def observations(
         self, opponent: str, hands: int, partner: str = PARTNER, cards: str = "shown"
     ) -> Observations:
-        """What `opponent` did in `hands` hands against the partner: with the cards he showed, or
-        with all.
+        """The actions of `opponent` in `hands` hands against the partner, with the cards it showed
+        or with all.
 
-        They are the first of a match of `observed` hands, if that is no shorter, so that few games
-        are part of many.
+        The hands are the first of a match of `observed` hands, if that is no shorter, so that
+        smaller samples are part of larger ones.
         """
         if hands < self.size.observed:
             seen = self.observations(opponent, self.size.observed, partner, cards)
             return seen.part(seen.hand < hands)
-        known = partner == PARTNER
-        player: Any = PARTNER if known else self.equilibrium(10, partner).strategy
+        trained = partner != PARTNER
+        player: Any = self.equilibrium(10, partner).strategy if trained else PARTNER
 
         def make() -> dict[str, np.ndarray]:
             self.progress(0.0, f"observing {opponent}: {hands:,} hands")
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "hands.parquet"
                 match = (self.game(10), player, self.bot(opponent), hands, OBSERVING_SEED)
-                logged: dict[str, Any] = {
-                    "log": path,
-                    "observer": "a" if cards == "shown" else None,
-                }
-                say = self._about(f"observing {opponent}")
-                play_match(*match, duplicate=False, luck_adjusted=False, progress=say, **logged)
+                log: dict[str, Any] = {"log": path, "observer": "a" if cards == "shown" else None}
+                log["progress"] = self._prefixed(f"observing {opponent}")
+                play_match(*match, duplicate=False, luck_adjusted=False, **log)
                 return observe(read_hands(path), opponent)._asdict()
 
         recipe = {"of": opponent, "by": _identity(player), "hands": hands, "cards": cards}
@@ -169,7 +164,7 @@ class PlayerFactory:
         cards: str = "shown",
         **options: Any,
     ) -> LearnedModel:
-        """How `opponent` plays, learnt from so many hands."""
+        """A model of `opponent` from so many hands."""
         game, seen = self.game(buckets), self.observations(opponent, hands, partner, cards)
 
         def make() -> dict[str, np.ndarray]:
@@ -177,13 +172,13 @@ class PlayerFactory:
             learned = learn_model(seen, game, opponent, kind, **options)
             return {"probabilities": learned.strategy.probabilities, "observed": learned.observed}
 
-        made_of = {"options": options, "hands": digest(*seen)}
-        recipe = {"of": opponent, "game": [game.name, game.fingerprint], "kind": kind, **made_of}
+        recipe: dict[str, Any] = {"of": opponent, "kind": kind, "options": options}
+        recipe |= {"game": [game.name, game.fingerprint], "hands": digest(*seen)}
         arrays = self.store.arrays("model", recipe, make)
         return LearnedModel(Strategy(game, arrays["probabilities"]), arrays["observed"])
 
     def model_of(self, spec: ResponseSpec) -> LearnedModel:
-        """The model that it responds to."""
+        """The model that `spec` responds to."""
         return self.model(spec.opponent, spec.buckets, spec.hands, **spec.model)
 
     def seat(self, spec: ResponseSpec, seat: int) -> TrainedStrategy:
@@ -209,7 +204,7 @@ class PlayerFactory:
         return TrainedStrategy(halfway, strategy, spec.iterations, seconds)
 
     def match(self, name: str, player: Any, opponent: Any, hands: int | None = None) -> MatchResult:
-        """What a player (a strategy, or the name of a bot) wins from another; played once."""
+        """What a player (a strategy, or the name of a bot) wins from another."""
         if hands is None:
             hands = self.size.poki if opponent == "poki" else self.size.sparbot
 
@@ -217,8 +212,8 @@ class PlayerFactory:
             what = f"{name} against {opponent if isinstance(opponent, str) else 'a strategy'}"
             self.progress(0.0, f"{what}: {hands:,} hands")
             one, two = (self.bot(x) if isinstance(x, str) else x for x in (player, opponent))
-            match, say = (self.game(10), one, two, hands, MATCH_SEED), self._about(what)
-            return asdict(play_match(*match, progress=say, luck_adjusted=False))
+            match, show = (self.game(10), one, two, hands, MATCH_SEED), self._prefixed(what)
+            return asdict(play_match(*match, progress=show, luck_adjusted=False))
 
         recipe: dict[str, Any] = {"hands": hands, "seed": MATCH_SEED}
         recipe |= {"a": _identity(player), "b": _identity(opponent)}
@@ -232,36 +227,36 @@ class PlayerFactory:
         opponent: str,
         model: Strategy | None = None,
     ) -> PairingResult:
-        """A trained player against a bot. What the second half of his training gave is measured
-        head to head with what he was, or, if he responds to a model, against that; also against
-        Sparbot, who is quick, if he is the bot. The most of these counts."""
+        """A trained player against a bot. The gain of the second half of its training is measured
+        head to head with the strategy at half of it, or, for a response, against the model; and
+        also against the bot if that is Sparbot, which is fast. The largest of these counts."""
         name, strategy, halfway = f"{player} ({engine})", trained.strategy, trained.halfway
         result = self.match(name, strategy, opponent)
         gains = []
         if model is None:
             won = self.match(name, strategy, halfway)
             gains.append((won.mean, half_interval(won)))
-        foes: list[Any] = [] if model is None else [model]
-        for foe in [*foes, *(["sparbot"] if opponent == "sparbot" else [])]:
-            one, two = (self.match(name, x, foe) for x in (strategy, halfway))
+        others: list[Any] = [] if model is None else [model]
+        for other in [*others, *(["sparbot"] if opponent == "sparbot" else [])]:
+            one, two = (self.match(name, x, other) for x in (strategy, halfway))
             error = float(np.hypot(half_interval(one), half_interval(two)))
             gains.append((one.mean - two.mean, error))
         training = (max(gains, key=sum), trained.iterations, trained.seconds)
         return PairingResult(player, engine, opponent, result, *training)
 
-    def _about(self, what: str) -> ProgressCallback:
-        return lambda share, how: self.progress(share, f"{what}: {how}")
+    def _prefixed(self, text: str) -> ProgressCallback:
+        return lambda share, what: self.progress(share, f"{text}: {what}")
 
 
 def _identity(player: Any) -> dict[str, str]:
-    """A player as part of a recipe. Bots have no settings: their code says all."""
+    """A player as part of a recipe. A bot has no settings: its code, which is hashed, is all."""
     if isinstance(player, str):
         return {"bot": player}
     return {"game": player.game.fingerprint, "strategy": digest(player.probabilities)}
 
 
 def as_match(data: dict[str, Any]) -> MatchResult:
-    """A match as the store has it."""
+    """A match result from its stored fields."""
     return MatchResult(**{**data, "by_seat": tuple(data["by_seat"])})
 
 
@@ -277,8 +272,8 @@ def as_text(result: MatchResult) -> str:
 
 
 class Pairing(NamedTuple):
-    """A player and the bot he meets. `response`: he responds to a model; None: an equilibrium, or
-    MCTS10."""
+    """A player and a bot. `response`: the player responds to a model; None: it is an equilibrium,
+    or MCTS10."""
 
     player: str
     engine: str
@@ -303,11 +298,11 @@ class Pairing(NamedTuple):
             **self._asdict(),
             "iterations": self.iterations(players),
             "hands": [players.size.poki, players.size.sparbot],
-            "response": _asked(players, self.response),
+            "response": _response_recipe(players, self.response),
         }
 
     def play(self, players: PlayerFactory) -> PairingResult:
-        """Trained, matched and measured once."""
+        """Train the player, and play its matches."""
 
         def make() -> dict[str, Any]:
             trained = self.train(players)
@@ -323,38 +318,38 @@ class Pairing(NamedTuple):
 def response_match(
     players: PlayerFactory, spec: ResponseSpec, opponent: str, hands: int
 ) -> MatchResult:
-    """What a response wins from a bot; nothing else of it is kept."""
+    """What a response wins from a bot; only that is kept."""
 
     def make() -> dict[str, Any]:
         player = players.response(spec).strategy
         return asdict(players.match(spec.name, player, opponent, hands))
 
-    recipe = {"response": _asked(players, spec), "opponent": opponent, "hands": hands}
+    recipe = {"response": _response_recipe(players, spec), "opponent": opponent, "hands": hands}
     return as_match(players.store.value("won", recipe, make))
 
 
-def _asked(players: PlayerFactory, spec: ResponseSpec | None) -> dict[str, Any] | None:
-    """All that a response depends on, its name left out."""
+def _response_recipe(players: PlayerFactory, spec: ResponseSpec | None) -> dict[str, Any] | None:
+    """All that a response depends on, without its name."""
     if spec is None:
         return None
-    asked = {**spec._asdict(), "of": players.size.observed}
-    del asked["name"]
+    recipe = {**spec._asdict(), "of": players.size.observed}
+    del recipe["name"]
     partner = spec.model.get("partner", PARTNER)
     if partner != PARTNER:
-        asked["partner's iterations"] = players.size.of(partner, 10)
-    return asked
+        recipe["partner's iterations"] = players.size.of(partner, 10)
+    return recipe
 
 
 # jobs
 
 
 def training_seconds(engine: str, buckets: int, iterations: int) -> float:
-    """About how long training takes."""
+    """Expected duration of training."""
     return iterations / (MCTS_RATE if engine == "mcts" else rate(engine, buckets))
 
 
-def pairing_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
-    """Training, seat by seat, and the matches."""
+def pairing_jobs(scale: str, store: PieceStore, pairing: Pairing) -> list[Job]:
+    """Jobs for training, seat by seat, and for the matches."""
     trained = training_jobs(scale, store, pairing)
     after = tuple(job.name for job in trained)
     players = PlayerFactory(scale, store, no_progress)
@@ -367,25 +362,23 @@ def pairing_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
     return [*trained, Job(name, work, 15.0 + hands / POKI_RATE, THREADS, after)]
 
 
-def response_job(scale: str, store: Store, spec: ResponseSpec, opponent: str, hands: int) -> Job:
-    """Training and match in one job: such responses are short."""
+def response_job(
+    scale: str, store: PieceStore, spec: ResponseSpec, opponent: str, hands: int
+) -> Job:
+    """One job for training and match, which are short here."""
     seconds = 2 * training_seconds(spec.engine, spec.buckets, spec.iterations)
 
     def work(progress: ProgressCallback) -> None:
         response_match(PlayerFactory(scale, store, progress), spec, opponent, hands)
 
     partner = spec.model.get("partner", PARTNER)
-    after = () if partner == PARTNER else (training_name(f"MCCFR10 ({partner})"),)
+    after = () if partner == PARTNER else (f"training MCCFR10 ({partner})",)
     return Job(spec.name, work, seconds + hands / POKI_RATE, THREADS, after)
 
 
-def training_name(who: str) -> str:
-    return f"training {who}"
-
-
-def training_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
-    """An equilibrium is one job, a response one for each seat. Nothing is trained for a pairing
-    whose result is there."""
+def training_jobs(scale: str, store: PieceStore, pairing: Pairing) -> list[Job]:
+    """One job for an equilibrium, two, one per seat, for a response. They do nothing if the result
+    of the pairing is in the store."""
     spec = pairing.response
 
     def one(who: str, train: Callable[[PlayerFactory], Any]) -> Job:
@@ -396,7 +389,7 @@ def training_jobs(scale: str, store: Store, pairing: Pairing) -> list[Job]:
 
         iterations = pairing.iterations(PlayerFactory(scale, store, no_progress))
         seconds = training_seconds(pairing.engine, pairing.buckets, iterations)
-        return Job(training_name(who), work, seconds, THREADS)
+        return Job(f"training {who}", work, seconds, THREADS)
 
     if spec is None:
         base = "MCTS10" if pairing.engine == "mcts" else f"MCCFR{pairing.buckets}"

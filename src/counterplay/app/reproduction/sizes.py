@@ -1,4 +1,4 @@
-"""How long the players of the tables are trained and how many hands they play.
+"""Training lengths and match lengths of the players in the tables.
 
 The rates behind the sizes are those of benchmarks/RESULTS.md on two cores, in iterations a second
 with 10 and with 100 buckets: outcome sampling 3.7 and 2.6 million, external 139 and 47 thousand,
@@ -25,14 +25,15 @@ POKI_RATE = 10_000  # hands a second, two cores
 
 
 def rate(engine: str, buckets: int) -> float:
-    """Between and beyond the two it goes by the number's logarithm, no quicker than the coarse."""
+    """Iterations a second, interpolated in the logarithm of the number of buckets; at most that of
+    10 buckets."""
     few, many = RATES[engine]
     return float(few * (many / few) ** max(math.log10(buckets) - 1.0, 0.0))
 
 
 class Sizes(NamedTuple):
-    """Iterations come with 10 and with 100 buckets; a response has as many for each seat as the
-    equilibrium. 0: not at this scale."""
+    """Pairs of iterations are those with 10 and with 100 buckets; a response has as many for each
+    seat as the equilibrium. 0: not at this scale."""
 
     mcts: int
     outcome: tuple[int, int]
@@ -40,16 +41,16 @@ class Sizes(NamedTuple):
     public: tuple[int, int]
     respond: tuple[tuple[str, int], ...]  # engine and buckets of the responses of Table 2
     observed: int  # hands
-    many: int  # hands with all cards seen, for a model that is nearly perfect
+    many: int  # hands with all cards seen, for a nearly perfect model
     poki: int  # hands of a match against Poki
     sparbot: int  # against Sparbot or a strategy
-    swept: int  # iterations of external sampling for each seat where many responses are compared
+    swept: int  # iterations of external sampling per seat where many responses are compared
     swept_hands: int
     trusts: tuple[float, ...]  # Pconf of responses to Sparbot, beside that of the paper
     trusted: int  # iterations of external sampling for each seat of these
 
     def of(self, engine: str, buckets: int) -> int:
-        """Iterations of an engine."""
+        """Iterations of an engine with so many buckets."""
         sizes: tuple[int, int] = getattr(self, engine)
         return sizes[0 if buckets == 10 else 1]
 
@@ -87,8 +88,7 @@ SIZES = {
     ),
 }
 
-
-#: What the sizes mean, for the report, beside what harness/report.py says.
+#: Meaning of the sizes, for the report, in addition to harness/report.py.
 MEANING = {
     "MCTS": "its constant of exploration",
     "many": "hands with all cards seen, for a model that is nearly perfect; 0: not at this scale",
@@ -103,7 +103,7 @@ MEANING = {
 
 
 class ModelLimit(NamedTuple):
-    """How long a model of Figures 6 and 7 is trained, and how often it is looked at."""
+    """How long a model of Figures 6 and 7 is trained, and how often it is measured."""
 
     iterations: int  # at most, of outcome sampling
     every: int  # iterations between measurements
@@ -111,7 +111,7 @@ class ModelLimit(NamedTuple):
     external_every: int
 
 
-#: Enough for every game to come to 0.1, and to 0.03 and 0.01.
+#: Enough for every game to reach an exploitability of 0.1, and of 0.03 and 0.01.
 LIMITS = {
     "quick": ModelLimit(80_000_000, 100_000, 4_000_000, 20_000),
     "paper": ModelLimit(400_000_000, 1_000_000, 60_000_000, 100_000),

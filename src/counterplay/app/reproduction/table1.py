@@ -13,16 +13,16 @@ from counterplay.app.reproduction.harness.base import (
     Experiment,
     Outcome,
     ResultTable,
-    staged,
+    stage_progress,
 )
 from counterplay.app.reproduction.harness.judge import (
     Claim,
-    Range,
+    Interval,
     RuleVariant,
     Verdict,
     Winnings,
 )
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
     RECREATED,
@@ -44,11 +44,11 @@ PAPER = {
 }
 #: The paper's 95% interval of a cell, and of the difference of two (slips.md).
 CELL, APART = 0.12, 0.17
-#: What counts as equal where we can resolve it, in sb/h.
+#: Differences up to this (sb/h) count as equal where the resolution allows.
 EQUAL = 0.02
 PAPERS_OWN = "as in the paper"
 WHOSE = {"outcome": PAPERS_OWN, "external": "ours", "public": "ours"}
-TRAINED = "with what training may still add"  # judge.grown
+TRAINED = "with what training may still add"  # judge.when_trained
 HEADER = (
     "opponent player engine iterations seconds sb_per_hand standard_error hands "
     "gained_in_second_half paper"
@@ -60,27 +60,27 @@ Rows = Mapping[Key, Winnings]
 
 
 def more(rows: Rows, a: Key, b: Key, by: float = 0.0) -> Verdict:
-    """Whether one wins more than the other by more than so much, however long both are trained."""
+    """Whether a wins more than b by more than `by`, however long both are trained."""
     return judge.above(judge.difference(rows[a].final, rows[b].final), by)
 
 
-def between(rows: Rows, a: Key, b: Key) -> Range:
+def between(rows: Rows, a: Key, b: Key) -> Interval:
     """The difference as measured."""
     return judge.difference(rows[a].now, rows[b].now)
 
 
 def training(rows: Rows, *keys: Key) -> str:
-    """What the second half of the training gave, in words; the largest over bots."""
-    most: dict[tuple[str, str], Range] = {}
+    """Gain of the second half of training as text; the largest over bots."""
+    most: dict[tuple[str, str], Interval] = {}
     for key in keys:
         one, name = rows[key].gained, key[:2]
         most[name] = max(most.get(name, one), one, key=lambda gain: gain.value)
-    said = ", ".join(f"{player} {gain}" for (player, _), gain in most.items())
-    return f"the second half of training gave {said}"
+    gains = ", ".join(f"{player} {gain}" for (player, _), gain in most.items())
+    return f"the second half of training gave {gains}"
 
 
 def sampling(engine: str) -> str:
-    """The engine in words, and whose it is."""
+    """The engine as text, and whether it is the paper's."""
     return f"({engine} sampling, {WHOSE[engine]})"
 
 
@@ -92,16 +92,16 @@ def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -
             row = rows.get((player, "mcts" if player == "MCTS10" else "outcome", bot))
             if row is None:
                 continue
-            said = paper[bot][player]
-            inside.append(judge.within(row.final, said - CELL, said + CELL))
+            published = paper[bot][player]
+            inside.append(judge.within(row.final, published - CELL, published + CELL))
             if not inside[-1]:
-                off.append(f"{player} {bot} {row.now} (paper {said:+.3f})")
-    told = f"{inside.count(True)} of {len(inside)} inside"
+                off.append(f"{player} {bot} {row.now} (paper {published:+.3f})")
+    details = f"{inside.count(True)} of {len(inside)} inside"
     return Claim(
         "Each cell lies inside the paper's own interval.",
         f"ours (outcome sampling, {TRAINED}) is within {CELL:g} of the paper's number in each",
-        told + (f"; not, or not surely: {', '.join(off)}" if off else ""),
-        judge.every(inside) if len(inside) == 2 * len(players) else None,
+        details + (f"; not, or not surely: {', '.join(off)}" if off else ""),
+        judge.all_hold(inside) if len(inside) == 2 * len(players) else None,
     )
 
 
@@ -109,8 +109,8 @@ def cells(rows: Rows, paper: Mapping[str, Mapping[str, float]], *players: str) -
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Of every engine that has both MCCFR10 and MCCFR100, the paper's first; each both ways."""
-    return judge.both_ways(_claims, rows)
+    """The claims for every engine, the paper's first, with and without the cut-off."""
+    return judge.with_and_without_cutoff(_claims, rows)
 
 
 def _claims(rows: Rows) -> list[Claim]:
@@ -128,10 +128,10 @@ def _claims(rows: Rows) -> list[Claim]:
 
 def finer(rows: Rows, engine: str) -> Claim:
     pairs = {bot: (("MCCFR100", engine, bot), ("MCCFR10", engine, bot)) for bot in BOTS}
-    told = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
+    details = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
     keys = [key for pair in pairs.values() for key in pair]
 
-    def apart() -> list[Range]:
+    def margin() -> list[Interval]:
         ours = [(("MCCFR100", "external", bot), ("MCCFR10", "external", bot)) for bot in BOTS]
         return [between(rows, *pair) for pair in ours]
 
@@ -139,12 +139,12 @@ def finer(rows: Rows, engine: str) -> Claim:
         "Finer buckets win more: MCCFR100 does better than MCCFR10 against both bots. "
         + sampling(engine),
         f"the 95% interval of the difference, {TRAINED}, is above zero against both",
-        f"{told}; {training(rows, *keys)}",
-        judge.every([more(rows, *pair) for pair in pairs.values()]),
+        f"{details}; {training(rows, *keys)}",
+        judge.all_hold([more(rows, *pair) for pair in pairs.values()]),
         _before(
             engine,
             "MCCFR100 above MCCFR10 by twice the standard error",
-            apart,
+            margin,
             lambda one: one.low > 0,
             "; ",
         ),
@@ -165,9 +165,9 @@ def _one_bot(
     bot: str,
     text: str,
     side: str,
-    side_of: Callable[[Range, float], Verdict],
+    side_of: Callable[[Interval, float], Verdict],
 ) -> Claim:
-    """MCCFR10 and a bot: on which `side` of zero it ends."""
+    """MCCFR10 against a bot: on which `side` of zero its winnings are."""
     key = ("MCCFR10", engine, bot)
     return Claim(
         f"MCCFR10 {text}. {sampling(engine)}",
@@ -185,12 +185,12 @@ def _one_bot(
 
 def wins_convincingly(rows: Rows, engine: str) -> Claim:
     keys = [("MCCFR100", engine, bot) for bot in BOTS]
-    told = ", ".join(f"{key[2]} {rows[key].now}" for key in keys)
+    details = ", ".join(f"{key[2]} {rows[key].now}" for key in keys)
     return Claim(
         f"MCCFR100 wins from both bots. {sampling(engine)}",
         f"both 95% intervals, {TRAINED}, are above zero",
-        f"{told}; {training(rows, *keys)}",
-        judge.every([judge.above(rows[key].final, 0.0) for key in keys]),
+        f"{details}; {training(rows, *keys)}",
+        judge.all_hold([judge.above(rows[key].final, 0.0) for key in keys]),
         _before(
             engine,
             "both 95% intervals are above zero",
@@ -203,10 +203,10 @@ def wins_convincingly(rows: Rows, engine: str) -> Claim:
 def level(rows: Rows, bound: float, whose: str) -> Claim:
     """MCTS10 beside the paper's MCCFR10."""
     pairs = {bot: (("MCTS10", "mcts", bot), ("MCCFR10", "outcome", bot)) for bot in BOTS}
-    told = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
-    apart = [judge.difference(rows[a].final, rows[b].final) for a, b in pairs.values()]
+    details = "; ".join(f"{bot} {between(rows, *pair)}" for bot, pair in pairs.items())
+    margin = [judge.difference(rows[a].final, rows[b].final) for a, b in pairs.values()]
 
-    def ahead() -> list[Range]:
+    def ahead() -> list[Interval]:
         ours = [(("MCCFR10", "external", bot), ("MCTS10", "mcts", bot)) for bot in BOTS]
         return [between(rows, *pair) for pair in ours]
 
@@ -220,8 +220,8 @@ def level(rows: Rows, bound: float, whose: str) -> Claim:
     return Claim(
         f"MCTS10 and MCCFR10 do equally well against the bots, by {whose}.",
         f"MCTS10 less MCCFR10 (outcome sampling), {TRAINED}, is between ± {bound:g} against both",
-        f"{told}; {training(rows, pairs['poki'][1])}",
-        judge.every([judge.within(one, -bound, bound) for one in apart]),
+        f"{details}; {training(rows, pairs['poki'][1])}",
+        judge.all_hold([judge.within(one, -bound, bound) for one in margin]),
         before,
     )
 
@@ -229,30 +229,30 @@ def level(rows: Rows, bound: float, whose: str) -> Claim:
 def _before(
     engine: str,
     rule: str,
-    ranges: Callable[[], list[Range]],
-    holds: Callable[[Range], bool],
+    ranges: Callable[[], list[Interval]],
+    holds: Callable[[Interval], bool],
     comma: str = ", ",
 ) -> RuleVariant | None:
-    """What the rule used before says of the rows it was made for, external sampling; it stands
-    beside the paper's engine."""
+    """The verdict of the earlier rule on the rows it was made for, those of external sampling; it
+    is shown beside the paper's engine."""
     if engine != "outcome":
         return None
     try:
         measured = ranges()
-    except KeyError:  # these rows are not at this scale
+    except KeyError:  # this scale has no such rows
         return None
-    told = comma.join(map(str, measured))
-    return RuleVariant(f"{rule}, external sampling", told, all(map(holds, measured)))
+    details = comma.join(map(str, measured))
+    return RuleVariant(f"{rule}, external sampling", details, all(map(holds, measured)))
 
 
 # the matches
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     players = PlayerFactory(scale, store, progress)
     plan, played = _plan(scale), []
     for k, pairing in enumerate(plan):
-        players.progress = staged(progress, k, len(plan))
+        players.progress = stage_progress(progress, k, len(plan))
         played.append(pairing.play(players))
     setting = {**players.size._asdict(), "threads": THREADS, "MCTS": "C = 17"}
     setting |= training_settings(played)
@@ -272,15 +272,15 @@ def _plan(scale: str) -> list[Pairing]:
     return [Pairing(*player, opponent) for player in players for opponent in BOTS]
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     return [job for pairing in _plan(scale) for job in pairing_jobs(scale, store, pairing)]
 
 
-# what is shown, shared with Table 2
+# results as tables, shared with Table 2
 
 
 def winnings(played: Sequence[PairingResult]) -> dict[Key, Winnings]:
-    """What the rules judge."""
+    """The numbers that the rules judge."""
     return {
         (p.player, p.engine, p.opponent): Winnings(
             judge.around(p.result.mean, half_interval(p.result)), judge.around(*p.gained)
@@ -291,15 +291,15 @@ def winnings(played: Sequence[PairingResult]) -> dict[Key, Winnings]:
 
 def csv_row(p: PairingResult, paper: Mapping[str, Mapping[str, float]]) -> tuple[object, ...]:
     trained = (p.opponent, p.player, p.engine, p.iterations, f"{p.seconds:.1f}")
-    said = paper[p.opponent].get(p.player, "") if p.engine in ("outcome", "mcts") else ""
+    published = paper[p.opponent].get(p.player, "") if p.engine in ("outcome", "mcts") else ""
     won = (p.result.mean, p.result.standard_error, p.result.hands)
-    return (*trained, *won, p.gained[0], said)
+    return (*trained, *won, p.gained[0], published)
 
 
 def result_table(
     played: Sequence[PairingResult], paper: Mapping[str, Mapping[str, float]]
 ) -> ResultTable:
-    """Every player with his engine and training, and what he won from each bot."""
+    """Every player with its engine and training, and what it won from each bot."""
     by_player: dict[tuple[str, str], dict[str, PairingResult]] = {}
     for p in played:
         by_player.setdefault(p[:2], {})[p.opponent] = p
@@ -308,7 +308,7 @@ def result_table(
         one = by.get(BOTS[0]) or next(iter(by.values()))
         whose = WHOSE.get(engine, PAPERS_OWN)
         how = f"{engine} sampling" if engine in WHOSE else engine.upper()
-        said = [paper[b].get(player) if whose == PAPERS_OWN else None for b in BOTS]
+        published = [paper[b].get(player) if whose == PAPERS_OWN else None for b in BOTS]
         rows.append(
             [
                 player,
@@ -316,7 +316,7 @@ def result_table(
                 f"{one.iterations:,}",
                 f"{one.seconds:,.0f} s",
                 *(as_text(by[b].result) if b in by else "–" for b in BOTS),
-                *("–" if x is None else f"{x:+.3f}" for x in said),
+                *("–" if x is None else f"{x:+.3f}" for x in published),
             ]
         )
     header = ["player", "engine", "iterations", "training", *BOTS]
@@ -334,13 +334,6 @@ def training_settings(played: Sequence[PairingResult]) -> dict[str, str]:
     }
 
 
-EXPERIMENT = Experiment(
-    "table1",
-    "Table 1: equilibrium strategies against the bots",
-    run,
-    {"quick": 75, "paper": 1200},
-    _jobs,
-    order=4,
-    priority=1,
-    meaning=MEANING,
-)
+TITLE = "Table 1: equilibrium strategies against the bots"
+SECONDS = {"quick": 75, "paper": 1200}  # on two cores
+EXPERIMENT = Experiment("table1", TITLE, run, SECONDS, _jobs, order=4, priority=1, meaning=MEANING)

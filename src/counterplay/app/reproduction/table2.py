@@ -1,15 +1,14 @@
-"""Table 2: robust responses (MCRNR10, MCRNR100) beside MCCFR against Poki and Sparbot; and what
-they depend on.
+"""Table 2: robust responses (MCRNR10, MCRNR100) and MCCFR against Poki and Sparbot.
 
 The paper's poker MCRNR is `mcdbr` with Pconf = 0.75 everywhere, outcome sampling, a decision-tree
 model (J48), and about 20,000 observed games. Here each seat gets as many iterations as MCCFR, and
-MCRNR10 is judged with three models: J48 to the letter, unseen cards inferred (what rows without
-further words have), and all cards seen; public sampling beside them as ours. Against Sparbot the
-paper found no significant difference, at ± 0.17; we judge that, and what we can resolve ourselves.
+MCRNR10 is judged with three models: literal J48, unseen cards inferred (the default), and all cards
+seen; public sampling stands beside them as ours. Against Sparbot the paper found no significant
+difference, at ± 0.17; that is judged, and the difference at our own resolution.
 
-Beyond the paper: how the gain depends on the number of observed games, the model, who played while
-the opponent was observed, and Pconf; and, against Sparbot, responses with Pconf from 0, the
-control, upward.
+Beyond the paper: how the gain depends on the number of observed games, the model, the partner in
+the observed hands, and Pconf; and, against Sparbot, responses with Pconf from 0, the control,
+upward.
 """
 
 from __future__ import annotations
@@ -20,9 +19,14 @@ from typing import Any, NamedTuple
 
 from counterplay.app.reproduction import table1
 from counterplay.app.reproduction.harness import judge
-from counterplay.app.reproduction.harness.base import Experiment, Outcome, ResultTable, staged
-from counterplay.app.reproduction.harness.judge import Claim, Range, RuleVariant, Winnings
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.base import (
+    Experiment,
+    Outcome,
+    ResultTable,
+    stage_progress,
+)
+from counterplay.app.reproduction.harness.judge import Claim, Interval, RuleVariant, Winnings
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.app.reproduction.players import (
     BOTS,
     RECREATED,
@@ -61,7 +65,7 @@ PAPER = {
 }
 PLAIN = "inferred cards"  # the model of a row that names none
 LITERAL, SEEN = "literal J48", "all cards seen"
-#: What a model is learnt with; how unseen cards are treated, and whether there are any.
+#: Options of each model: how unseen cards are treated, and whether there are any.
 MODELS: dict[str, dict[str, Any]] = {
     LITERAL: {"unseen": "fractional", "laplace": False},
     PLAIN: {},
@@ -69,7 +73,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 GAMES = (1_000, 5_000, 20_000, 100_000)
 LINEAR = "0-10-linear"
-#: Models and trusts that are compared by number of games.
+#: Models and kinds of Pconf that are compared by number of games.
 SWEPT = tuple((kind, trust) for kind in ("tree", "frequency") for trust in ("constant", LINEAR))
 VARIANTS: tuple[tuple[str, dict[str, Any], str], ...] = (  # name, model, algorithm
     ("tree, observed by MCCFR10 instead of Probe", {"partner": "external"}, "mcdbr"),
@@ -82,13 +86,13 @@ MUCH = 0.1  # sb/h
 
 
 def named(player: str, model: str) -> str:
-    """The row of a response to a model."""
+    """Name of the response to a model."""
     return player if model == PLAIN else f"{player}, {model}"
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Of whatever rows there are; each both ways."""
-    return judge.both_ways(_claims, rows)
+    """The claims for the rows of this scale, with and without the cut-off."""
+    return judge.with_and_without_cutoff(_claims, rows)
 
 
 def _claims(rows: Rows) -> list[Claim]:
@@ -132,76 +136,74 @@ def finer(rows: Rows, engine: str) -> Claim:
 
 
 def _wins_more(rows: Rows, engine: str, a: str, b: str, text: str) -> Claim:
-    """The rule used before looked at the difference as it is, whatever training may still add."""
+    """The earlier rule used the difference as measured, without what training may still add."""
     pair = (a, engine, "poki"), (b, engine, "poki")
-    apart, old = between(rows, *pair), "the difference is above twice its standard error"
+    margin, old = between(rows, *pair), "the difference is above twice its standard error"
     return Claim(
         f"{text} from Poki than {b} {sampling(engine)}.",
         f"the 95% interval of the difference, {TRAINED}, is above zero",
-        f"{apart}; {training(rows, *pair)}",
+        f"{margin}; {training(rows, *pair)}",
         more(rows, *pair),
-        RuleVariant(old, str(apart), apart.low > 0) if engine == "outcome" else None,
+        RuleVariant(old, str(margin), margin.low > 0) if engine == "outcome" else None,
     )
 
 
 def safe(rows: Rows, buckets: int, engine: str, bound: float, whose: str) -> Claim:
-    """MCRNR beside MCCFR against Sparbot, at a resolution."""
+    """MCRNR and MCCFR against Sparbot, to within `bound`."""
     pair = (f"MCRNR{buckets}", engine, "sparbot"), (f"MCCFR{buckets}", engine, "sparbot")
-    apart = judge.difference(rows[pair[0]].final, rows[pair[1]].final)
-    now, old = (
-        between(rows, *pair),
-        "MCRNR is behind MCCFR by no more than twice the standard error",
-    )
+    margin = judge.difference(rows[pair[0]].final, rows[pair[1]].final)
+    now = between(rows, *pair)
+    old = "MCRNR is behind MCCFR by no more than twice the standard error"
     before = RuleVariant(old, str(now), now.high > 0)
     return Claim(
         f"MCRNR{buckets} performs similarly to MCCFR{buckets} against Sparbot, by {whose} "
         f"{sampling(engine)}.",
         f"the difference, {TRAINED}, is between ± {bound:g} with its whole 95% interval",
         f"{now}; {training(rows, *pair)}",
-        judge.within(apart, -bound, bound),
+        judge.within(margin, -bound, bound),
         before if bound == EQUAL and engine == "outcome" else None,
     )
 
 
 def by_trust(rows: Mapping[str, Winnings]) -> list[Claim]:
-    """Responses to Sparbot, each beside the first, the control; both ways."""
+    """Responses to Sparbot compared with the first, the control; with and without the cut-off."""
 
     def judged(rows: Mapping[Any, Winnings]) -> list[Claim]:
         (_, control), *others = rows.items()
         return [improves(row, control, name) for name, row in others]
 
-    return judge.both_ways(judged, rows) if rows else []
+    return judge.with_and_without_cutoff(judged, rows) if rows else []
 
 
 def improves(response: Winnings, control: Winnings, what: str) -> Claim:
-    """A response to Sparbot beside the same training with Pconf = 0."""
-    apart = judge.difference(response.final, control.final)
+    """A response to Sparbot compared with the same training at Pconf = 0."""
+    margin = judge.difference(response.final, control.final)
     return Claim(
         f"Against Sparbot {what} wins at least as much as Pconf = 0, at equal budget.",
         f"the difference, {TRAINED}, is above -{EQUAL:g} sb/h with its whole 95% interval",
         f"{judge.difference(response.now, control.now)}",
-        judge.above(apart, -EQUAL),
+        judge.above(margin, -EQUAL),
     )
 
 
-def more_games(few: Range, many: Range, games: tuple[int, int]) -> Claim:
-    apart = judge.difference(many, few)
+def more_games(few: Interval, many: Interval, games: tuple[int, int]) -> Claim:
+    margin = judge.difference(many, few)
     return Claim(
         "More observed games make MCRNR better.",
         f"{games[1]:,} games win more than {games[0]:,}, the 95% interval being above zero",
-        str(apart),
-        judge.above(apart, 0.0) if games[1] > games[0] else None,
+        str(margin),
+        judge.above(margin, 0.0) if games[1] > games[0] else None,
     )
 
 
-def one_coin(once: Range, each: Range) -> Claim:
-    """Footnote 10 in hold'em: RNR proper beside a coin at every information set."""
-    apart = judge.difference(once, each)
+def one_coin(once: Interval, each: Interval) -> Claim:
+    """Footnote 10 in hold'em: RNR proper compared with a coin at every information set."""
+    margin = judge.difference(once, each)
     return Claim(
         "RNR and DBR with a fixed Pconf are similar (footnote 10), here in hold'em against Poki.",
         "the difference is between ± 0.05 sb/h with its whole 95% interval",
-        str(apart),
-        judge.within(apart, -0.05, 0.05),
+        str(margin),
+        judge.within(margin, -0.05, 0.05),
     )
 
 
@@ -216,40 +218,35 @@ class Table2Results(NamedTuple):
     observed: int
 
 
-def run(scale: str, store: Store, progress: ProgressCallback) -> Outcome:
+def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
     players, folder, size = PlayerFactory(scale, store, progress), store.folder, SIZES[scale]
     plan, played = _plan(size), []
     stages = len(plan) + 4
-    for k, one in enumerate(plan):
-        players.progress = staged(progress, k, stages)
-        played.append(one.play(players))
+    for k, pairing in enumerate(plan):
+        players.progress = stage_progress(progress, k, stages)
+        played.append(pairing.play(players))
 
     def match(spec: ResponseSpec) -> MatchResult:
         return response_match(players, spec, "poki", size.swept_hands)
 
-    players.progress = staged(progress, len(plan), stages)
+    players.progress = stage_progress(progress, len(plan), stages)
     by_games = {key: match(spec) for key, spec in _by_games(size).items()}
-    players.progress = staged(progress, stages - 2, stages)
+    players.progress = stage_progress(progress, stages - 2, stages)
     variants = [match(spec) for spec in _variants(size)]
-    players.progress = staged(progress, stages - 1, stages)
+    players.progress = stage_progress(progress, stages - 1, stages)
     trusts = {one.player: one.play(players) for one in _sparbot(size)}
     results = Table2Results(played, by_games, variants, trusts, size.observed)
     _picture(results, folder / "table2.png")
-    setting = {
-        **size._asdict(),
-        "threads": THREADS,
-        "Pconf": P,
-        "model": "C4.5, one tree per phase",
-        "observed by": "probe",
-        **table1.training_settings(played),
-    }
+    setting = {**size._asdict(), "threads": THREADS, "Pconf": P}
+    setting |= {"model": "C4.5, one tree per phase", "observed by": "probe"}
+    setting |= table1.training_settings(played)
     header, rows = f"part {table1.HEADER} observed_games", _csv_rows(results)
     judged, shown = _all_claims(results), (_tables(results), [RECREATED, judge.LEARNING])
     return EXPERIMENT.outcome(scale, folder, judged, setting, header, rows, *shown)
 
 
 def _plan(size: Sizes) -> list[Pairing]:
-    """The rows."""
+    """The rows of the table."""
     plan = []
     for engine, buckets in size.respond:
         for opponent in BOTS:
@@ -276,23 +273,22 @@ def _by_games(size: Sizes) -> dict[tuple[str, str, int], ResponseSpec]:
 
 
 def _variants(size: Sizes) -> list[ResponseSpec]:
-    budget = ("poki", 10, size.observed, size.swept)
-    return [
-        ResponseSpec(f"MCRNR10 ({what})", *budget, options, P, algorithm)
-        for what, options, algorithm in VARIANTS
-    ]
+    def spec(name: str, model: dict[str, Any], algorithm: str) -> ResponseSpec:
+        budget = (size.observed, size.swept)
+        return ResponseSpec(f"MCRNR10 ({name})", "poki", 10, *budget, model, P, algorithm)
+
+    return [spec(*variant) for variant in VARIANTS]
 
 
 def _sparbot(size: Sizes) -> list[Pairing]:
-    """MCRNR10 against Sparbot by Pconf, at equal budget; the first is the control. None at quick
-    scale."""
+    """MCRNR10 against Sparbot by Pconf, at equal budget, the control first; none at quick scale."""
     if not size.trusts:
         return []
-    near = {"kind": "frequency", "cards": "all", "unseen": "fractional"}
+    exact = {"kind": "frequency", "cards": "all", "unseen": "fractional"}
     plan: list[tuple[str, int, dict[str, Any], Any]] = [
         *((f"Pconf = {p:g}", size.observed, {}, p) for p in (*size.trusts, P)),
         ("data-biased Pconf", size.observed, {}, LINEAR),
-        (f"a nearly perfect model ({size.many:,} hands, all cards seen)", size.many, near, LINEAR),
+        (f"a nearly perfect model ({size.many:,} hands, all cards seen)", size.many, exact, LINEAR),
     ]
     pairings = []
     for name, hands, model, trust in plan:
@@ -302,17 +298,17 @@ def _sparbot(size: Sizes) -> list[Pairing]:
     return pairings
 
 
-def _jobs(scale: str, store: Store) -> list[Job]:
+def _jobs(scale: str, store: PieceStore) -> list[Job]:
     size = SIZES[scale]
     pairings, specs = [*_plan(size), *_sparbot(size)], [*_by_games(size).values(), *_variants(size)]
     jobs = [job for one in pairings for job in pairing_jobs(scale, store, one)]
     return jobs + [response_job(scale, store, one, "poki", size.swept_hands) for one in specs]
 
 
-# what is shown
+# picture and table
 
 
-def _won(result: MatchResult) -> Range:
+def _won(result: MatchResult) -> Interval:
     return judge.around(result.mean, half_interval(result))
 
 
@@ -321,12 +317,9 @@ def _all_claims(results: Table2Results) -> list[Claim]:
     ends = (GAMES[0], GAMES[-1])
     once, each = _won(results.variants[-1]), by[results.observed]
     trusts = table1.winnings(list(results.trusts.values())).values()
-    return [
-        *claims(table1.winnings(results.played)),
-        more_games(by[ends[0]], by[ends[1]], ends),
-        one_coin(once, each),
-        *by_trust(dict(zip(results.trusts, trusts, strict=True))),
-    ]
+    others = [more_games(by[ends[0]], by[ends[1]], ends), one_coin(once, each)]
+    sparbot = by_trust(dict(zip(results.trusts, trusts, strict=True)))
+    return [*claims(table1.winnings(results.played)), *others, *sparbot]
 
 
 def _csv_rows(results: Table2Results) -> list[tuple[Any, ...]]:
@@ -389,17 +382,11 @@ def _picture(results: Table2Results, path: Path) -> None:
     save_figure(figure, path)
 
 
-EXPERIMENT = Experiment(
-    "table2",
-    "Table 2: robust responses against the bots",
-    run,
-    {"quick": 245, "paper": 6000},
-    _jobs,
-    order=5,
-    priority=2,
-    meaning=MEANING
-    | {
-        "model": "how the opponent's model was learnt",
-        "observed by": "who played the observed hands against him",
-    },
-)
+TITLE = "Table 2: robust responses against the bots"
+SECONDS = {"quick": 245, "paper": 6000}  # on two cores
+SETTINGS = {
+    **MEANING,
+    "model": "how the opponent's model was learnt",
+    "observed by": "who played the observed hands against the opponent",
+}
+EXPERIMENT = Experiment("table2", TITLE, run, SECONDS, _jobs, order=5, priority=2, meaning=SETTINGS)

@@ -1,1 +1,3 @@
-"""What experiments share: the store, the campaign, results and the report."""
+"""What experiments share: `judge` (claims and verdicts), `base` (experiments and outcomes), `store`
+(pieces that are kept between runs, training among them), `report` (the page) and `reproduce`
+(running experiments), in the order in which to read them."""

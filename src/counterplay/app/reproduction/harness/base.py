@@ -1,6 +1,8 @@
-"""What an experiment is, and its outcome: pictures, a CSV, and which claims of the paper its data
-support. Outcomes are saved with checksums and read back with care: a damaged, foreign or
-half-written one gives `BadFile`, never a wrong verdict."""
+"""An experiment and its outcome: pictures, a CSV, and which claims of the paper its data support.
+
+Outcomes are saved with checksums. Reading a damaged, foreign or half-written one raises `BadFile`
+and never gives a wrong verdict.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from counterplay.app.reproduction.harness.judge import (
     UNDECIDED,
     Claim,
     RuleVariant,
     Verdict,
-    counted,
+    count_verdicts,
 )
-from counterplay.app.reproduction.harness.store import Store
+from counterplay.app.reproduction.harness.store import PieceStore
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.progress import ProgressCallback
@@ -34,7 +36,7 @@ from counterplay.core.parallel.processes import cores
 
 REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
 OPEN, NO_CLAIMS = UNDECIDED, "no claims"
-#: How long an experiment takes that does not say it.
+#: Expected duration of an experiment that does not declare one.
 SECONDS = {"quick": 90.0, "paper": 7200.0}
 T = TypeVar("T")
 _DAMAGE = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
@@ -42,31 +44,39 @@ _DAMAGE = (AttributeError, KeyError, TypeError, ValueError, OverflowError, Recur
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table for people: cells as text."""
+    """A table of the report; cells are text."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
 
 
+class SolverVariant(NamedTuple):
+    """An algorithm with its options, under the label of its curve."""
+
+    label: str
+    algorithm: str
+    options: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What one experiment found, and where its files are. `seal` fills in the last five."""
+    """The result of one experiment, and its files. `seal` fills in the last five fields."""
 
     name: str
     title: str
     scale: str
     claims: list[Claim]
     setting: dict[str, Any]
-    seconds: float  # 0: whoever runs the experiment takes the time
+    seconds: float  # 0: to be measured by the caller of `run`
     files: list[str] = field(default_factory=list)
     tables: list[ResultTable] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # sentences a reader of the result must know
+    notes: list[str] = field(default_factory=list)  # caveats, as sentences
     version: str = ""  # of Counterplay
-    code: str = ""  # hash of the sources that it was made with
+    code: str = ""  # hash of the source files behind it
     sums: dict[str, str] = field(default_factory=dict)  # SHA-256 of each of `files`
-    date: str = ""  # the day it was made
-    machine: str = ""  # on what
+    date: str = ""  # of the run
+    machine: str = ""
 
     @property
     def verdict(self) -> str:
@@ -81,31 +91,31 @@ class Outcome:
 
     @property
     def counts(self) -> str:
-        """How many claims hold, fail and are undecided."""
-        return counted([claim.holds for claim in self.claims])
+        """Numbers of claims that hold, fail and are undecided."""
+        return count_verdicts([claim.holds for claim in self.claims])
 
     def as_data(self) -> dict[str, Any]:
-        """All of it as JSON has it, with the verdicts in words beside what they follow from."""
+        """All fields as JSON values, with the verdicts as words."""
         data = asdict(self)
-        for one, claim in zip(data["claims"], self.claims, strict=True):
-            one["verdict"] = claim.verdict
+        for fields, claim in zip(data["claims"], self.claims, strict=True):
+            fields["verdict"] = claim.verdict
         return {**data, "verdict": self.verdict}
 
     def seal(self, folder: Path, code: str = "") -> Outcome:
-        """The same with the version of Counterplay, that of its code, the checksums of its files,
-        the day and the machine."""
+        """A copy with the versions of Counterplay and of the experiment's code, the checksums of
+        the files, the date and the machine."""
         sums = {file: checksum(folder / file) for file in self.files}
         day = datetime.now(UTC).date().isoformat()
         return replace(self, version=version(), code=code, sums=sums, date=day, machine=machine())
 
     def save(self, folder: Path) -> None:
-        """Write it as <name>.json, with a checksum over all of it."""
+        """Write <name>.json, with a checksum over its contents."""
         files.write_json(folder / f"{self.name}.json", self.as_data())
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why an experiment did not finish. Kept as <name>.failed.json until it does."""
+class ExperimentFailure:
+    """Why an experiment did not finish; saved as <name>.failed.json until it does."""
 
     name: str
     title: str
@@ -120,16 +130,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run(scale, store, progress)`; scale is "quick" or "paper". Its files go to `store.folder`.
-    `jobs(scale, store)`: pieces that may be made side by side before, the most important first."""
+    """A figure or table of the paper. `run(scale, store, progress)` writes its files to
+    `store.folder`; scale is "quick" or "paper". `jobs(scale, store)` lists the pieces that can be
+    computed before, in parallel, the most important first."""
 
     name: str
     title: str
-    run: Callable[[str, Store, ProgressCallback], Outcome]
+    run: Callable[[str, PieceStore, ProgressCallback], Outcome]
     seconds: Mapping[str, float] = field(default_factory=lambda: dict(SECONDS))  # on two cores
-    jobs: Callable[[str, Store], list[Job]] | None = None
-    order: float = math.inf  # place in the report
-    priority: float = math.inf  # whose pieces come first where time may not do for all
+    jobs: Callable[[str, PieceStore], list[Job]] | None = None
+    order: float = math.inf  # position in the report
+    priority: float = math.inf  # of its jobs under a time limit; lower comes first
     meaning: Mapping[str, str] = field(default_factory=dict)  # of its settings, for the report
 
     def outcome(
@@ -143,16 +154,17 @@ class Experiment:
         tables: Sequence[ResultTable] = (),
         notes: Sequence[str] = (),
     ) -> Outcome:
-        """What a run of this experiment has found, after writing <name>.csv; `header` names its
-        columns, with spaces between. The picture <name>.png is there, if there is one."""
+        """The outcome of a run, after writing <name>.csv; `header` names its columns, separated by
+        spaces. A picture <name>.png, if any, has been written before."""
         write_csv(folder / f"{self.name}.csv", header.split(), rows)
         pictures = [name for name in [f"{self.name}.png"] if (folder / name).exists()]
-        found = (claims, setting, 0.0, [*pictures, f"{self.name}.csv"], list(tables), list(notes))
-        return Outcome(self.name, self.title, scale, *found)
+        written = [*pictures, f"{self.name}.csv"]
+        result = (claims, setting, 0.0, written, list(tables), list(notes))
+        return Outcome(self.name, self.title, scale, *result)
 
 
 def duration(seconds: float) -> str:
-    """A time for people."""
+    """A duration as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:
@@ -160,13 +172,23 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
 
 
-def staged(progress: ProgressCallback, k: int, n: int) -> ProgressCallback:
-    """Progress of stage k of n as a share of the whole."""
-    return lambda share, what: progress((k + min(max(share, 0.0), 1.0)) / n, what)
+def progress_part(progress: ProgressCallback, low: float, high: float) -> ProgressCallback:
+    """Progress of a part of the work, which spans `low` to `high` of the whole."""
+    return lambda share, what: progress(low + (high - low) * min(max(share, 0.0), 1.0), what)
 
 
-def titled(progress: ProgressCallback, title: str) -> ProgressCallback:
-    """Progress under one title, whatever the work itself says."""
+def stage_progress(progress: ProgressCallback, k: int, n: int) -> ProgressCallback:
+    """Progress of stage k of n equal stages."""
+    return progress_part(progress, k / n, (k + 1) / n)
+
+
+def prefixed_progress(progress: ProgressCallback, text: str) -> ProgressCallback:
+    """Progress with a text before that of the work."""
+    return lambda share, what: progress(share, f"{text}: {what}")
+
+
+def titled_progress(progress: ProgressCallback, title: str) -> ProgressCallback:
+    """Progress with a fixed title in place of the work's own text."""
     return lambda share, _: progress(share, title)
 
 
@@ -182,15 +204,15 @@ def checksum(path: Path) -> str:
         return ""
 
 
-def code_version(*makers: Callable[..., Any]) -> str:
-    """Of the functions that make a piece for one experiment only, so that another rule or sentence
-    in the same file does not discard it. Constants that they use belong into the recipe."""
-    text = "\n".join(inspect.getsource(maker) for maker in makers)
+def source_version(*functions: Callable[..., Any]) -> str:
+    """Version of the functions that make a piece for one experiment only, so that another rule or
+    sentence in the same file does not discard it. Constants that they use belong in the recipe."""
+    text = "\n".join(inspect.getsource(function) for function in functions)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def machine() -> str:
-    """Processor, cores, system and Python; no name of the machine or its user."""
+    """Processor, cores, system and Python version, without the names of machine or user."""
     n = cores()
     parts = [_processor(), f"{n} core{'s' if n > 1 else ''}", platform.system()]
     return ", ".join([*(part for part in parts if part), f"Python {platform.python_version()}"])
@@ -217,48 +239,48 @@ def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) 
 
 
 def read_outcome(path: Path) -> Outcome:
-    """What `Outcome.save` wrote."""
+    """Reads what `Outcome.save` wrote."""
     try:
         data = _read(path, ".json")
         return Outcome(
             name=data["name"],
-            title=_a(str, data["title"]),
-            scale=_a(str, data["scale"]),
-            claims=[_claim(claim) for claim in _a(list, data["claims"])],
-            setting={_a(str, key): value for key, value in _a(dict, data["setting"]).items()},
+            title=_as(str, data["title"]),
+            scale=_as(str, data["scale"]),
+            claims=[_claim(claim) for claim in _as(list, data["claims"])],
+            setting={_as(str, key): value for key, value in _as(dict, data["setting"]).items()},
             seconds=_seconds(data["seconds"]),
-            files=[_file_name(name) for name in _a(list, data["files"])],
-            tables=[_table(table) for table in _a(list, data.get("tables", []))],
+            files=[_file_name(name) for name in _as(list, data["files"])],
+            tables=[_table(table) for table in _as(list, data.get("tables", []))],
             notes=_texts(data.get("notes", [])),
-            sums={_a(str, k): _a(str, v) for k, v in _a(dict, data.get("sums", {})).items()},
-            **{key: _a(str, data.get(key, "")) for key in ("version", "code", "date", "machine")},
+            sums={_as(str, k): _as(str, v) for k, v in _as(dict, data.get("sums", {})).items()},
+            **{key: _as(str, data.get(key, "")) for key in ("version", "code", "date", "machine")},
         )
     except _DAMAGE:
         raise BadFile(f"{path.name}: damaged, or not a result of an experiment") from None
 
 
-def read_failure(path: Path) -> Failure:
-    """What `Failure.save` wrote."""
+def read_failure(path: Path) -> ExperimentFailure:
+    """Reads what `ExperimentFailure.save` wrote."""
     try:
         data = _read(path, ".failed.json")
         names = ("name", "title", "scale", "message", "where", "version")
-        return Failure(*(_a(str, data[name]) for name in names))
+        return ExperimentFailure(*(_as(str, data[name]) for name in names))
     except _DAMAGE:
         raise BadFile(f"{path.name}: damaged, or not a note of a failure") from None
 
 
-def finished(name: str, scale: str, folder: Path, code: str) -> Outcome | None:
-    """The outcome at this scale by this `code`, if all its files are as it left them and no
-    later run failed."""
-    outcome = earlier(name, folder)
+def finished_outcome(name: str, scale: str, folder: Path, code: str) -> Outcome | None:
+    """The outcome at this scale by this `code`, if its files are unchanged and no later run
+    failed."""
+    outcome = earlier_outcome(name, folder)
     if outcome is None or failure_path(folder, name).exists():
         return None
     same = outcome.scale == scale and outcome.version == version() and outcome.code == code
     return outcome if same and not changed_files(outcome, folder) else None
 
 
-def earlier(name: str, folder: Path) -> Outcome | None:
-    """Whatever outcome of this experiment there is."""
+def earlier_outcome(name: str, folder: Path) -> Outcome | None:
+    """The saved outcome of this experiment at any scale and by any code, if there is one."""
     try:
         return read_outcome(folder / f"{name}.json")
     except BadFile:
@@ -266,7 +288,7 @@ def earlier(name: str, folder: Path) -> Outcome | None:
 
 
 def changed_files(outcome: Outcome, folder: Path) -> list[str]:
-    """Files that are missing, or are not those that the outcome was made with."""
+    """Files that are missing, or differ from those that the outcome was made with."""
     return [
         file
         for file in outcome.files
@@ -275,17 +297,16 @@ def changed_files(outcome: Outcome, folder: Path) -> list[str]:
 
 
 def _read(path: Path, suffix: str) -> dict[str, Any]:
-    """An object that carries its checksum, and the name of its file; one without them was written
-    by nobody here."""
+    """A JSON object with a valid checksum, and the name of its file."""
     data, checked = files.read_checked_json(path)
     if not checked:
         raise BadFile(f"{path.name}: has no checksum")
     if data["name"] != path.name.removesuffix(suffix):
-        raise ValueError("another name than that of its file")
+        raise ValueError("name differs from that of the file")
     return data
 
 
-def _a(kind: type[T], value: Any) -> T:
+def _as(kind: type[T], value: Any) -> T:
     if not isinstance(value, kind):
         raise TypeError(f"expected {kind.__name__}")
     return value
@@ -298,32 +319,32 @@ def _seconds(value: Any) -> float:
 
 
 def _file_name(value: Any) -> str:
-    name = _a(str, value)
+    name = _as(str, value)
     if not name or name.startswith(".") or set(name) & set("/\\:\0"):
         raise ValueError("not a plain file name")
     return name
 
 
 def _texts(value: Any) -> list[str]:
-    return [_a(str, text) for text in _a(list, value)]
+    return [_as(str, text) for text in _as(list, value)]
 
 
 def _claim(data: Any) -> Claim:
     before = data.get("before")
     return Claim(
-        _a(str, data["text"]),
+        _as(str, data["text"]),
         *_judged(data),
         None if before is None else RuleVariant(*_judged(before)),
-        tuple(RuleVariant(*_judged(one)) for one in _a(list, data.get("also", []))),
+        tuple(RuleVariant(*_judged(one)) for one in _as(list, data.get("also", []))),
     )
 
 
 def _judged(data: Any) -> tuple[str, str, Verdict]:
-    """Rule, what was measured, and yes, no or None for undecided."""
-    holds = None if data["holds"] is None else _a(bool, data["holds"])
-    return _a(str, data["rule"]), _a(str, data["measured"]), holds
+    """Rule, measurement, and yes, no or None for undecided."""
+    holds = None if data["holds"] is None else _as(bool, data["holds"])
+    return _as(str, data["rule"]), _as(str, data["measured"]), holds
 
 
 def _table(data: Any) -> ResultTable:
-    rows = [_texts(row) for row in _a(list, data["rows"])]
-    return ResultTable(_a(str, data["title"]), _texts(data["header"]), rows)
+    rows = [_texts(row) for row in _as(list, data["rows"])]
+    return ResultTable(_as(str, data["title"]), _texts(data["header"]), rows)

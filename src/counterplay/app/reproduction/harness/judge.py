@@ -1,8 +1,9 @@
-"""How a rule comes to a verdict: a claim holds, fails, or is undecided.
+"""Claims and their verdicts: a claim holds, fails, or is undecided.
 
-A rule is a pure function of numbers with 95% intervals. It says yes or no where the whole interval
-does, and None, undecided, where it does not. A run that is too short widens the interval of what it
-measured by what training may still add, so "too short" and "too few hands" are one thing here.
+A rule is a pure function of numbers with 95% intervals. Its verdict is yes or no where the whole
+interval agrees, and None, undecided, where it does not. A run that is too short widens the interval
+of its measurement by what training may still add, so a short training and few hands are treated
+alike.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Z = 1.959964
 #: an error that falls as T^-0.3, the slowest published curve of outcome sampling (Gibson et al.
 #: 2012, Bluff).
 REMAINING = 4.33
-#: Where the second half of training gave more than this, nobody knows where it ends (sb/h).
+#: If the second half of training gave more than this (sb/h), no upper bound is assumed.
 SETTLED = 0.05
 LEARNING = (
     f"What training may still add: {REMAINING:g} times what its second half gave, and nobody knows "
@@ -34,7 +35,7 @@ WITHOUT_CUTOFF = f"without the cut-off at {SETTLED:g} sb/h for who still learns"
 FEW_RUNS = 6
 
 
-class Range(NamedTuple):
+class Interval(NamedTuple):
     """A number and its 95% interval."""
 
     value: float
@@ -54,103 +55,95 @@ class Range(NamedTuple):
         return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
 
 
-def word(verdict: Verdict) -> str:
+def verdict_word(verdict: Verdict) -> str:
     return UNDECIDED if verdict is None else HOLDS if verdict else FAILS
 
 
-def exactly(value: float) -> Range:
-    """A number that is known."""
-    return Range(value, value, value)
+def exact(value: float) -> Interval:
+    """A number without uncertainty."""
+    return Interval(value, value, value)
 
 
-def around(value: float, half: float) -> Range:
-    """A number and half of its interval."""
-    return Range(value, value - half, value + half)
+def around(value: float, half: float) -> Interval:
+    """A number and half the width of its interval."""
+    return Interval(value, value - half, value + half)
 
 
-def over_seeds(values: Iterable[float]) -> Range:
-    """Median and range of a few runs. One run alone says nothing about the next."""
-    found = sorted(float(value) for value in values)
-    if not found:
+def seed_range(values: Iterable[float]) -> Interval:
+    """Median and range of a few runs; an infinite interval for a single run."""
+    runs = sorted(float(value) for value in values)
+    if not runs:
         raise ValueError("no runs")
-    middle = (found[(len(found) - 1) // 2] + found[len(found) // 2]) / 2
-    if len(found) == 1:
-        return Range(middle, -math.inf, math.inf)
-    return Range(middle, found[0], found[-1])
+    middle = (runs[(len(runs) - 1) // 2] + runs[len(runs) // 2]) / 2
+    if len(runs) == 1:
+        return Interval(middle, -math.inf, math.inf)
+    return Interval(middle, runs[0], runs[-1])
 
 
-def median(values: Iterable[float]) -> Range:
-    """Median of many runs and its 95% interval by ranks, which more runs make narrower. The range
-    where there are fewer than six, for which no interval of ranks is that sure."""
-    found = sorted(float(value) for value in values)
-    n = len(found)
+def median(values: Iterable[float]) -> Interval:
+    """Median of many runs and its 95% interval by ranks. With fewer than six runs, for which no
+    interval of ranks has that coverage, their range."""
+    runs = sorted(float(value) for value in values)
+    n = len(runs)
     if n < FEW_RUNS:
-        return over_seeds(found)
-    beyond, k = 0.5**n, 0  # of the runs k may be cut off at each end
-    while beyond + math.comb(n, k + 1) * 0.5**n <= 0.025:
+        return seed_range(runs)
+    tail, k = 0.5**n, 0  # k runs may be cut off at each end
+    while tail + math.comb(n, k + 1) * 0.5**n <= 0.025:
         k += 1
-        beyond += math.comb(n, k) * 0.5**n
-    return Range(over_seeds(found).value, found[k], found[n - 1 - k])
+        tail += math.comb(n, k) * 0.5**n
+    return Interval(seed_range(runs).value, runs[k], runs[n - 1 - k])
 
 
-def difference(a: Range, b: Range) -> Range:
-    """a - b, measured apart."""
+def difference(a: Interval, b: Interval) -> Interval:
+    """a - b, for independent measurements."""
     value = a.value - b.value
     low = math.hypot(a.value - a.low, b.high - b.value)
     high = math.hypot(a.high - a.value, b.value - b.low)
-    return Range(value, value - low, value + high)
+    return Interval(value, value - low, value + high)
 
 
-def at_corners(what: Callable[..., float], *ranges: Range) -> Range:
-    """A function of several numbers that rises or falls in each: its value, and the least and most
-    over the ends of their intervals. NaN anywhere leaves it open."""
-    found = [what(*ends) for ends in itertools.product(*[(r.low, r.high) for r in ranges])]
-    value = what(*(r.value for r in ranges))
-    if any(math.isnan(x) for x in (value, *found)):
-        return Range(value, -math.inf, math.inf)
-    return Range(value, min(found), max(found))
+def at_corners(function: Callable[..., float], *intervals: Interval) -> Interval:
+    """The value of a function that is monotone in each argument, with its least and largest value
+    over the ends of the intervals; an infinite interval if any value is NaN."""
+    corners = [function(*ends) for ends in itertools.product(*[(x.low, x.high) for x in intervals])]
+    value = function(*(x.value for x in intervals))
+    if any(math.isnan(x) for x in (value, *corners)):
+        return Interval(value, -math.inf, math.inf)
+    return Interval(value, min(corners), max(corners))
 
 
-def grown(now: Range, gained: Range, settled: float = SETTLED) -> Range:
-    """What a player may win when trained to the end, who wins `now` and `gained` so much in the
-    second half of his training: no less, and no more than REMAINING says once he has `settled`."""
+def when_trained(now: Interval, gained: Interval, settled: float = SETTLED) -> Interval:
+    """What a player may win after unlimited training, given what it wins `now` and `gained` in the
+    second half of its training: no less than now, and at most REMAINING times the gain more. There
+    is no upper bound while the gain may exceed `settled`."""
     if gained.high > settled:
         return now._replace(high=math.inf)
     return now._replace(high=now.high + REMAINING * max(gained.high, 0.0))
 
 
-def above(x: Range, bound: float) -> Verdict:
+def above(x: Interval, bound: float) -> Verdict:
     """Whether x is above the bound."""
     if math.isnan(x.value):
         return None
     return True if x.low > bound else False if x.high <= bound else None
 
 
-def below(x: Range, bound: float) -> Verdict:
+def below(x: Interval, bound: float) -> Verdict:
     """Whether x is below the bound."""
-    return above(Range(-x.value, -x.high, -x.low), -bound)
+    return above(Interval(-x.value, -x.high, -x.low), -bound)
 
 
-def within(x: Range, low: float, high: float) -> Verdict:
+def within(x: Interval, low: float, high: float) -> Verdict:
     """Whether x lies between two bounds."""
-    return every([above(x, low), below(x, high)])
+    return all_hold([above(x, low), below(x, high)])
 
 
-def every(verdicts: Iterable[Verdict]) -> Verdict:
-    """No if one is no; undecided if one is undecided; or if there is nothing to judge."""
-    found = list(verdicts)
-    if False in found:
+def all_hold(verdicts: Iterable[Verdict]) -> Verdict:
+    """No if one is no; undecided if one is undecided or there are none; else yes."""
+    listed = list(verdicts)
+    if False in listed:
         return False
-    return None if not found or None in found else True
-
-
-def some(verdicts: Iterable[Verdict]) -> Verdict:
-    """Yes if one is yes."""
-    return opposite(every([opposite(verdict) for verdict in verdicts]))
-
-
-def opposite(verdict: Verdict) -> Verdict:
-    return None if verdict is None else not verdict
+    return None if not listed or None in listed else True
 
 
 def only_if(enough: bool, verdict: Verdict) -> Verdict:
@@ -158,8 +151,8 @@ def only_if(enough: bool, verdict: Verdict) -> Verdict:
     return verdict if enough else None
 
 
-def counted(verdicts: Sequence[Verdict]) -> str:
-    """How many hold, fail and are undecided, in words."""
+def count_verdicts(verdicts: Sequence[Verdict]) -> str:
+    """Numbers of claims that hold, fail and are undecided, as text."""
     numbers = [(verdicts.count(True), "hold"), (verdicts.count(False), "fail")]
     numbers.append((verdicts.count(None), UNDECIDED))
     return ", ".join(f"{n} {what}" for n, what in numbers if n)
@@ -167,7 +160,7 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 
 @dataclass(frozen=True)
 class RuleVariant:
-    """What another rule than the one that decides says of a claim."""
+    """The verdict of a rule other than the deciding one."""
 
     rule: str
     measured: str
@@ -175,7 +168,7 @@ class RuleVariant:
 
     @property
     def verdict(self) -> str:
-        return word(self.holds)
+        return verdict_word(self.holds)
 
 
 @dataclass(frozen=True)
@@ -187,33 +180,33 @@ class Claim:
     rule: str
     measured: str
     holds: Verdict
-    before: RuleVariant | None = None  # the earlier rule, if numbers were seen before this one
-    also: tuple[RuleVariant, ...] = ()  # without a cut-off that was set after numbers were seen
+    before: RuleVariant | None = None  # earlier rule, if this one was set after seeing numbers
+    also: tuple[RuleVariant, ...] = ()  # without a cut-off that was set after seeing numbers
 
     @property
     def verdict(self) -> str:
         """holds, fails or undecided."""
-        return word(self.holds)
+        return verdict_word(self.holds)
 
 
 class Winnings(NamedTuple):
-    """What a player wins from a bot, in sb/h. `gained`: what the second half of training gave."""
+    """What a player wins from a bot, in sb/h. `gained`: by the second half of its training."""
 
-    now: Range
-    gained: Range
+    now: Interval
+    gained: Interval
     settled: float = SETTLED
 
     @property
-    def final(self) -> Range:
-        """What the player may win when trained to the end."""
-        return grown(self.now, self.gained, self.settled)
+    def final(self) -> Interval:
+        """What the player may win after unlimited training."""
+        return when_trained(self.now, self.gained, self.settled)
 
 
-def both_ways(
+def with_and_without_cutoff(
     judge: Callable[[Mapping[Any, Winnings]], list[Claim]], winnings: Mapping[Any, Winnings]
 ) -> list[Claim]:
-    """The claims, each with its verdict without the cut-off at SETTLED, which was set after numbers
-    had been seen."""
+    """The claims, each with its verdict without the cut-off at SETTLED, which was set after seeing
+    numbers."""
     other = judge({key: one._replace(settled=math.inf) for key, one in winnings.items()})
     return [
         replace(claim, also=(*claim.also, RuleVariant(WITHOUT_CUTOFF, "", plain.holds)))

@@ -1,7 +1,7 @@
-"""The report: one HTML page that needs nothing but itself, made from the results in a folder.
+"""The report: one self-contained HTML page, made from the results in a folder.
 
-It reads what experiments saved there, so it can be written at any time; what is missing or damaged
-is said on the page.
+It reads only what experiments saved there, so it can be written at any time; missing or damaged
+results are named on the page.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from counterplay.app.reproduction.harness.base import (
     PARTLY,
     REPRODUCED,
     Experiment,
-    Failure,
+    ExperimentFailure,
     Outcome,
     changed_files,
     duration,
     read_failure,
     read_outcome,
 )
-from counterplay.app.reproduction.harness.judge import FAILS, HOLDS, UNDECIDED, counted
-from counterplay.app.reproduction.harness.sources import result_version
+from counterplay.app.reproduction.harness.judge import FAILS, HOLDS, UNDECIDED, count_verdicts
+from counterplay.app.reproduction.harness.store import result_version
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
 from counterplay.core.base.version import version
@@ -49,8 +49,8 @@ RECREATIONS = (
     "numbers against them can be compared with the paper's only in tendency."
 )
 OTHER_CODE = "This result is of other code than what is installed now; run this experiment again."
-DEEPEST = 4  # of lists in a setting
-#: What settings of several experiments mean; each explains its own (`Experiment.meaning`).
+MAX_DEPTH = 4  # of lists in a setting
+#: Meaning of settings that several experiments have; others are in `Experiment.meaning`.
 MEANING = {
     "C": "the constant of MCTS: how much it explores, in units of the payoff",
     "Pconf": "how far the model is trusted, from 0 to 1",
@@ -76,38 +76,38 @@ MEANING = {
 PLAYER = re.compile(r"(MCCFR|MCRNR|MCTS)\d*\b.*,.*")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 INCH = 0.0254  # metres
-DOTS_PER_INCH = 150.0  # of a picture that does not say it
+DOTS_PER_INCH = 150.0  # of a picture that does not declare it
 READABLE = 66  # screen pixels per printed inch at which the labels can still be read
 
 
-def meaning(name: str, known: Iterable[Experiment]) -> str:
-    """What a setting means; empty where nobody says."""
-    for said in (MEANING, *(experiment.meaning for experiment in known)):
-        if name in said:
-            return said[name]
+def meaning(name: str, experiments: Iterable[Experiment]) -> str:
+    """Meaning of a setting; empty where none is given."""
+    for meanings in (MEANING, *(experiment.meaning for experiment in experiments)):
+        if name in meanings:
+            return meanings[name]
     return "what this player's training took" if PLAYER.fullmatch(name) else ""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG file as HTML wants it; sizes in pixels."""
+    """A PNG file for embedding in HTML; sizes in pixels."""
 
     name: str
     data: str  # data URI
     width: int
     height: int
-    least_width: int  # below this its labels cannot be read
+    least_width: int  # below this the labels cannot be read
 
 
 @dataclass
-class Item:
+class ReportItem:
     """One figure or table on the page."""
 
     name: str
     title: str
     verdict: str
     outcome: Outcome | None = None
-    failure: Failure | None = None
+    failure: ExperimentFailure | None = None
     pictures: list[Picture] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Item:
 
     @property
     def anchor(self) -> str:
-        """Unique, as names are, and safe in an address."""
+        """Unique, and safe in a URL."""
         return "item-" + re.sub(r"[^a-z0-9-]", lambda match: f"_{ord(match[0]):x}", self.name)
 
     @property
@@ -127,20 +127,20 @@ class Item:
         return (self.outcome.counts if self.outcome else "") or "–"
 
 
-def write_report(folder: Path, known: Sequence[Experiment], compare: bool = True) -> Path:
-    """Write `report.html` from the results in `folder`; `known` experiments come first, in their
-    order. `compare`: say which results are of other code than this. Returns its path."""
-    items, problems = _collect(folder, known, compare)
+def write_report(folder: Path, experiments: Sequence[Experiment], compare: bool = True) -> Path:
+    """Write `report.html` from the results in `folder`, these `experiments` first. `compare`: mark
+    results of other code than the installed one. Returns the path."""
+    items, problems = _collect(folder, experiments, compare)
     path = folder / PAGE
-    files.write_text(path, _render(items, problems, known))
+    files.write_text(path, _render(items, problems, experiments))
     return path
 
 
 def _collect(
-    folder: Path, known: Sequence[Experiment], compare: bool
-) -> tuple[list[Item], list[str]]:
+    folder: Path, experiments: Sequence[Experiment], compare: bool
+) -> tuple[list[ReportItem], list[str]]:
     outcomes: dict[str, Outcome] = {}
-    failures: dict[str, Failure] = {}
+    failures: dict[str, ExperimentFailure] = {}
     problems = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -152,8 +152,8 @@ def _collect(
                 outcomes[outcome.name] = outcome
         except BadFile as error:
             problems.append(str(error))
-    titles = {experiment.name: experiment.title for experiment in known}
-    codes = {e.name: result_version(e.run) for e in known} if compare else {}
+    titles = {experiment.name: experiment.title for experiment in experiments}
+    codes = {e.name: result_version(e.run) for e in experiments} if compare else {}
     for name in [*outcomes, *failures]:
         titles.setdefault(name, outcomes[name].title if name in outcomes else failures[name].title)
     items = [
@@ -167,10 +167,10 @@ def _collect(
 
 
 def _item(
-    folder: Path, name: str, title: str, outcome: Outcome | None, failure: Failure | None
-) -> Item:
+    folder: Path, name: str, title: str, outcome: Outcome | None, failure: ExperimentFailure | None
+) -> ReportItem:
     verdict = FAILED if failure else outcome.verdict if outcome else NOT_RUN
-    item = Item(name, outcome.title if outcome else title, verdict, outcome, failure)
+    item = ReportItem(name, outcome.title if outcome else title, verdict, outcome, failure)
     if outcome is None:
         return item
     item.notes = list(outcome.notes)
@@ -208,34 +208,34 @@ def _template() -> Template:
     environment.filters |= {
         "value": _value,
         "duration": duration,
-        "meaning": pass_context(lambda context, name: meaning(name, context["known"])),
+        "meaning": pass_context(lambda context, name: meaning(name, context["experiments"])),
         "label": lambda text: str(text).replace("_", " "),
     }
     folder = resources("counterplay.app.reproduction.harness") / "templates"
     return environment.from_string((folder / "report.html").read_text("utf-8"))
 
 
-def _render(items: list[Item], problems: list[str], known: Sequence[Experiment]) -> str:
+def _render(items: list[ReportItem], problems: list[str], experiments: Sequence[Experiment]) -> str:
     counts = Counter(item.verdict for item in items)
     claims = [claim for item in items if item.outcome for claim in item.outcome.claims]
     page = _template().render(
         items=items,
         problems=problems,
-        known=known,
+        experiments=experiments,
         counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         seconds=sum(item.outcome.seconds for item in items if item.outcome),
-        claims=counted([claim.holds for claim in claims]) or "none yet",
+        claims=count_verdicts([claim.holds for claim in claims]) or "none yet",
         n_claims=len(claims),
         notes=_shared_notes(items),
         version=version(),
         signs={HOLDS: "✓ holds", FAILS: "✗ fails", UNDECIDED: "? undecided"},
     )
-    # a hostile text may hold what no file can
+    # a hostile text may hold characters that no file can
     return page.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def _shared_notes(items: list[Item]) -> list[str]:
-    """Notes of several items, which are said once, at the top; they are taken out of the items."""
+def _shared_notes(items: list[ReportItem]) -> list[str]:
+    """Notes of several items, to be shown once at the top; they are removed from the items."""
     count = Counter(note for item in items for note in dict.fromkeys(item.notes))
     shared = [note for note, times in count.items() if times > 1]
     for item in items:
@@ -244,24 +244,24 @@ def _shared_notes(items: list[Item]) -> list[str]:
 
 
 def _value(value: Any, depth: int = 0) -> str:
-    """A setting for people."""
+    """A setting as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**30 else "very large"
     if isinstance(value, float):
         return f"{value:g}"
-    if depth == DEEPEST and isinstance(value, list | dict):
+    if depth == MAX_DEPTH and isinstance(value, list | dict):
         return "…"
     if isinstance(value, list):
-        return ", ".join(_value(one, depth + 1) for one in value)
+        return ", ".join(_value(element, depth + 1) for element in value)
     if isinstance(value, dict):
         return "; ".join(f"{key}: {_value(one, depth + 1)}" for key, one in value.items())
     return "–" if value is None else str(value)
 
 
 def picture(name: str, data: bytes) -> Picture:
-    """`data` as a PNG file, or ValueError if it is not a whole one."""
+    """`data` as a picture; ValueError unless it is a complete PNG file."""
     chunks = _chunks(data)
     width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
     dots = DOTS_PER_INCH
@@ -274,7 +274,7 @@ def picture(name: str, data: bytes) -> Picture:
 
 
 def _chunks(data: bytes) -> dict[bytes, bytes]:
-    """The first chunk of each kind; ValueError unless every chunk is whole and the end is there."""
+    """The first chunk of each kind; ValueError unless every chunk up to IEND is complete."""
     if not data.startswith(SIGNATURE):
         raise ValueError("not a PNG file")
     chunks: dict[bytes, bytes] = {}

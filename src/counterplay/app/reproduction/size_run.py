@@ -1,10 +1,9 @@
-"""One response in a process of its own, so that its peak memory is that of the game, its forms and
-the solver, and nobody else's.
+"""Time and memory of one response, computed in a separate process, so that the peak memory is that
+of the game, its forms and the solver alone.
 
-Player 1 responds to uniform play. Kernels are compiled outside the clock, which starts where the
-game is loaded. The gap is the exploitability of the restricted game over the range of payoffs.
-Where there is no tree it cannot be measured; what can is what the response wins from the model, by
-play.
+Player 1 responds to uniform play. Kernels are compiled before the clock starts, at the loading of
+the game. The gap is the exploitability of the restricted game over the range of payoffs. It cannot
+be measured without a tree; what the response wins from the model is then measured by play.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from counterplay.core.responses.result import Response
 
 P = 0.75
 GAP = 0.02  # of the range of payoffs
-HANDS = 40_000  # in which a response without a tree is measured
-WARM = "goofspiel(3)"  # its kernels are those of every game
-LOOK_SECONDS = 0.1
-KILLED = -9  # as systems do where memory ends
-REACHED, NO_TREE, NO_ROOM = "target", "too large for a tree", "out of memory"
+HANDS = 40_000  # played to measure a response without a tree
+WARM_UP_GAME = "goofspiel(3)"  # its kernels are those of every game
+POLL_SECONDS = 0.1
+KILLED = -9  # exit code of a process that ran out of memory
+REACHED, NO_TREE, OUT_OF_MEMORY = "target", "too large for a tree", "out of memory"
 
 
 class SizeRun(NamedTuple):
-    """What one run came to. None: not measured."""
+    """Result of one run. None: not measured."""
 
-    note: str  # what stopped it, or why it did not start
+    note: str  # why it stopped, or did not start
     seconds: float | None = None  # of solving
     iterations: int | None = None
     gap: float | None = None
@@ -52,14 +51,15 @@ class SizeRun(NamedTuple):
 
     @property
     def total(self) -> float | None:
-        """Seconds with those of building; None: it never ran."""
+        """Seconds of building and solving; None: it did not run."""
         if self.seconds is None or self.build_seconds is None:
             return None
         return self.seconds + self.build_seconds
 
 
-class Task(NamedTuple):
-    """`iterations`: that reach the gap, where it cannot be measured; 0: nobody knows."""
+class SizeTask(NamedTuple):
+    """One run to measure. `iterations`: those that reach the gap, where it cannot be measured; 0:
+    not known."""
 
     game: str
     algorithm: str
@@ -69,28 +69,28 @@ class Task(NamedTuple):
     iterations: int = 0
 
 
-def apart(tasks: Sequence[Task], progress: ProgressCallback) -> list[SizeRun]:
-    """`measure` of each in one process, which ends with this one, or when `progress` says stop."""
+def measure_in_process(tasks: Sequence[SizeTask], progress: ProgressCallback) -> list[SizeRun]:
+    """`measure` of each task, all in one new process."""
     limit, begun = sum(task.seconds for task in tasks) + 1.0, time.monotonic()
     with ProcessPool(_measuring, 1, method=SPAWN) as pool:
         pool.submit(tasks[0].game, list(tasks))
-        while not (reports := pool.wait(LOOK_SECONDS)):
+        while not (reports := pool.wait(POLL_SECONDS)):
             progress(min((time.monotonic() - begun) / limit, 1.0), tasks[0].game)
     game, kind, value = reports[0]
     if kind == DIED and value == KILLED:
-        return [SizeRun(NO_ROOM) for _ in tasks]
+        return [SizeRun(OUT_OF_MEMORY) for _ in tasks]
     if kind != DONE:
-        raise CounterplayError(f"{game}: a process of its own failed: {value}")
-    return [SizeRun(*one) for one in value]
+        raise CounterplayError(f"{game}: the measuring process failed: {value}")
+    return [SizeRun(*fields) for fields in value]
 
 
 def _measuring() -> Work:
     return lambda tasks, context: [measure(task) for task in tasks]
 
 
-def measure(task: Task) -> SizeRun:
-    """In this process."""
-    _solve(_game(task._replace(game=WARM)), task, {"iterations": 1})
+def measure(task: SizeTask) -> SizeRun:
+    """Time and memory of a task in this process."""
+    _solve(_game(task._replace(game=WARM_UP_GAME)), task, {"iterations": 1})
     begun = time.perf_counter()
     try:
         game = _game(task)
@@ -98,17 +98,17 @@ def measure(task: Task) -> SizeRun:
             return SizeRun(NO_TREE)
         return _measured(game, task, begun)
     except (MemoryError, TooLarge):
-        return SizeRun(NO_ROOM)
+        return SizeRun(OUT_OF_MEMORY)
 
 
-def _game(task: Task) -> Game:
+def _game(task: SizeTask) -> Game:
     game = load(task.game)
     return (
         game if task.tree or not game.capabilities.listed else load(task.game[:-1] + ",tree=False)")
     )
 
 
-def _measured(game: Game, task: Task, begun: float) -> SizeRun:
+def _measured(game: Game, task: SizeTask, begun: float) -> SizeRun:
     span, nodes = 1.0, None
     limits: dict[str, Any] = {"seconds": task.seconds}
     if task.iterations:
@@ -123,19 +123,20 @@ def _measured(game: Game, task: Task, begun: float) -> SizeRun:
     run, peak = response.runs[0], peak_gb()
     gap = run.exploitability / span if game.capabilities.listed else None
     won = (None, None) if game.capabilities.listed else _won(game, response)
-    there = run.stopped_by == "iterations" or (gap is not None and gap <= GAP)
-    note = REACHED if there else run.stopped_by
+    reached = run.stopped_by == "iterations" or (gap is not None and gap <= GAP)
+    note = REACHED if reached else run.stopped_by
     return SizeRun(note, run.seconds, run.iterations, gap, built, peak, nodes, *won)
 
 
-def _solve(game: Game, task: Task, limits: dict[str, Any]) -> Response:
+def _solve(game: Game, task: SizeTask, limits: dict[str, Any]) -> Response:
     model = Strategy.uniform(game)
     return respond(game, model, 0, P, task.algorithm, engine=task.engine, seed=1, **limits)
 
 
 def _won(game: Game, response: Response) -> tuple[float, float]:
-    """What the response wins in its seat above what the model wins there, from the model. It plays
-    both seats, the other as the model does, so that is twice the mean."""
+    """What the response wins from the model in its seat, above what the model wins there, and half
+    of the 95% interval. Both seats are played, the other one as the model does, so it is twice the
+    mean."""
     from counterplay.core.match.play import play_match  # after the peak has been taken
 
     both = response.strategy.for_player(None)
@@ -144,8 +145,8 @@ def _won(game: Game, response: Response) -> tuple[float, float]:
 
 
 def peak_gb() -> float | None:
-    """The most memory this process has had. On Linux a process inherits what `getrusage` says from
-    whoever started it, and the kernel's own count is its own."""
+    """Peak memory of this process. On Linux `getrusage` includes the parent's peak, so the kernel's
+    own count is read there."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))

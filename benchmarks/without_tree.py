@@ -1,5 +1,6 @@
-"""Sampling without a tree: beside the tree and OpenSpiel's C++, memory, growth, and the time that a
-game of one's own in Python takes to build: `python -m benchmarks.found`."""
+"""Sampling without a tree: speed compared with the tree and with OpenSpiel's C++, memory, growth of
+the tables, and the time to build a user-defined game in Python: `python -m
+benchmarks.without_tree`."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ HEADER = ("without a tree", "measured (range)", "asked for", "reached")
 PEER = "liars_dice"
 GAME = "bluff(1,1,6)"
 HISTORIES = 299_593
-#: A game of one's own with so many histories took this long, on the machine of RESULTS.md, before
-#: what was seen is looked up; both on an idle machine.
+#: Seconds to build a user-defined game of so many histories before information sets were looked up
+#: in a table, on the machine of RESULTS.md, idle.
 BUILD_BEFORE = 1.68
 
 Row = tuple[str, str, str, str]
@@ -32,7 +33,7 @@ def _without(name: str) -> Game:
 
 
 def _rates() -> Iterator[Row]:
-    """The tree, the table and OpenSpiel in turn."""
+    """The tree, the information-set table and OpenSpiel, taking turns."""
     import pyspiel
 
     peer: Any = pyspiel.OutcomeSamplingMCCFRSolver(pyspiel.load_game(PEER), 0.6, 1)
@@ -54,15 +55,15 @@ def _rates() -> Iterator[Row]:
     yield _ratio(f"mccfr, {GAME}, over OpenSpiel's C++", turns, 2, 10)
 
 
-def _ratio(name: str, turns: list[list[float]], other: int, asked: float) -> Row:
+def _ratio(name: str, turns: list[list[float]], other: int, target: float) -> Row:
     ratios = [turn[1] / turn[other] for turn in turns]
     median = statistics.median(ratios)
     text = f"{median:.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
-    return name, text, f">= {asked:g}", "yes" if median >= asked else "NO"
+    return name, text, f">= {target:g}", "yes" if median >= target else "NO"
 
 
 def _interleaved() -> Iterator[Row]:
-    """Several interleaved histories, by turns with one."""
+    """Interleaved histories and single ones, taking turns."""
     for name in ("goofspiel(6)", "goofspiel(6,tree=False)", "goofspiel(7,tree=False)"):
         game = load(name)
         work = [new_solver(game, "mccfr", 0, options).step for options in ({}, {"interleave": 32})]
@@ -81,22 +82,22 @@ def _interleaved() -> Iterator[Row]:
 
 
 def _memory() -> Iterator[Row]:
-    """Bytes of an information set: all arrays as they stand, over what a tree's tables have."""
+    """Bytes per information set: of all arrays, relative to the tables of a tree."""
     for name in (GAME, "goofspiel(6)"):
         solver: Any = new_solver(_without(name), "mccfr", 0, {})
         solver.step(2_000_000)
         worker = solver._pool.workers[0]
-        found = infosets_of(worker)
-        here = (*found, *worker.tables)
-        used = sum(_touched(array) for array in here) / infoset_count(found)
-        tree = 16 * slot_count(found) / infoset_count(found) + 8 + 4
+        infosets = infosets_of(worker)
+        arrays = (*infosets, *worker.tables)
+        used = sum(_written_bytes(array) for array in arrays) / sets_in(infosets)
+        tree = 16 * slots_in(infosets) / sets_in(infosets) + 8 + 4
         reached = "yes" if used <= 2.5 * tree else "NO"
         text = f"{used:.0f} bytes, {used / tree:.2f} times the {tree:.0f} of a tree's"
         yield f"memory per information set, {name}, mccfr", text, "<= 2.5 times", reached
 
 
-def _touched(array: np.ndarray) -> int:
-    """Bytes of an array that were written: room at its end was never, and takes no memory."""
+def _written_bytes(array: np.ndarray) -> int:
+    """Bytes of an array that were written; the unused rest takes no memory."""
     flat = array.reshape(len(array), -1)
     written = np.flatnonzero(flat.any(axis=1))
     last = int(written[-1]) + 1 if len(written) else 0
@@ -104,7 +105,7 @@ def _touched(array: np.ndarray) -> int:
 
 
 def _growth() -> Row:
-    """The longest pause of a table that doubles on its way to so many slots."""
+    """The longest pause of a table that doubles its size."""
     solver: Any = new_solver(load("goofspiel(10)"), "mccfr", 0, {})
     hash_tables, worst = solver._hash_tables, 0.0
     make_room = hash_tables.make_room
@@ -128,7 +129,7 @@ def _growth() -> Row:
 
 
 class _State:
-    """Six bids of eight, in turn."""
+    """Six alternating bids of eight values."""
 
     __slots__ = ("bids",)
 
