@@ -35,6 +35,7 @@ from counterplay.core.base.errors import BadParameter, CounterplayError, one_lin
 T = TypeVar("T")
 GROUPS = "counterplay."
 _USER_DEFINED = re.compile(r"(?P<file>.+\.py):(?P<word>[A-Za-z_]\w*)(?P<rest>\(.*\))?", re.DOTALL)
+_USER_ARGUMENT = re.compile(r"\.py:\s*[A-Za-z_]")
 _MODULE = "counterplay_own_"
 _LITERAL = re.compile(r"^    (\w+)(?:: [\w\[\]. ]+)? = (\".*\"|True|False|[\d.]+)(?: *#.*)?$", re.M)
 
@@ -99,8 +100,10 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(list(iter(self)))
 
     def find(self, name: object, what: str | None = None, also: Iterable[str] = ()) -> T:
-        """The object with this name, case-insensitively, else an `UnknownName` that lists all names
-        and `also`."""
+        """The object with this name, case-insensitively, or the user's `file.py:Name`; else an
+        `UnknownName` that lists all names and `also`."""
+        if is_user_defined(name):
+            return self._user_defined(str(name))
         spec = (self.get(name) or self.get(name.lower())) if isinstance(name, str) else None
         if spec is None:
             raise unknown(what or self._kind, name, [*self, *also])
@@ -128,6 +131,18 @@ class Registry(Mapping[str, T], Generic[T]):
                 found: T = spec
                 return found
         raise AssertionError(f"{module}: its text names {name!r}, and no {self._kind} does")
+
+    def _user_defined(self, text: str) -> T:
+        """The object `file.py:Name`, which has its own name in this process from now on. Only text
+        that the user typed leads here, never the contents of a file."""
+        spec: T = user_object(text, self._kind)
+        name = str(getattr(spec, "name", ""))
+        if not name or not self._fits(spec):
+            raise BadParameter(f"{text} is {shown(spec)} and no {self._kind} with a name")
+        if name in self.listing():
+            raise BadParameter(f"{text} is called {name!r}, as a built-in {self._kind} is")
+        self._installed[name] = spec
+        return spec
 
     def _load_installed(self, name: str | None = None) -> None:
         """Loads the entry points of a name, or all of this kind."""
@@ -346,8 +361,8 @@ def user_code_reason(error: BaseException) -> str:
 
 
 def check_not_user_defined(name: str, where: object, way: str) -> None:
-    """Refuses a name from a file that would run code."""
-    if is_user_defined(name):
+    """Refuses a name from a file that would run code, also as an argument of a game."""
+    if is_user_defined(name) or _USER_ARGUMENT.search(name):
         raise CounterplayError(
             f"{where}: is for {shown(name)}, a game in a file of its own, which is not run "
             f"because another file names it; {way}"

@@ -7,9 +7,7 @@ experiment does not stop the others.
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 import re
 import time
 import traceback
@@ -19,7 +17,6 @@ from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 
-import counterplay.app.reproduction
 from counterplay.app.reproduction.harness.base import (
     Experiment,
     ExperimentFailure,
@@ -32,8 +29,9 @@ from counterplay.app.reproduction.harness.base import (
 )
 from counterplay.app.reproduction.harness.report import write_report
 from counterplay.app.reproduction.harness.store import PieceStore, result_version
-from counterplay.core.base.errors import BadParameter, Interrupted, unknown, whole_number
+from counterplay.core.base.errors import BadParameter, Interrupted, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.registry import Registry
 from counterplay.core.base.store import Slot
 from counterplay.core.base.version import version
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates
@@ -41,6 +39,11 @@ from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import current
 
 SCALES = ("quick", "paper")
+#: Modules of the reproduction that define `EXPERIMENT`, entry points of installed packages
+#: (`counterplay.experiments`), and `my_figure.py:EXPERIMENT`.
+EXPERIMENTS: Registry[Experiment] = Registry(
+    "experiment", lambda spec: isinstance(spec, Experiment)
+)
 FEW_PROCESSORS = 2  # no more than one training uses: jobs in other processes would gain nothing
 JOBS_SHARE = 0.95  # of the work, where jobs run first
 PRIOR_SECONDS = 20.0  # after so long the measured pace counts as much as the expected one
@@ -50,13 +53,8 @@ _FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]")
 
 @cache
 def experiments() -> dict[str, Experiment]:
-    """Every module of the reproduction that defines `EXPERIMENT`, by name, in report order."""
-    package = counterplay.app.reproduction
-    modules = [
-        importlib.import_module(f"{package.__name__}.{one.name}")
-        for one in pkgutil.iter_modules(package.__path__)
-    ]
-    return in_order([module.EXPERIMENT for module in modules if hasattr(module, "EXPERIMENT")])
+    """Every registered experiment by name, in report order."""
+    return in_order(list(EXPERIMENTS.values()))
 
 
 def in_order(unsorted: list[Experiment]) -> dict[str, Experiment]:
@@ -85,18 +83,18 @@ def reproduce(
     `again`. They are computed by so many `processes`, by default as many as there are cores.
     After `seconds` an unfinished run stops with `Interrupted`; the same call continues it.
     """
-    if name not in experiments():
-        raise unknown("experiment", name, experiments())
+    experiment = EXPERIMENTS.find(name)
     check_scale(scale)
     runner = JobRunner.create(seconds, processes)
-    store, experiment = PieceStore(folder, again), experiments()[name]
+    store = PieceStore(folder, again)
     try:
         of_jobs, of_run = runner.split_progress(progress)
         if runner.run([experiment], scale, store, of_jobs):
             raise Interrupted(None)
         return run_and_save(experiment, scale, store, of_run)
     finally:
-        write_report(Path(folder), list(experiments().values()))
+        listed = in_order([*experiments().values(), experiment])
+        write_report(Path(folder), list(listed.values()))
 
 
 def run_and_save(
