@@ -171,12 +171,12 @@ def _by_play(profile: Any, seconds: float | None, seed: int | None) -> dict[str,
 
 def _by_boards(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What is to be said of a strategy for hold'em, or of the table of a bot."""
-    from counterplay.poker.vector.evaluation import best_values
+    from counterplay.poker.vector.evaluation import best_response_values
 
     seat = getattr(profile, "player", None)
     players = [0, 1] if seat is None else [1 - seat]
     with walk_progress() as progress:
-        found = best_values(game, profile, players, **options, progress=progress)
+        found = best_response_values(game, profile, players, **options, progress=progress)
     facts: dict[str, Any] = {"game": game.name} | unit_fact(game)
     for player, value in zip(players, found, strict=True):
         facts |= measured_fact(_best_of(game, player), value, "high")
@@ -339,7 +339,7 @@ def _of_street(game: Any, street: str) -> Any:
     if street not in STREETS:
         raise unknown("street", street, STREETS)
     tree = game.rules.tree
-    node, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     return np.flatnonzero(tree.nodes.street[node] == STREETS.index(street))
 
 

@@ -37,12 +37,12 @@ from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.evidence import Evidence, Finding
 from counterplay.poker.models.model import kind_of, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import LEAST, Predictor
 from counterplay.poker.models.tilted import N_KINDS
-from counterplay.poker.vector.pairs import worth_against
 
 Stop = Callable[[], bool]
 
@@ -241,9 +241,9 @@ class OpponentTracker:
 
     def _estimate_gains(self) -> None:
         his = self.believed.probabilities
-        safe = worth_against(self.game, self.portfolio.equilibrium.probabilities, his)
+        safe = value_against(self.game, self.portfolio.equilibrium.probabilities, his)
         for arm, strategy in zip(self.arms, self.strategies, strict=True):
-            arm.gain = worth_against(self.game, strategy.probabilities, his) - safe
+            arm.gain = value_against(self.game, strategy.probabilities, his) - safe
         learnt = self.arms[self.names.index(LEARNT)]
         learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # it is another one now
         self.choose()
