@@ -151,7 +151,7 @@ def compose(first: int, second: int) -> int:
 
 
 @jit(inner=True)
-def permuted_holding(a: int, b: int, permutation: int) -> int:
+def permuted_holding(a: Any, b: Any, permutation: Any) -> Any:
     """Returns the number of the holding of two cards after a suit permutation."""
     a, b = permute_suit(a, permutation), permute_suit(b, permutation)
     low, high = min(a, b), max(a, b)

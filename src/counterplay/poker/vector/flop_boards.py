@@ -92,10 +92,10 @@ def new_flop_boards() -> FlopBoards:
 
 @jit(inline=True)
 def _on_board(chance: Deal, cards: Any, card: Any) -> bool:
-    found = False
+    dealt = False
     for k in range(index(cards)):
-        found |= chance.deck[index(FIRST_OF_BOARD) + k] == card
-    return found
+        dealt |= chance.deck[index(FIRST_OF_BOARD) + k] == card
+    return dealt
 
 
 @jit(inner=True)
@@ -104,7 +104,7 @@ def _set_codes(table: Table, work: ListingWorkspace, which: int, street: int) ->
     row = find_board(table.cards, work.chance, street)
     code, carry = work.code[which], table.carry[street]
     for h in range(index(N_HOLDINGS)):
-        holding = np.int64(h)
+        holding: Any = np.int64(h)
         if street > 0:
             holding = permuted_holding(LOW[h], HIGH[h], work.chance.permutation[0])
         bucket = np.int64(bucket_at(table.cards, street, row, holding))
@@ -121,7 +121,7 @@ def _list_holdings(deck: np.ndarray, work: ListingWorkspace, cards: int, river: 
             work.board.live[live] = deck[k]
             live += ONE
     list_holdings(work.chance, cards, live, river, work.board)
-    return work.board.size[0]
+    return int(work.board.size[0])
 
 
 @jit(inner=True)
