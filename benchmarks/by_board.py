@@ -20,16 +20,16 @@ from benchmarks.exploitability import kept
 from benchmarks.measure import write_rows
 from counterplay.poker.holdem.table import strategy_table
 from counterplay.poker.players import bot
-from counterplay.poker.vector.board_list import Listing, new_listing, new_scratch
-from counterplay.poker.vector.exact_traversal import new_desk
-from counterplay.poker.vector.flops import BoardQuestion, Prepared
+from counterplay.poker.vector.exact_traversal import new_exact_workspace
+from counterplay.poker.vector.flop_boards import FlopBoards, new_flop_boards, new_listing_workspace
+from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 
 OUT = Path(__file__).parent / "by_board.csv"
 HANDS = 2_000_000
 TURNS, RIVERS = 49, 48  # cards that may come
 
 
-def _one_of(listing: Listing, rng: np.random.Generator) -> None:
+def _one_of(listing: FlopBoards, rng: np.random.Generator) -> None:
     """Leave one turn and one river of a listing, drawn by weight; it stands for all of them."""
     turns = int(listing.size[0])
     t = int(rng.choice(turns, p=listing.turn_times[:turns] / listing.turn_times[:turns].sum()))
@@ -48,9 +48,9 @@ def _one_of(listing: Listing, rng: np.random.Generator) -> None:
 def main(path: Path, boards: int) -> None:
     player = kept(path)[3]
     mine, his = strategy_table(player), bot("sparbot").table
-    asked = [Prepared(BoardQuestion(player.game.rules.tree, seat, his, mine)) for seat in (0, 1)]
-    rng, listing, scratch = np.random.default_rng(1), new_listing(), new_scratch()
-    desk, weight = new_desk(asked[0].streets, asked[0].dtype), asked[0].weight
+    asked = [PreparedQuery(ValueQuery(seat, his, mine), player.game.rules.tree) for seat in (0, 1)]
+    rng, listing, scratch = np.random.default_rng(1), new_flop_boards(), new_listing_workspace()
+    desk, weight = new_exact_workspace(asked[0].streets, asked[0].dtype), asked[0].weight
     found, spent = [], 0.0
     for k in range(boards + 1):  # the first time to compile
         flop = int(rng.choice(len(weight), p=weight / weight.sum()))

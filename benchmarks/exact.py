@@ -20,8 +20,13 @@ import counterplay as cp
 from benchmarks.measure import write_rows
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.players import bot
-from counterplay.poker.vector.evaluation import ValueAsked, values_by_board
-from counterplay.poker.vector.flops import BoardQuestion, Prepared, on_device, on_processors
+from counterplay.poker.vector.evaluation import vector_values
+from counterplay.poker.vector.flop_values import (
+    PreparedQuery,
+    ValueQuery,
+    values_on_cpu,
+    values_on_device,
+)
 
 OUT = Path(__file__).parent / "exact.csv"
 DEFAULT = ("always-fold", "always-call", "always-raise")
@@ -55,8 +60,8 @@ def main(names: list[str]) -> None:
     game = cp.load("holdem(buckets=10)")
     for name in names or DEFAULT:
         table, before = table_of(name), time.perf_counter()
-        asked = [ValueAsked(player, table) for player in (0, 1)]
-        first, second = values_by_board(game, asked, "cuda")
+        asked = [ValueQuery(player, table) for player in (0, 1)]
+        first, second = vector_values(game, asked, "cuda")
         write_exact(name, first, second, time.perf_counter() - before)
 
 
@@ -66,10 +71,10 @@ def on_one_processor() -> None:
     table = strategy_table(cp.Strategy.uniform(game))
     rows = []
     for what, by in (("best response", None), ("value", table)):
-        question = Prepared(BoardQuestion(game.rules.tree, 0, table, by))
+        question = PreparedQuery(ValueQuery(0, table, by), game.rules.tree)
         for flop in (FLOPS[0], *FLOPS):  # the first time to compile
             before = time.process_time()
-            list(on_processors([question], [flop], 1))
+            list(values_on_cpu([question], [flop], 1))
             rows.append((what, flop, round(time.process_time() - before, 2)))
         rows.pop(-len(FLOPS) - 1)
         for row in rows[-len(FLOPS) :]:
@@ -86,12 +91,12 @@ def check(folder: Path) -> None:
         solved = cp.solve(game, "mccfr-external", iterations=1_000_000, seed=1).strategy
         found = {"policy": solved.probabilities}
         for what, asked in _both(game, solved).items():
-            for flop, values in on_processors(asked, CHECKED):
+            for flop, values in values_on_cpu(asked, CHECKED):
                 found |= {f"{k}_{what}_{flop}": one for k, one in enumerate(values)}
         np.savez(kept, **found)
     exact, rows = np.load(kept), []
     for what, asked in _both(game, cp.Strategy(game, exact["policy"])).items():
-        for flop, values in on_device(asked, CHECKED):
+        for flop, values in values_on_device(asked, CHECKED):
             for k, (q, one) in enumerate(zip(asked, values, strict=True)):
                 other, every = exact[f"{k}_{what}_{flop}"], float(q.weight.sum())
                 off = 1000 * abs(q.answer(every * one) - q.answer(every * other))
@@ -102,11 +107,11 @@ def check(folder: Path) -> None:
     write_rows(OUT.with_name("exact_check.csv"), header, rows)
 
 
-def _both(game: cp.Game, strategy: cp.Strategy) -> dict[str, list[Prepared]]:
+def _both(game: cp.Game, strategy: cp.Strategy) -> dict[str, list[PreparedQuery]]:
     """The best response of each player, and the value."""
     table = strategy_table(strategy)
     return {
-        what: [Prepared(BoardQuestion(game.rules.tree, k, table, by)) for k in (0, 1)]
+        what: [PreparedQuery(ValueQuery(k, table, by), game.rules.tree) for k in (0, 1)]
         for what, by in (("best", None), ("value", table))
     }
 

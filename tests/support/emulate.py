@@ -67,7 +67,7 @@ extern "C" void run_{name}(int gx_, int gy_, int gz_, int n_, {parameters}) {{
 
 
 class EmulatedDevice:
-    """What `counterplay.poker.vector.cuda_products.Device` does, in memory."""
+    """What `counterplay.poker.vector.cuda_columns.Device` does, in memory."""
 
     def __init__(self) -> None:
         self.stream: AbstractContextManager[Any] = nullcontext()

@@ -1,5 +1,5 @@
-"""Buckets and strategies of hold'em looked up the long way: the whole board's class, the holding
-renamed, whole numbers."""
+"""Buckets and strategies of hold'em without links: by the canonical board of the whole board, the
+permuted holding and whole numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import counterplay as cp
 from counterplay.poker.betting.betting import LIMIT, betting_tree
-from counterplay.poker.cards.canonical import boards, find_class
+from counterplay.poker.cards.canonical import boards, find_canonical
 from counterplay.poker.cards.cards import holding
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.cards.tables import Strengths, strengths
@@ -20,34 +20,35 @@ TOTAL = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 
 
 def class_of(board: list[int]) -> tuple[int, list[int]]:
-    """Class of a whole board of 3, 4 or 5 cards, and what each suit is called there."""
-    masks, suit_to = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    """Returns the canonical board of 3, 4 or 5 cards and the image of each suit there."""
+    masks = np.zeros(4, dtype=np.int64)
     for c in board:
         masks[c % 4] |= 1 << (c // 4)
-    return int(find_class(boards(len(board)), masks, suit_to)), suit_to.tolist()
+    link = int(find_canonical(boards(len(board)), masks))
+    return link >> 8, [link >> 2 * suit & 3 for suit in range(4)]
 
 
 def bucket(own: list[int], board: list[int], n: int) -> int:
-    """Bucket of equal width: floor(n · EHS), the best hand in the last one."""
+    """Returns the equal-width bucket floor(n · EHS), with EHS 1 in the last bucket."""
     tables = strengths()
     if not board:
         count, total = int(tables.preflop[holding(own)]), PREFLOP_TOTAL
     else:
         row, suit_to = class_of(board)
-        pair = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
+        permuted = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
         street, total = {
             3: (tables.flop, FLOP_TOTAL),
             4: (tables.turn, TURN_TOTAL),
             5: (tables.river, RIVER_TOTAL),
         }[len(board)]
-        count = int(street[row, pair])
+        count = int(street[row, permuted])
     return min(n * count // total, n - 1)
 
 
 def policy_of(
     strategy: cp.Strategy, n: int
 ) -> Callable[[str, list[int], list[int]], tuple[float, float, float]]:
-    """A strategy of n buckets of equal width as a function of what a player sees."""
+    """Returns a strategy of n equal-width buckets as a function of betting, own cards and board."""
     tree, actions = TREE.nodes, TREE.actions
     nodes = {letters: node for node, letters in enumerate(TREE.histories)}
     first = strategy.game.form.first
@@ -55,22 +56,22 @@ def policy_of(
     def shares(letters: str, own: list[int], board: list[int]) -> tuple[float, float, float]:
         node = nodes[letters]
         slot = first[int(tree.decision[node]) * n + bucket(own, board, n)]
-        found = {
+        policy = {
             action: float(strategy.probabilities[slot + k])
             for k, action in enumerate(actions[node])
         }
-        return found.get("fold", 0.0), found["call"], found.get("raise", 0.0)
+        return policy.get("fold", 0.0), policy["call"], policy.get("raise", 0.0)
 
     return shares
 
 
 def random_deals(seed: int, n: int) -> np.ndarray:
-    """uint8[n, 9]: two cards, two cards, five of the board."""
+    """Returns uint8[n, 9]: two cards, two cards, five of the board."""
     return np.argsort(np.random.default_rng(seed).random((n, 52)), axis=1)[:, :9].astype(np.uint8)
 
 
 def seldom_folding(game: cp.Game, seed: int) -> cp.Strategy:
-    """Random probabilities with little folding, so that hands reach every round and every stake."""
+    """Returns random probabilities with few folds, so that hands reach every round and stake."""
     form = game.form
     weights = np.random.default_rng(seed).exponential(size=game.n_slots)
     weights[form.first[:-1][form.passive == 1]] *= (

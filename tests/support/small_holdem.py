@@ -1,4 +1,4 @@
-"""Hold'em with a short deck, twice: as a tree, and as the walk by the board sees it."""
+"""Hold'em with a short deck, twice: as a game tree, and for the traversal of the public tree."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ RIVER_BETS = BettingRules(most_bets=(1, 0, 0, 1))
 FLOP_BETS = BettingRules(most_bets=(1, 1, 0, 0))
 
 
-class RanksView(LosslessAbstraction):
-    """Buckets are the two ranks of a holding, whatever the board: suits are not told apart."""
+class RanksAbstraction(LosslessAbstraction):
+    """Buckets are the two ranks of a holding on any board; suits are ignored."""
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -44,9 +44,8 @@ class RanksView(LosslessAbstraction):
         return Buckets(code, flop, turn, np.arange(9, dtype=np.uint16), river)
 
 
-class ForgetfulView(RanksView):
-    """Ranks before the flop, from there on the higher one: earlier buckets are not known any
-    more."""
+class ForgetfulAbstraction(RanksAbstraction):
+    """Both ranks before the flop, the higher rank from there on: imperfect recall."""
 
     @property
     def key(self) -> str:
@@ -58,7 +57,11 @@ class ForgetfulView(RanksView):
         return every._replace(**later)
 
 
-VIEWS = {False: LosslessAbstraction, True: RanksView, "forgetful": ForgetfulView}
+ABSTRACTIONS = {
+    False: LosslessAbstraction,
+    True: RanksAbstraction,
+    "forgetful": ForgetfulAbstraction,
+}
 
 
 @cache
@@ -68,8 +71,8 @@ def tree_game(betting: BettingRules) -> Game:
 
 @cache
 def walked_game(betting: BettingRules, ranks: bool | str = False) -> Game:
-    view = VIEWS[ranks](Deck(CARDS))
-    return Game("small hold'em by the board", HoldemRules(view, betting))
+    abstraction = ABSTRACTIONS[ranks](Deck(CARDS))
+    return Game("small hold'em, vector form", HoldemRules(abstraction, betting))
 
 
 def random_strategy(game: Game, seed: int) -> cp.Strategy:
@@ -81,31 +84,31 @@ def random_strategy(game: Game, seed: int) -> cp.Strategy:
 
 @cache
 def rows_of(betting: BettingRules, ranks: bool | str = False) -> np.ndarray:
-    """For every information set of the tree that of the walked game."""
+    """Returns the row of the vector-form game for every information set of the tree."""
     tree, game = tree_game(betting), walked_game(betting, ranks)
-    links, buckets = game.rules.view.deck.links(), game.rules.buckets
+    links, buckets = game.rules.abstraction.deck.links(), game.rules.buckets
     node = {history: k for k, history in enumerate(game.rules.tree.histories)}
     flops = len(buckets.flop)
     tables = (buckets.preflop[None], buckets.flop, buckets.turn, buckets.river_entry)
     before = (0, 0, flops, flops + len(buckets.turn))
-    found = []
+    rows = []
     for label in tree.labels.infoset:
-        pair, flop, later, history = ast.literal_eval(label)
+        cards, flop, later, history = ast.literal_eval(label)
         row, street = 0, 0
         if flop:
             row, street = links.flops[flop_number(*flop)] >> 8, 1
             for card in later:
                 row, street = links.next_boards[row, card] >> 8, street + 1
-        bucket = int(tables[street][row - before[street], holding(pair)])
-        found.append(game.form.first_row[node[history]] + bucket)
-    return np.array(found)
+        bucket = int(tables[street][row - before[street], holding(cards)])
+        rows.append(game.form.first_row[node[history]] + bucket)
+    return np.array(rows)
 
 
 def on_tree(strategy: cp.Strategy, betting: BettingRules, ranks: bool | str = False) -> cp.Strategy:
-    """A strategy of the walked game on the tree."""
+    """Returns a strategy of the vector-form game as one of the tree."""
     tree, form = tree_game(betting), strategy.game.form
     counts = np.diff(tree.form.first)
     rows = rows_of(betting, ranks)
     assert np.array_equal(np.diff(form.first)[rows], counts)
-    place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
-    return cp.Strategy(tree, strategy.probabilities[np.repeat(form.first[rows], counts) + place])
+    action = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
+    return cp.Strategy(tree, strategy.probabilities[np.repeat(form.first[rows], counts) + action])

@@ -227,7 +227,7 @@ def test_no_frontier_where_nobody_says_how_to_measure(
     for words in (["frontier"], ["respond", "--max-exploitability", "0.1", "--out", "x"]):
         done = typed(tmp_path, *words, "always-call", "--game", "holdem(buckets=10)", "-a", "mcrnr")
         assert one_sentence(done), done
-        assert "measured by walking its boards" in done.stderr
+        assert "measured by traversing its boards" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -194,14 +194,14 @@ def test_pieces_of_the_rivers_table(here: Cluster) -> None:
 def test_flops_by_workers(here: Cluster) -> None:
     """What a worker needs is made there from the strategy; walking a flop takes long."""
     game = cp.load("holdem(buckets=10)")
-    table, _ = boards.seat_of(cp.Strategy.uniform(game))
-    asked = [boards.ValueAsked(0, table)]
+    table, _ = boards.tables_of(cp.Strategy.uniform(game))
+    asked = [boards.ValueQuery(0, table)]
     assert boards._can_be_sent(game, asked[0])
     light = [boards._with_cards(one, None) for one in asked]
-    again = boards._prepare_far((game, light))[0]
-    direct = boards._prepared(game, asked[0])
+    again = boards._prepare_remotely((game, light))[0]
+    direct = boards._prepare(game, asked[0])
     assert again.question.against.cards is direct.question.against.cards
-    sent = here.spread(_starts, [0], (game, light), boards._prepare_far)
+    sent = here.spread(_starts, [0], (game, light), boards._prepare_remotely)
     assert np.array_equal(next(iter(sent)), direct.seat.path[0])
 
 

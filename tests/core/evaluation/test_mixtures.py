@@ -9,8 +9,8 @@ from support.small_holdem import RIVER_BETS, on_tree, random_strategy, tree_game
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter, BadStrategy
 from counterplay.poker.holdem.table import strategy_table
-from counterplay.poker.vector.evaluation import ValueAsked, check_walk, values_by_board
-from counterplay.poker.vector.flops import BoardQuestion, Instead, Prepared
+from counterplay.poker.vector.evaluation import check_traversal, vector_values
+from counterplay.poker.vector.flop_values import Alternative, PreparedQuery, ValueQuery
 
 WEIGHT = 0.3
 
@@ -45,13 +45,13 @@ def test_against_somebody_who_mixes() -> None:
     game = one.game
     mine, his, second = (strategy_table(s) for s in (random_strategy(game, 3), one, other))
     asked = [
-        ValueAsked(0, his, mine, Instead(second, WEIGHT)),
-        ValueAsked(0, his, mine),
-        ValueAsked(0, second, mine),
-        ValueAsked(1, his, None, Instead(his, WEIGHT)),
-        ValueAsked(1, his),
+        ValueQuery(0, his, mine, Alternative(second, WEIGHT)),
+        ValueQuery(0, his, mine),
+        ValueQuery(0, second, mine),
+        ValueQuery(1, his, None, Alternative(his, WEIGHT)),
+        ValueQuery(1, his),
     ]
-    mixed, first, last, same, alone = values_by_board(game, asked)
+    mixed, first, last, same, alone = vector_values(game, asked)
     assert mixed == pytest.approx((1.0 - WEIGHT) * first + WEIGHT * last, abs=1e-12)
     assert same == pytest.approx(alone, abs=1e-12)
 
@@ -75,16 +75,9 @@ def test_what_cannot_be_mixed() -> None:
     with pytest.raises(BadStrategy, match="cannot play"):
         cp.Mixture(one, cp.Strategy.uniform(cp.load("kuhn")), WEIGHT)
     apart = strategy_table(random_strategy(walked_game(RIVER_BETS), 1))
-    question = BoardQuestion(
-        one.game.rules.tree,
-        0,
-        strategy_table(one),
-        None,
-        one.game.rules.view.deck,
-        Instead(apart, WEIGHT),
-    )
-    with pytest.raises(BadParameter, match="see the cards alike"):
-        Prepared(question)
+    query = ValueQuery(0, strategy_table(one), None, Alternative(apart, WEIGHT))
+    with pytest.raises(BadParameter, match="the same card abstraction"):
+        PreparedQuery(query, one.game.rules.tree, one.game.rules.abstraction.deck)
     full = cp.load("holdem(buckets=10)")
     with pytest.raises(BadParameter, match="on processors"):
-        check_walk(full, "cuda", questions=2, mixed=True)
+        check_traversal(full, "cuda", queries=2, mixed=True)

@@ -190,7 +190,7 @@ def test_holdem_could_lack_any_of_its_abilities() -> None:
     from counterplay.poker.holdem.game import HoldemRules
     from counterplay.poker.holdem.grid import preflop_grid
 
-    rules: Any = HoldemRules(EhsAbstraction((1, 1, 1, 1), "width"))
+    rules: Any = HoldemRules(EhsAbstraction((1, 1, 1, 1), "equal-width"))
     rules.capabilities = replace(rules.capabilities, also=frozenset({"bots"}))
     blind: Any = SimpleNamespace(game=Game("holdem(buckets=1)", rules))  # needs no tables
     with pytest.raises(BadParameter, match="the grid of starting hands"):

@@ -18,7 +18,7 @@ from counterplay.core.forms.access import child, infoset_at, new_chance, player_
 from counterplay.core.kernels.jit import index
 from counterplay.core.kernels.rng import new_state
 from counterplay.poker.bots.simple import SIMPLE, simple_strategy
-from counterplay.poker.cards.canonical import SIZES, flop_number, rename
+from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
 from counterplay.poker.cards.cards import card_text, cards
 from counterplay.poker.cards.deal import bucket_of, find_board, new_deal
 from counterplay.poker.holdem.game import HoldemRules
@@ -104,7 +104,7 @@ def test_labels_name_betting_and_bucket(game: cp.Game) -> None:
 
 def test_fingerprints_tell_the_games_apart() -> None:
     """Without building anything: a strategy must not be read as one of another kind of buckets."""
-    names = [NAME, "holdem(buckets=9)", "holdem(buckets=100)", "holdem(buckets=10,kind=frequency)"]
+    names = [NAME, "holdem(buckets=9)", "holdem(buckets=100)", "holdem(buckets=10,kind=percentile)"]
     games = [cp.load(name) for name in names]
     assert [loaded.name for loaded in games] == names
     assert len({loaded.fingerprint for loaded in games}) == len(names)
@@ -118,7 +118,7 @@ def test_fingerprints_tell_the_games_apart() -> None:
         ("holdem(buckets=1001)", "from 1 to"),
         ("holdem(buckets=2.5)", "whole number"),
         ("holdem(buckets=True)", "whole number"),
-        ("holdem(kind=odd)", "width, frequency"),
+        ("holdem(kind=odd)", "equal-width, percentile"),
         ("holdem(bucket=3)", "write it like"),
         ("holdme(10)", "did you mean 'holdem'"),
     ],
@@ -160,7 +160,7 @@ def test_what_needs_a_tree_says_so(
 ) -> None:
     uniform = cp.Strategy.uniform(game)
     with pytest.raises(
-        (BadGame, BadParameter), match=r"too large|perfect recall|walking its boards"
+        (BadGame, BadParameter), match=r"too large|perfect recall|traversing its boards"
     ) as error:
         attempt(game, uniform)
     assert NAME in str(error.value)
@@ -202,15 +202,15 @@ def test_a_target_that_can_never_be_measured_is_refused(game: cp.Game) -> None:
         )
 
 
-# --- board classes, street by street and at once
+# --- canonical boards, street by street and at once
 
 
-def test_links_follow_the_class_of_the_whole_board(game: cp.Game) -> None:
-    """Class and renaming found card by card agree with the class of the whole board, up to its
+def test_links_lead_to_the_canonical_board(game: cp.Game) -> None:
+    """Canonical board and suit permutation by links agree with those of the whole board, up to its
     symmetries.
 
-    Where two suits of a board have the same cards, either name will do: then the renamed board must
-    still be the class's representative.
+    Where two suits of a board have the same cards, more than one permutation is correct; each must
+    map the board to the canonical one.
     """
     form = game.form
     offsets = {3: 0, 4: SIZES[3], 5: SIZES[3] + SIZES[4]}
@@ -221,9 +221,9 @@ def test_links_follow_the_class_of_the_whole_board(game: cp.Game) -> None:
             found = find_board(form.cards, chance, street)
             row, suit_to = class_of(dealt[4 : 4 + size])
             assert found == chance.board[0] == offsets[size] + row
-            names = [rename(suit, int(chance.renaming[0])) for suit in range(4)]
-            assert sorted(names) == [0, 1, 2, 3]
-            ours = sorted(c // 4 * 4 + names[c % 4] for c in dealt[4 : 4 + size])
+            images = [permute_suit(suit, int(chance.permutation[0])) for suit in range(4)]
+            assert sorted(images) == [0, 1, 2, 3]
+            ours = sorted(c // 4 * 4 + images[c % 4] for c in dealt[4 : 4 + size])
             assert ours == sorted(c // 4 * 4 + suit_to[c % 4] for c in dealt[4 : 4 + size])
 
 
@@ -274,10 +274,10 @@ def test_information_sets_of_random_hands(n: int) -> None:
     assert reached == {0, 1, 2, 3}
 
 
-def test_equal_frequency() -> None:
+def test_percentile_buckets() -> None:
     """The option's name, its file key, and that pre-flop hands are shared out evenly and in
     order of strength."""
-    frequent = cp.load("holdem(buckets=5,kind=frequency)")
+    frequent = cp.load("holdem(buckets=5,kind=percentile)")
     assert isinstance(frequent.rules, HoldemRules)
     assert frequent.n_infosets == 5 * 6_378
     shares = np.bincount(frequent.rules.buckets.preflop, minlength=5) / 1326

@@ -14,7 +14,11 @@ from counterplay.core.base.progress import no_progress
 from counterplay.core.kernels.jit import index
 from counterplay.core.match.kernels import NumberedDeals
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.abstraction.matchups import (
+from counterplay.poker.bots.table import strategy_bot
+from counterplay.poker.cards.cards import HOLDING_CARDS
+from counterplay.poker.cards.deal import new_deal
+from counterplay.poker.holdem.bucket_pairs import pair_chance, value_against
+from counterplay.poker.holdem.matchups import (
     N_FLOPS,
     N_MATCHUPS,
     _count_some,
@@ -22,12 +26,8 @@ from counterplay.poker.abstraction.matchups import (
     _fill,
     matchups,
 )
-from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.cards.cards import HOLDING_CARDS
-from counterplay.poker.cards.deal import new_deal
 from counterplay.poker.match.deals import HandWorkspace, deal_block, play_tables
 from counterplay.poker.match.luck_adjustment import HoldemLuckAdjustment, exact_first
-from counterplay.poker.vector.pairs import pair_chance, worth_against
 
 
 def raw(a: Any, b: Any, deals: int, seed: int) -> PlayedDeals:
@@ -101,7 +101,7 @@ def test_refusals() -> None:
 def test_matchups_and_their_flops() -> None:
     """As many as are known, and each has all flops that four cards leave."""
     game = holdem()
-    found = matchups(game.rules.view, game.form.cards, False)
+    found = matchups(game.rules.abstraction, game.form.cards, False)
     assert len(found.filled) == N_MATCHUPS
     assert found.number.max() == N_MATCHUPS - 1
     filled = found.flops[found.filled]
@@ -112,7 +112,7 @@ def test_a_matchup_and_who_has_which_are_counted_once() -> None:
     """The rest of the table is what counting one by one gives, whether one order is left or
     both."""
     game = holdem()
-    view, cards = game.rules.view, game.form.cards
+    view, cards = game.rules.abstraction, game.form.cards
     alone, together = _empty(view), _empty(view)
     pairs = np.flatnonzero(alone.number >= 0)[[20, 9_000, 800_000]]
     turned = pairs % 1326 * 1326 + pairs // 1326
@@ -135,8 +135,8 @@ def test_pairs_of_buckets() -> None:
     assert chance.first == pytest.approx(exact_first(game), abs=4e-3)
     assert chance.step.sum(axis=2) == pytest.approx(1.0)
     one, other = strategy(1), strategy(2)
-    found = worth_against(game, one.probabilities, other.probabilities)
-    assert found == -worth_against(game, other.probabilities, one.probabilities)
+    found = value_against(game, one.probabilities, other.probabilities)
+    assert found == -value_against(game, other.probabilities, one.probabilities)
     match = cp.play_match(game, one, other, 200_000, 1, luck_adjusted=False)
     assert found == pytest.approx(match.mean, abs=0.05 + 4 * match.standard_error)
 

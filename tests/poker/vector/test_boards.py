@@ -1,6 +1,9 @@
-"""Values by walking boards: equal to those of the tree where there is one, and to known answers."""
+"""Values by traversing boards: equal to those of the game tree where there is one, and to known
+answers."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +23,21 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.evaluation.estimate import FlopEstimate, stratified_half
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import LIMIT, BettingRules, betting_tree
-from counterplay.poker.holdem.table import codes_of, strategy_table
+from counterplay.poker.holdem.table import code_counts, strategy_table
 from counterplay.poker.players import bot
-from counterplay.poker.vector import flops
-from counterplay.poker.vector import suit_symmetry as suits
-from counterplay.poker.vector.board_list import new_listing, new_scratch
-from counterplay.poker.vector.columns import columns_of, tree_code
-from counterplay.poker.vector.evaluation import _estimate, draw_flops
-from counterplay.poker.vector.exact_traversal import new_desk
-from counterplay.poker.vector.flops import BoardQuestion, Prepared
+from counterplay.poker.vector import flop_values
+from counterplay.poker.vector.cuda_columns import columns_of, tree_code
+from counterplay.poker.vector.exact_traversal import new_exact_workspace
+from counterplay.poker.vector.flop_boards import new_flop_boards, new_listing_workspace
+from counterplay.poker.vector.flop_sums import draw_flops, estimate
+from counterplay.poker.vector.flop_values import PreparedQuery, ValueQuery
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.suit_permutations import count_boards, flops_of, renamings
+from counterplay.poker.vector.suit_permutations import (
+    check_suits,
+    count_boards,
+    flops_of,
+    suit_permutations,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,26 +63,26 @@ def test_the_walk_gives_what_the_sequence_form_gives(betting: BettingRules, rank
 
 
 @pytest.mark.parametrize("best", [False, True])
-def test_boards_up_to_suits_give_the_same(best: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short deck with all its boards, and with one of each kind."""
+def test_one_of_suit_isomorphic_boards_is_enough(best: bool) -> None:
+    """A short deck with all its boards, and with one of each class."""
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 2))
-    question = BoardQuestion(
-        game.rules.tree, 1, table, None if best else table, game.rules.view.deck
-    )
-    every = _value(question)
-    monkeypatch.setattr(BoardQuestion, "symmetric", property(lambda _: True))
-    assert len(Prepared(question).flops) < 84
-    assert _value(question) == pytest.approx(every, abs=1e-12)
+    query = ValueQuery(1, table, None if best else table)
+    every, some = (_prepared(game, query, symmetric=symmetric) for symmetric in (False, True))
+    assert len(some.flops) < len(every.flops) == 84
+    assert _value(some) == pytest.approx(_value(every), abs=1e-12)
 
 
-def _value(question: BoardQuestion) -> float:
-    prepared = Prepared(question)
+def _prepared(game: cp.Game, query: ValueQuery, **options: Any) -> PreparedQuery:
+    return PreparedQuery(query, game.rules.tree, game.rules.abstraction.deck, **options)
+
+
+def _value(prepared: PreparedQuery) -> float:
     total = sum(
         prepared.weight[flop] * values
-        for flop, (values,) in flops.on_processors([prepared], range(len(prepared.flops)), 2)
+        for flop, (values,) in flop_values.values_on_cpu([prepared], range(len(prepared.flops)), 2)
     )
-    return prepared.answer(np.asarray(total))
+    return prepared.game_value(np.asarray(total))
 
 
 @pytest.mark.slow
@@ -84,10 +91,8 @@ def test_single_precision_is_near() -> None:
     table = strategy_table(random_strategy(game, 3))
     found = []
     for dtype in (np.float32, np.float64):
-        prepared = Prepared(
-            BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck), dtype
-        )
-        values = [v for _, (v,) in flops.on_processors([prepared], [0, 5], 1)]
+        prepared = _prepared(game, ValueQuery(0, table), dtype=dtype)
+        values = [v for _, (v,) in flop_values.values_on_cpu([prepared], [0, 5], 1)]
         found.append(np.array(values))
     np.testing.assert_allclose(found[0], found[1], atol=1e-5 * np.abs(found[1]).max())
 
@@ -97,13 +102,11 @@ def test_a_mixed_pair_of_tables() -> None:
     """Either seat may see the cards in a way of its own."""
     fine, coarse = walked_game(RIVER_BETS), walked_game(RIVER_BETS, True)
     mine, his = random_strategy(fine, 4), random_strategy(coarse, 5)
-    question = BoardQuestion(
-        fine.rules.tree, 0, strategy_table(his), strategy_table(mine), fine.rules.view.deck
-    )
+    query = ValueQuery(0, strategy_table(his), strategy_table(mine))
     twins = on_tree(mine, RIVER_BETS), on_tree(his, RIVER_BETS, True)
     tree = tree_game(RIVER_BETS)
     wanted = cp.expected_value(tree, twins[1].replace(twins[0], 0))[0]
-    assert _value(question) == pytest.approx(wanted, abs=1e-9)
+    assert _value(_prepared(fine, query)) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_decisions_may_share_their_rows() -> None:
@@ -111,44 +114,44 @@ def test_decisions_may_share_their_rows() -> None:
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 1))
     nodes = game.rules.tree.nodes
-    counts = codes_of(table, game.rules.tree)
+    counts = code_counts(table, game.rules.tree)
     river = nodes.node[nodes.street[nodes.node] == 3]
     one, other = river[nodes.player[river] == 0][:2]
     first = table.first_row.copy()
     first[other] = first[one]
-    assert codes_of(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
+    assert code_counts(table._replace(first_row=first), game.rules.tree) == counts == (9,) * 4
 
 
 def test_who_stops_waits_for_no_flop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is under way is told, and a walk that is told ends."""
     game = walked_game(RIVER_BETS, True)
     table = strategy_table(random_strategy(game, 1))
-    asked = Prepared(BoardQuestion(game.rules.tree, 0, table, None, game.rules.view.deck))
-    desk = new_desk(asked.streets, asked.dtype)
-    monkeypatch.setattr(flops, "new_desk", lambda *_: desk)
-    found = flops.on_processors([asked], range(len(asked.flops)), 1)
-    next(found)
-    assert desk.stop[0] == 0
-    found.close()  # type: ignore[attr-defined]  # as Ctrl-C does
-    assert desk.stop[0] == 1
-    desk, listing = new_desk(asked.streets, asked.dtype), new_listing()
-    asked.listed(0, new_scratch(), listing)
-    assert asked.value(listing, desk).any()
-    desk.stop[0] = 1
-    assert not asked.value(listing, desk).any()
+    query = _prepared(game, ValueQuery(0, table))
+    work = new_exact_workspace(query.streets, query.dtype)
+    monkeypatch.setattr(flop_values, "new_exact_workspace", lambda *_: work)
+    values = flop_values.values_on_cpu([query], range(len(query.flops)), 1)
+    next(values)
+    assert work.stop[0] == 0
+    values.close()  # type: ignore[attr-defined]  # as Ctrl-C does
+    assert work.stop[0] == 1
+    work, boards = new_exact_workspace(query.streets, query.dtype), new_flop_boards()
+    query.list_boards(0, new_listing_workspace(), boards)
+    assert query.value(boards, work).any()
+    work.stop[0] = 1
+    assert not query.value(boards, work).any()
 
 
 # --- boards
 
 
 def test_kinds_of_flops() -> None:
-    names = renamings(tuple(range(52)))
-    found, weight = flops_of(tuple(range(52)), names)
+    group = suit_permutations(tuple(range(52)))
+    found, weight = flops_of(tuple(range(52)), group)
     assert len(found) == 1755
     assert weight.sum() == 22_100
-    assert np.array_equal(np.sort(names.card[0]), np.arange(52))
-    for pairs in names.pair:
-        assert np.array_equal(np.sort(pairs), np.arange(1326))
+    assert np.array_equal(np.sort(group.card[0]), np.arange(52))
+    for holdings in group.holding:
+        assert np.array_equal(np.sort(holdings), np.arange(1326))
 
 
 @pytest.mark.slow
@@ -156,15 +159,15 @@ def test_kinds_of_turns_and_rivers() -> None:
     assert count_boards() == (1_755, 63_193, 2_554_656)
 
 
-def test_a_view_that_sees_suits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abstraction_that_tells_suits_apart_is_refused() -> None:
     cards = cp.load("holdem(buckets=10)").form.cards
-    suits.check_suits(cards)
+    check_suits(cards)
     for name in ("preflop", "early", "river_entry"):
         table = getattr(cards, name).copy()
         row = table if name == "preflop" else table[3]
         row[1000] = row[1000] + 1
         with pytest.raises(BadParameter, match="tells suits apart"):
-            suits.check_suits(
+            check_suits(
                 cards._replace(
                     **{name: table, "early": table if name == "early" else cards.early.copy()}
                 )
@@ -175,7 +178,7 @@ def test_a_view_that_sees_suits_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_strata_are_drawn_by_weight() -> None:
-    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
+    prepared = PreparedQuery(ValueQuery(0, bot("always-call").table), betting_tree(LIMIT))
     drawn = draw_flops(prepared, 40, 1)
     assert sum(len(members) for members, _ in drawn) == 40
     assert sum(share for _, share in drawn) == pytest.approx(1.0)
@@ -201,16 +204,16 @@ def test_intervals_of_strata_are_students() -> None:
 def test_an_estimate_covers_the_truth_as_often_as_it_says() -> None:
     """Flops of made-up values: about 95% of intervals hold the sum over all flops, and choosing
     before the flop by the sample makes it too high, by about what is measured."""
-    prepared = Prepared(BoardQuestion(betting_tree(LIMIT), 0, bot("always-call").table))
+    prepared = PreparedQuery(ValueQuery(0, bot("always-call").table), betting_tree(LIMIT))
     rng = np.random.default_rng(5)
-    base, slope = (prepared.even(rng.normal(size=(1, 1326, LANES))) for _ in range(2))
+    base, slope = (prepared.average_over_suits(rng.normal(size=(1, 1326, LANES))) for _ in range(2))
     noise = rng.normal(size=len(prepared.flops))
     values = 2000 * base + (noise * 500)[:, None, None] * (2.0 + slope)
-    truth = prepared.answer(np.tensordot(prepared.weight, values, 1)[None])
+    truth = prepared.game_value(np.tensordot(prepared.weight, values, 1)[None])
     covered, above, bias = [], [], []
     for seed in range(80):
         drawn = draw_flops(prepared, 40, seed)
-        found = _estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
+        found = estimate(prepared, [(values[members][:, None], share) for members, share in drawn])
         covered.append(abs(found - truth) <= found.error)
         above.append(found - truth)
         bias.append(found.bias)
@@ -254,13 +257,14 @@ def test_what_a_device_runs_is_the_betting() -> None:
     (*_, street) = streets_of(betting_tree(LIMIT))
     code = "\n".join(tree_code(street, 1, None, str))
     assert code.count("fmaxf") == sum(
-        int(street.first[k + 1] - street.first[k]) - 1 for k in np.flatnonzero(street.player == 1)
+        int(street.first_child[k + 1] - street.first_child[k]) - 1
+        for k in np.flatnonzero(street.player == 1)
     )
     columns = columns_of(street, 1)
     assert columns.counts == (5, 4, 4)  # thirteen instead of seventeen
-    assert sorted(columns.ends) == street.ends.tolist()
-    assert code.count("gone(") == code.count("-gone(") == 4  # his own folds
-    assert (code.count("shown("), code.count("both(")) == (5, 4)
+    assert sorted(columns.terminals) == street.terminals.tolist()
+    assert code.count("fold(") == code.count("-fold(") == 4  # his own folds
+    assert (code.count("showdown("), code.count("both(")) == (5, 4)
 
 
 def test_a_device_that_is_not_there_is_said_so() -> None:
@@ -286,16 +290,11 @@ def test_kernels_of_a_device_give_what_processors_give(betting: BettingRules, be
     game = walked_game(betting, True)
     table = strategy_table(random_strategy(game, 6))
     asked = [
-        Prepared(
-            BoardQuestion(
-                game.rules.tree, player, table, None if best else table, game.rules.view.deck
-            )
-        )
-        for player in (0, 1)
+        _prepared(game, ValueQuery(player, table, None if best else table)) for player in (0, 1)
     ]
     cpu, gpu = (
-        list(flops.on_processors(asked, [0, 5], 1)),
-        list(flops.on_device(asked, [0, 5], 1, EmulatedDevice())),
+        list(flop_values.values_on_cpu(asked, [0, 5], 1)),
+        list(flop_values.values_on_device(asked, [0, 5], 1, EmulatedDevice())),
     )
     for (flop, wanted), (same, found) in zip(cpu, gpu, strict=True):
         assert flop == same
@@ -308,7 +307,7 @@ def test_a_device_gives_what_processors_give() -> None:
     table = strategy_table(cp.solve(game, "mccfr-external", iterations=20_000, seed=1).strategy)
     for player in (0, 1):
         for by in (None, table):
-            prepared = Prepared(BoardQuestion(game.rules.tree, player, table, by))
-            ((_, (cpu,)),) = flops.on_processors([prepared], [0])
-            ((_, (gpu,)),) = flops.on_device([prepared], [0])
+            prepared = PreparedQuery(ValueQuery(player, table, by), game.rules.tree)
+            ((_, (cpu,)),) = flop_values.values_on_cpu([prepared], [0])
+            ((_, (gpu,)),) = flop_values.values_on_device([prepared], [0])
             np.testing.assert_allclose(gpu, cpu, atol=1e-5 * np.abs(cpu).max())

@@ -1,4 +1,4 @@
-"""An interrupted walk over all flops goes on where it stopped, and only there."""
+"""An interrupted traversal of all flops continues where it stopped, and only there."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from counterplay.poker.betting.betting import LIMIT, betting_tree
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.decks import FULL
 from counterplay.poker.holdem.table import Table
-from counterplay.poker.vector import evaluation as boards
-from counterplay.poker.vector.flops import BoardQuestion, Instead
+from counterplay.poker.vector import flop_sums
+from counterplay.poker.vector.flop_values import Alternative, ValueQuery
 from counterplay.poker.vector.public_tree import LANES
 
 N_FLOPS = 5
@@ -30,7 +30,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def table(seed: int = 1) -> Table:
-    """Arrays of the right kinds; nothing is walked."""
+    """Returns arrays of the right kinds; nothing is traversed."""
     rng = np.random.default_rng(seed)
     shapes = ((N_HOLDINGS,), (300, 40), (256,), (1500, 40), (50,), (60, 52), (52,))
     cards = Cards(*(rng.integers(0, 200, shape).astype(np.uint8) for shape in shapes))
@@ -38,28 +38,30 @@ def table(seed: int = 1) -> Table:
     return Table(cards, rows, np.zeros(4, dtype=np.int64), rng.random((30, 3)))
 
 
-def asked(**changes: Any) -> Any:
-    """A question as the walk has it prepared."""
-    parts = {"tree": TREE, "player": 0, "against": table(), "by": table(2), "deck": FULL}
+def prepared(**changes: Any) -> Any:
+    """Returns what stands for a prepared query."""
+    parts = {"player": 0, "against": table(), "by": table(2)}
     dtype = changes.pop("dtype", np.float64)
-    question = BoardQuestion(**{**parts, **changes})
+    query = ValueQuery(**{**parts, **changes})
     return SimpleNamespace(
-        question=question,
+        query=query,
+        tree=TREE,
         dtype=dtype,
-        player=question.player,
-        deck=np.array(question.deck.cards),
+        player=query.player,
+        full=True,
+        deck=np.array(FULL.cards),
         groups=1,
         flops=np.zeros((N_FLOPS, 3), dtype=np.int64),
         weight=np.ones(N_FLOPS, dtype=np.int64),
-        answer=lambda total: float(total[0, 0, 0]),
+        game_value=lambda total: float(total[0, 0, 0]),
     )
 
 
-def walked(question: Any, device: bool = False, stop_after: int = N_FLOPS) -> tuple[list[int], Any]:
-    """Which flops were walked, and the answer; None where it was stopped."""
+def traversed(query: Any, device: bool = False, stop_after: int = N_FLOPS) -> tuple[list[int], Any]:
+    """Returns the traversed flops, and the value; None where it was stopped."""
     seen: list[int] = []
 
-    def walk(left: list[int]) -> Any:
+    def traverse(left: list[int]) -> Any:
         for flop in left:
             if len(seen) == stop_after:
                 raise KeyboardInterrupt
@@ -67,7 +69,7 @@ def walked(question: Any, device: bool = False, stop_after: int = N_FLOPS) -> tu
             yield flop, [np.full((1, N_HOLDINGS, LANES), 10.0**flop)]
 
     try:
-        return seen, boards._all_flops([question], device, lambda share: None, walk)[0]
+        return seen, flop_sums.sum_all_flops([query], device, lambda share: None, traverse)[0]
     except KeyboardInterrupt:
         return seen, None
 
@@ -96,7 +98,7 @@ CHANGES: dict[str, Callable[[], dict[str, Any]]] = {
     "by": lambda: {"by": table(3)},
     "policy": lambda: {"against": table()._replace(policy=changed(table().policy, 50))},
     "carry": lambda: {"against": table()._replace(carry=changed(table().carry, 2))},
-    "instead": lambda: {"instead": Instead(table(4), 0.5)},
+    "alternative": lambda: {"alternative": Alternative(table(4), 0.5)},
     "early cards": cards("early", 41),
     "river's entries": cards("river_entry", 40 * 998 + 3),
     "river's buckets": cards("river", 255),
@@ -106,50 +108,50 @@ CHANGES: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    assert walked(asked(), stop_after=2) == ([0, 1], None)
-    assert walked(asked(), stop_after=1) == ([2], None)
-    assert walked(asked()) == ([3, 4], 11111.0)
+    assert traversed(prepared(), stop_after=2) == ([0, 1], None)
+    assert traversed(prepared(), stop_after=1) == ([2], None)
+    assert traversed(prepared()) == ([3, 4], 11111.0)
     assert not list(tmp_path.rglob("*.draft"))  # it is over
-    assert walked(asked()) == ([0, 1, 2, 3, 4], 11111.0)
+    assert traversed(prepared()) == ([0, 1, 2, 3, 4], 11111.0)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_another_question_begins_anew(change: str) -> None:
-    walked(asked(), stop_after=2)
-    assert walked(asked(**CHANGES[change]())) == ([0, 1, 2, 3, 4], 11111.0)
-    assert walked(asked())[0] == [2, 3, 4]
+def test_another_query_begins_anew(change: str) -> None:
+    traversed(prepared(), stop_after=2)
+    assert traversed(prepared(**CHANGES[change]())) == ([0, 1, 2, 3, 4], 11111.0)
+    assert traversed(prepared())[0] == [2, 3, 4]
 
 
 def test_another_backend_begins_anew() -> None:
-    walked(asked(), stop_after=2)
-    assert walked(asked(), device=True)[0] == [0, 1, 2, 3, 4]
-    assert walked(asked())[0] == [2, 3, 4]
+    traversed(prepared(), stop_after=2)
+    assert traversed(prepared(), device=True)[0] == [0, 1, 2, 3, 4]
+    assert traversed(prepared())[0] == [2, 3, 4]
 
 
 def test_other_code_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked(asked(), stop_after=2)
+    traversed(prepared(), stop_after=2)
     monkeypatch.setattr(store, "code_version", lambda *modules: "f" * 16)
-    assert walked(asked())[0] == [0, 1, 2, 3, 4]
+    assert traversed(prepared())[0] == [0, 1, 2, 3, 4]
 
 
 def test_a_damaged_draft_is_not_believed(tmp_path: Path) -> None:
-    walked(asked(), stop_after=2)
+    traversed(prepared(), stop_after=2)
     (path,) = tmp_path.rglob("*.draft")
     good = path.read_bytes()
     for bad in (good[:-1], good[:200] + b"x" + good[201:], b"", good + b"x" * (1 << 21)):
         path.write_bytes(bad)
-        assert walked(asked(), stop_after=0)[0] == []
-        assert walked(asked())[0] == [0, 1, 2, 3, 4]
-    draft = boards.flops_draft([asked()], False)
+        assert traversed(prepared(), stop_after=0)[0] == []
+        assert traversed(prepared())[0] == [0, 1, 2, 3, 4]
+    draft = flop_sums.flops_draft([prepared()], False)
     draft.write(None, {"total0": np.zeros((2, 2)), "done": np.ones(N_FLOPS, dtype=bool)})
-    assert walked(asked())[0] == [0, 1, 2, 3, 4]
+    assert traversed(prepared())[0] == [0, 1, 2, 3, 4]
 
 
-def test_where_nothing_can_be_written_it_is_walked_all_the_same(
+def test_where_nothing_can_be_written_it_is_traversed_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file"))
     with pytest.warns(UserWarning, match="the flops that are done stay in memory"):
-        assert walked(asked(), stop_after=2) == ([0, 1], None)
-    assert walked(asked())[0] == [0, 1, 2, 3, 4]
+        assert traversed(prepared(), stop_after=2) == ([0, 1], None)
+    assert traversed(prepared())[0] == [0, 1, 2, 3, 4]

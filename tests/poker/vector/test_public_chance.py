@@ -26,12 +26,11 @@ from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.kernels.policy import normalise
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.poker.cards.deal import new_deal
-from counterplay.poker.vector import public_sampling as public
 from counterplay.poker.vector.board import fill_board, new_board
-from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, ties_of
-from counterplay.poker.vector.public_traversal import walk_board
+from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, restriction_of
+from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_workspace import Rows, new_work
+from counterplay.poker.vector.public_workspace import InfosetRows, new_traversal_workspace
 
 
 def _all_boards() -> list[tuple[int, ...]]:
@@ -46,19 +45,21 @@ def _all_boards() -> list[tuple[int, ...]]:
 
 
 def _summed(regret: np.ndarray, form: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Regrets and strategy sums that all boards add, each walked from the same regrets."""
+    """Regrets and strategy sums that all boards add, each traversed from the same regrets."""
     game = walked_game(RIVER_BETS)
-    streets, counts = streets_of(game.rules.tree, DTYPE), game.rules.view.counts
-    work, board = new_work(streets, counts, DTYPE), new_board(counts)
-    rows = Rows(game.form.first_row, game.form.first)
+    streets, counts = streets_of(game.rules.tree, DTYPE), game.rules.abstraction.counts
+    work, board = new_traversal_workspace(streets, counts, DTYPE), new_board(counts)
+    rows = InfosetRows(game.form.first_row, game.form.first)
     chance = new_deal()._replace(deck=np.array(CARDS))
     regrets, sums = np.zeros(game.n_slots), np.zeros(game.n_slots)
     for cards in _all_boards():
         rest = [card for card in CARDS if card not in cards]
         chance.deck[:] = [*rest, *cards]
-        fill_board(game.form.cards, public._LOW, public._HIGH, chance, 4, board)
+        fill_board(game.form.cards, chance, 4, board)
         tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
-        walk_board(streets, board, rows, tables, ties_of(form), 1.0, 1.0, work)
+        traverse_board(
+            streets, board, Iteration(rows, tables, restriction_of(form), 1.0, 1.0), work
+        )
         regrets += tables.regret - regret
         sums += tables.strategy_sum
     return regrets, sums
@@ -89,7 +90,7 @@ def _regrets_on_tree(policy: np.ndarray, faced: np.ndarray) -> np.ndarray:
 
 
 def _to_tree(slots: np.ndarray) -> np.ndarray:
-    """Numbers by slot of the walked game, by slot of the tree."""
+    """Returns numbers by slot of the vector-form game, by slot of the tree."""
     tree, form = tree_game(RIVER_BETS), walked_game(RIVER_BETS).form
     counts = np.diff(tree.form.first)
     place = np.arange(tree.n_slots) - np.repeat(tree.form.first[:-1], counts)
@@ -152,27 +153,25 @@ def test_the_same_with_a_coin_at_each_information_set() -> None:
 
 
 @pytest.mark.slow
-def test_few_buckets_and_many_are_walked_alike() -> None:
+def test_values_by_bucket_are_those_by_sequence() -> None:
     """Both ways to value the last street, on a real board."""
     game = cp.load("holdem(buckets=10)")
     solver = new_solver(game, "mccfr-public", 1, {})
     solver.step(12)
     regret = solver.tables()["regret"].copy()
-    worker = solver._pool.workers[0]
+    worker, rows = solver._pool.workers[0], InfosetRows(game.form.first_row, game.form.first)
     found = []
     for few in (True, False):
         tables = PublicTables(regret.copy(), np.zeros(game.n_slots))
-        ties = ties_of(solver._form)
+        restriction = restriction_of(solver._form)
         if not few:  # one coin that never falls on the model: the other way is taken
-            ties = ties._replace(restricted=0, once=True, fixed=np.zeros(game.n_slots))
-        walk_board(
+            restriction = restriction._replace(
+                restricted=0, per_hand=True, fixed=np.zeros(game.n_slots)
+            )
+        traverse_board(
             solver._streets,
             worker.workspace.board,
-            Rows(game.form.first_row, game.form.first),
-            tables,
-            ties,
-            1.0,
-            1.0,
+            Iteration(rows, tables, restriction, 1.0, 1.0),
             worker.workspace.work,
         )
         found.append(tables.regret - regret)

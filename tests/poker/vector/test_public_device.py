@@ -1,5 +1,5 @@
-"""Public chance sampling on a device: what the processor's walk gives, batch by batch; its kernels
-are compiled for a processor here."""
+"""Public chance sampling on a device: equal to the traversal on a processor, batch by batch; the
+kernels are compiled for a processor here."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from counterplay.core.forms.restricted import data_biased_form, restricted_form
 from counterplay.core.solvers.algorithms import new_solver
 from counterplay.core.solvers.base import Problem
 from counterplay.poker.vector import public_sampling as public
-from counterplay.poker.vector.cuda_boards import deal_boards, new_boards, new_dealer
-from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, ties_of
-from counterplay.poker.vector.public_traversal import walk_board
+from counterplay.poker.vector.holding_classes import deal_boards, new_boards, new_dealer
+from counterplay.poker.vector.public_sampling import DTYPE, PublicTables, restriction_of
+from counterplay.poker.vector.public_traversal import Iteration, traverse_board
 from counterplay.poker.vector.public_tree import streets_of
-from counterplay.poker.vector.public_workspace import Rows, new_work
+from counterplay.poker.vector.public_workspace import InfosetRows, new_traversal_workspace
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
 
@@ -50,15 +50,18 @@ def _form(game: Game, kind: str) -> Any:
 
 
 def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> PublicTables:
-    """The same boards, each walked with the tables as they were before its batch."""
-    own, counts = game.form, game.rules.view.counts
+    """The same boards, each traversed with the tables as they were before its batch."""
+    own, counts = game.form, game.rules.abstraction.counts
     streets = streets_of(game.rules.tree, DTYPE)
     left = len(own.cards.deck) - 5
     dealer, out = (
         new_dealer(counts, own.cards.deck),
         new_boards(batch, left * (left - 1) // 2, max(counts)),
     )
-    work, rows = new_work(streets, counts, DTYPE), Rows(own.first_row, own.first)
+    work, rows = (
+        new_traversal_workspace(streets, counts, DTYPE),
+        InfosetRows(own.first_row, own.first),
+    )
     tables = PublicTables(np.zeros(game.n_slots), np.zeros(game.n_slots))
     scale = 1.0 / ((left - 2) * (left - 3) // 2)
     for t in range(1, n + 1):
@@ -66,7 +69,8 @@ def _on_processor(game: Game, form: Any, seed: int, batch: int, n: int) -> Publi
         for k in range(batch):
             deal_boards(own.cards, np.uint64(seed), 1 + t * batch, k, k + 1, dealer, out)
             here = PublicTables(before.copy(), tables.strategy_sum)
-            walk_board(streets, dealer.board, rows, here, ties_of(form), scale, float(t), work)
+            iteration = Iteration(rows, here, restriction_of(form), scale, float(t))
+            traverse_board(streets, dealer.board, iteration, work)
             learnt += here.regret - before
         tables.regret[:] = before + learnt
     return tables
@@ -124,7 +128,7 @@ def test_batches_converge(emulated: None) -> None:
 @needs_compiler
 def test_same_bits_on_a_device_however_it_is_cut(emulated: None, tmp_path: Path) -> None:
     game = walked_game(RIVER_BETS, True)
-    options = {"backend": "cuda", "batch": 70}  # walked in two parts
+    options = {"backend": "cuda", "batch": 70}  # traversed in two parts
     whole = new_solver(game, "mccfr-public", 2, options)
     whole.step(5)
     cut = cp.solve(game, "mccfr-public", iterations=2, seed=2, folder=tmp_path / "run", **options)

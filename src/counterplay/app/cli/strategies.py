@@ -306,7 +306,7 @@ def _of_street(game: Any, street: str) -> Any:
     if street not in STREETS:
         raise unknown("street", street, STREETS)
     tree = game.rules.tree
-    node, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     return np.flatnonzero(tree.nodes.street[node] == STREETS.index(street))
 
 

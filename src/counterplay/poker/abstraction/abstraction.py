@@ -1,9 +1,8 @@
-"""A view of the cards: which bucket a holding has on a board, street by street. Only the current
-one counts.
+"""A card abstraction: the bucket of a holding on a board, for each street. A player does not
+remember the buckets of earlier streets.
 
-A view is a small value that says how many buckets each street has and can work out which they are.
-What it works out are `Buckets`; kernels read them as `Cards`, together with the links from board to
-board.
+A `CardAbstraction` is a small value that knows the number of buckets on each street and can compute
+them as `Buckets`; kernels read them as `Cards`, together with the links between canonical boards.
 """
 
 from __future__ import annotations
@@ -19,32 +18,32 @@ from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.decks import FULL, Deck
 
-ROWS = 1024  # of a table at once
-SAMPLE = 200_000  # deals that shares of buckets are measured on
+ROWS = 1024  # rows of a table that are converted at once
+SAMPLE = 200_000  # deals in the estimate of bucket frequencies
 
 
 class Buckets(NamedTuple):
-    """Buckets of every holding; on the river by way of an entry, which may be the bucket itself or
-    a count of wins.
+    """Buckets of every holding on every canonical board. On the river the tables have an entry,
+    which may be the bucket itself or a count of wins, and the bucket of each entry.
 
-    Where two suits have the same cards on a board, holdings that differ by a swap of them must be
-    in the same bucket.
+    Holdings that a suit permutation of the board onto itself maps to each other must have the same
+    bucket.
     """
 
     preflop: np.ndarray  # uint16[1326]
     flop: np.ndarray  # uint16[1755, 1326]
     turn: np.ndarray  # uint16[16432, 1326]
     river: np.ndarray  # uint16[k]: bucket of an entry
-    river_entry: np.ndarray  # uint16[134459, 1326], each less than k; may be mapped from disk
+    river_entry: np.ndarray  # uint16[134459, 1326]: less than k; may be mapped from disk
 
 
 class CardAbstraction(Protocol):
-    """A way to see the cards. Equal views are the same value, so that their tables are made
+    """A card abstraction. Equal abstractions have equal hashes, so that their tables are made
     once."""
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Buckets of each street."""
+        """Number of buckets on each street."""
 
     @property
     def deck(self) -> Deck:
@@ -52,26 +51,26 @@ class CardAbstraction(Protocol):
 
     @property
     def arguments(self) -> str:
-        """Between the brackets of the game's name."""
+        """Arguments in the name of the game."""
 
     @property
     def key(self) -> str:
-        """What the buckets depend on besides the EHS tables; strategies are kept under it."""
+        """Everything the buckets depend on besides the EHS tables; part of the key of the game."""
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
-        """Worked out, or read from where they are kept."""
+        """Returns the buckets, computed or from the cache."""
 
     def __hash__(self) -> int: ...
 
 
-BucketNumbers = dict[str, int | None]  # `buckets` for all streets, or the name of a street
+BucketNumbers = dict[str, int | None]  # by `buckets` (all streets) or the name of a street
 
 
 class AbstractionSpec(NamedTuple):
-    """A card abstraction by name, as in `holdem(view=sparbot)`."""
+    """A card abstraction by name, as in `holdem(abstraction=sparbot)`."""
 
     name: str
-    make: Callable[[BucketNumbers, str], CardAbstraction]  # from the numbers asked for, and `kind`
+    make: Callable[[BucketNumbers, str], CardAbstraction]  # from the numbers of buckets and `kind`
 
 
 ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
@@ -80,13 +79,13 @@ ABSTRACTIONS: Registry[AbstractionSpec] = Registry(
 
 
 def make_abstraction(name: str, numbers: BucketNumbers, kind: str) -> CardAbstraction:
-    """A card abstraction by name, with the numbers of buckets that were asked for."""
-    return ABSTRACTIONS.find(name, "view").make(numbers, kind)
+    """Returns the card abstraction of a name with these numbers of buckets."""
+    return ABSTRACTIONS.find(name).make(numbers, kind)
 
 
 class Cards(NamedTuple):
-    """A view as kernels read it: one byte a bucket where 256 suffice, because most of the time
-    goes into memory."""
+    """A card abstraction in arrays for kernels: one byte a bucket where 256 buckets suffice, since
+    memory access takes most of the time."""
 
     preflop: np.ndarray  # uint8[1326]
     early: np.ndarray  # uint8[18187, 1326]: flops, then turns
@@ -98,7 +97,7 @@ class Cards(NamedTuple):
 
 
 def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
-    """Compact tables: 202 MB, or 48 MB and the entries as they are."""
+    """Returns compact tables: 202 MB, or 48 MB and the unchanged entries."""
     rest = (*deck.links(), np.array(deck.cards, dtype=np.int64))
     early = np.concatenate([buckets.flop, buckets.turn])
     if max(table.max() for table in (buckets.preflop, early, buckets.river)) > 255:
@@ -106,26 +105,26 @@ def cards_of(buckets: Buckets, deck: Deck = FULL) -> Cards:
     small = buckets.river.astype(np.uint8)
     river = np.zeros(buckets.river_entry.shape, dtype=np.uint8)
     for low in range(0, len(river) if small.any() else 0, ROWS):
-        found = buckets.river_entry[low : low + ROWS]
-        np.take(small, found, out=river[low : low + ROWS], mode="clip")  # "raise" copies
-    preflop, same = buckets.preflop.astype(np.uint8), np.arange(256, dtype=np.uint8)
-    return Cards(preflop, early.astype(np.uint8), same, river, *rest)
+        entry = buckets.river_entry[low : low + ROWS]
+        np.take(small, entry, out=river[low : low + ROWS], mode="clip")  # "raise" copies
+    preflop, identity = buckets.preflop.astype(np.uint8), np.arange(256, dtype=np.uint8)
+    return Cards(preflop, early.astype(np.uint8), identity, river, *rest)
 
 
 def bucket_shares(buckets: Buckets, counts: tuple[int, ...]) -> list[np.ndarray]:
-    """float64[counts[k]] for street k: how often a bucket is dealt, by a sample of deals with a
-    fixed seed."""
+    """Returns float64[counts[k]] for street k: the frequency of each bucket in a sample of deals
+    with a fixed seed."""
     rng = np.random.default_rng(1)
     shares = [np.bincount(buckets.preflop, minlength=counts[0]) / len(buckets.preflop)]
     later = ((3, buckets.flop), (4, buckets.turn), (5, buckets.river_entry))
     for n, (size, table) in zip(counts[1:], later, strict=True):
         weight, masks = boards(size).weight, boards(size).masks
         board = rng.choice(len(weight), size=SAMPLE, p=weight / weight.sum())
-        pair = rng.integers(0, table.shape[1], size=SAMPLE)
-        cards = HOLDING_CARDS[pair].astype(np.int64)
-        taken = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
-        free = ~taken.any(axis=1)
-        found = table[board[free], pair[free]]
-        found = found if size < 5 else buckets.river[found]
-        shares.append(np.bincount(found, minlength=n) / free.sum())
+        holding = rng.integers(0, table.shape[1], size=SAMPLE)
+        cards = HOLDING_CARDS[holding].astype(np.int64)
+        blocked = (masks[board[:, None], cards & 3] >> (cards >> 2)) & 1
+        free = ~blocked.any(axis=1)
+        bucket = table[board[free], holding[free]]
+        bucket = bucket if size < 5 else buckets.river[bucket]
+        shares.append(np.bincount(bucket, minlength=n) / free.sum())
     return shares

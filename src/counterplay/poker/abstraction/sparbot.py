@@ -1,9 +1,9 @@
-"""Sparbot's six buckets a street: five by strength and one for weak hands with good prospects.
+"""Sparbot's six buckets a street: five by strength and one for weak holdings with high potential.
 
-Published: n - 1 classes by roll-out strength (equity against a random hand), strong classes
-smaller, and one class of low strength and high potential. Chosen here: the numbers below; the same
-six classes of strength before the flop and on the river, where potential means nothing; and
-potential as outs, the next cards that make the hand a strong one. Strength is the exact EHS of
+Published: n - 1 classes by roll-out strength (equity against a random holding), strong classes
+smaller, and one class of low strength and high potential. Chosen here: the numbers below; six
+classes of strength before the flop and on the river, where potential has no meaning; and potential
+as outs, the next cards that make a holding strong. Strength is the exact EHS of
 `poker/cards/strength.py`.
 """
 
@@ -22,39 +22,33 @@ from counterplay.core.base.store import Cached, Piece
 from counterplay.core.kernels.jit import jit
 from counterplay.core.parallel.processes import cores
 from counterplay.poker.abstraction.abstraction import AbstractionSpec, BucketNumbers, Buckets
-from counterplay.poker.abstraction.ehs import KINDS, river_deals
-from counterplay.poker.cards.canonical import Boards, boards, find_class
+from counterplay.poker.abstraction.ehs import EQUAL_WIDTH, river_deals
+from counterplay.poker.cards.canonical import Boards, boards, find_canonical, permuted_holding
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.decks import FULL, Deck
 from counterplay.poker.cards.strength import RIVER_TOTAL
 from counterplay.poker.cards.tables import Strengths, strengths
 
 N_BUCKETS = 6
-POTENTIAL = 5  # the bucket of weak hands with many outs, on the flop and the turn
+POTENTIAL = 5  # the bucket of weak holdings with many outs, on the flop and the turn
 
 #: Shares of all deals, weakest class first.
 SHARES_SIX = (0.20, 0.19, 0.17, 0.16, 0.15, 0.13)  # before the flop and on the river
-SHARES_FIVE = (
-    0.24,
-    0.22,
-    0.20,
-    0.18,
-    0.16,
-)  # on the flop and the turn, before the potential bucket takes its hands away
-WEAK_CLASSES = 2  # the potential bucket draws on the weakest two classes of strength
-STRONG_SHARE = 0.20  # after an out the hand is among the best fifth
+#: On the flop and the turn, before holdings move to the potential bucket.
+SHARES_FIVE = (0.24, 0.22, 0.20, 0.18, 0.16)
+WEAK_CLASSES = 2  # classes of strength whose holdings can move to the potential bucket
+STRONG_SHARE = 0.20  # after an out the holding is among the best fifth
 LEAST_OUTS = 7  # of 47 cards on the flop, 46 on the turn
-
 
 SAVED = ("preflop", "flop", "turn", "river")
 
 
 @dataclass(frozen=True)
 class Borders:
-    """What was chosen of the buckets; `benchmarks/sparbot_search.py` tries others."""
+    """Parameters of the buckets; `benchmarks/sparbot_search.py` tries others."""
 
-    shares_six: tuple[float, ...] = SHARES_SIX  # as many as there are buckets
-    shares_five: tuple[float, ...] = SHARES_FIVE  # one fewer
+    shares_six: tuple[float, ...] = SHARES_SIX  # one for each bucket
+    shares_five: tuple[float, ...] = SHARES_FIVE  # without the potential bucket
     weak_classes: int = WEAK_CLASSES
     strong_share: float = STRONG_SHARE
     least_outs: int = LEAST_OUTS
@@ -66,10 +60,10 @@ class Borders:
 
 @dataclass(frozen=True)
 class SparbotAbstraction:
-    """Sparbot's abstraction of the cards."""
+    """Sparbot's card abstraction."""
 
     counts: tuple[int, ...] = (N_BUCKETS,) * 4
-    arguments: str = "view=sparbot"
+    arguments: str = "abstraction=sparbot"
 
     @property
     def deck(self) -> Deck:
@@ -80,12 +74,12 @@ class SparbotAbstraction:
         return f"sparbot {json.dumps(parameters(), sort_keys=True)}"
 
     def buckets(self, progress: ShareCallback = no_progress) -> Buckets:
-        """From memory, from disk, or built now."""
+        """Returns the buckets from memory or disk, or builds them."""
         return BUCKETS.get(lambda share, what: progress(share))
 
 
 def parameters() -> dict[str, Any]:
-    """Everything that was chosen."""
+    """Returns the parameters of the default buckets."""
     return {
         "shares_six": list(SHARES_SIX),
         "shares_five": list(SHARES_FIVE),
@@ -126,7 +120,7 @@ def sparbot_buckets(
     borders: Borders | None = None,
     outs: Outs | None = None,
 ) -> Buckets:
-    """The buckets of every holding on every board (about 10 s on two cores, most of them for
+    """Returns the buckets of every holding on every board (about 10 s on two cores, mostly for
     `outs`)."""
     borders = borders or Borders()
     six, five = borders.shares_six, borders.shares_five
@@ -136,7 +130,7 @@ def sparbot_buckets(
     on_flop, on_turn = outs or outs_to(
         borders.strong_share, strengths, lambda share: progress(0.1 + 0.8 * share)
     )
-    found = Buckets(
+    buckets = Buckets(
         _by_strength(strengths.preflop, np.ones(N_HOLDINGS), six),
         _with_potential(_by_strength(strengths.flop, flop_weight, five), on_flop, borders),
         _with_potential(_by_strength(strengths.turn, turn_weight, five), on_turn, borders),
@@ -144,11 +138,11 @@ def sparbot_buckets(
         strengths.river,
     )
     progress(1.0)
-    return found
+    return buckets
 
 
 def outs_to(share: float, strengths: Strengths, progress: ShareCallback = no_progress) -> Outs:
-    """Next cards that bring each holding among the best `share` of hands."""
+    """Returns the number of next cards that bring each holding among the best `share`."""
     parts = (1.0 - share, share)
     river_values, deals = np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)
     strong_river = _borders(river_values, deals, parts)[0]
@@ -160,24 +154,24 @@ def outs_to(share: float, strengths: Strengths, progress: ShareCallback = no_pro
 
 
 def _borders(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """The least count of every class but the first. Entries of no strength (a card on the board)
-    do not count."""
+    """Returns the least count of every class but the first. Entries of 0 (a card on the board) do
+    not count."""
     flat = np.asarray(counts).reshape(-1)
     order = np.argsort(flat, kind="stable")
     share = np.cumsum(np.where(flat[order] > 0, weight[order], 0.0))
-    wanted = np.cumsum(shares)[:-1] * share[-1]
-    return np.asarray(flat[order[np.searchsorted(share, wanted)]])
+    borders = np.cumsum(shares)[:-1] * share[-1]
+    return np.asarray(flat[order[np.searchsorted(share, borders)]])
 
 
 def _by_strength(counts: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """uint16, shaped like `counts`: class of strength, 0 the weakest."""
+    """Returns uint16, shaped like `counts`: class of strength, 0 the weakest."""
     return np.searchsorted(_borders(counts, weight, shares), counts, side="right").astype(np.uint16)
 
 
 def _with_potential(
     by_strength: np.ndarray, outs: np.ndarray, borders: Borders | None = None
 ) -> np.ndarray:
-    """Weak hands with enough outs go into the last bucket."""
+    """Moves weak holdings with enough outs to the last bucket."""
     borders = borders or Borders()
     drawing = (by_strength < borders.weak_classes) & (outs >= borders.least_outs)
     return np.where(drawing, np.uint16(borders.n_buckets - 1), by_strength)
@@ -187,15 +181,14 @@ def _with_potential(
 def _count_outs(
     shorter: np.ndarray,
     longer: Boards,
-    pairs: np.ndarray,
+    holdings: np.ndarray,
     counts: np.ndarray,
     strong: int,
-    scratch: np.ndarray,
+    masks: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Fill `out`: next cards after which a holding counts at least `strong`. `shorter`: boards'
-    masks; `scratch`: int64[2, 4]."""
-    masks, suit_to = scratch[0], scratch[1]
+    """Fills `out` with the number of next cards after which a holding counts at least `strong`.
+    `shorter`: masks of the boards; `masks`: workspace, int64[4]."""
     for k in range(len(shorter)):
         out[k] = 0
         for card in range(52):
@@ -205,23 +198,20 @@ def _count_outs(
             for s in range(4):
                 masks[s] = shorter[k, s]
             masks[suit] |= bit
-            row = find_class(longer, masks, suit_to)
-            for holding in range(len(pairs)):
-                a, b = np.int64(pairs[holding, 0]), np.int64(pairs[holding, 1])
-                a, b = (a & ~3) | suit_to[a & 3], (b & ~3) | suit_to[b & 3]
-                if a > b:
-                    a, b = b, a
-                if (
-                    counts[row, b * (b - 1) // 2 + a] >= strong
-                ):  # 0 where the holding shares a card with the board
+            link = find_canonical(longer, masks)
+            row, permutation = link >> 8, link & 255
+            for holding in range(len(holdings)):
+                a, b = np.int64(holdings[holding, 0]), np.int64(holdings[holding, 1])
+                # counts are 0 where the holding shares a card with the board
+                if counts[row, permuted_holding(a, b, permutation)] >= strong:
                     out[k, holding] += 1
 
 
 def count_outs(
     size: int, later: np.ndarray, strong: int, progress: ShareCallback = no_progress
 ) -> np.ndarray:
-    """uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with one card
-    more."""
+    """Returns uint8[boards, 1326] for boards of `size` cards, from the strengths on boards with
+    one card more."""
     shorter, longer = boards(size).masks, boards(size + 1)
     out = np.empty((len(shorter), N_HOLDINGS), dtype=np.uint8)
     piece = max(1, len(out) // 64)
@@ -234,7 +224,7 @@ def count_outs(
                 HOLDING_CARDS,
                 later,
                 strong,
-                np.zeros((2, 4), dtype=np.int64),
+                np.zeros(4, dtype=np.int64),
                 out[low : low + piece],
             )
             for low in range(0, len(out), piece)
@@ -246,9 +236,9 @@ def count_outs(
 
 
 def _without_numbers(numbers: BucketNumbers, kind: str) -> SparbotAbstraction:
-    if kind != KINDS[0] or any(number is not None for number in numbers.values()):
+    if kind != EQUAL_WIDTH or any(number is not None for number in numbers.values()):
         raise BadParameter(
-            f"view=sparbot has {N_BUCKETS} buckets of its own on every street; "
+            f"abstraction=sparbot has {N_BUCKETS} buckets of its own on every street; "
             "leave out numbers and kind"
         )
     return SparbotAbstraction()

@@ -28,10 +28,10 @@ from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.registry import BOTS
 from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
 from counterplay.poker.players import kind_of
-from counterplay.poker.vector.pairs import can_pair, worth_against
 
 #: The players of a portfolio by default.
 MODELS = ("always-call", "always-fold", "always-raise", "poki", "probe", "sparbot", "uniform")
@@ -84,7 +84,7 @@ class Portfolio:
         strategies = {"equilibrium": self.equilibrium}
         strategies |= {member.name: member.strategy for member in self.members}
         return {
-            name: worth_against(self.game, one.probabilities, model.probabilities)
+            name: value_against(self.game, one.probabilities, model.probabilities)
             for name, one in strategies.items()
         }
 

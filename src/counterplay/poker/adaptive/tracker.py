@@ -42,12 +42,12 @@ from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.evidence import Evidence, Finding
 from counterplay.poker.models.model import kind_of, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import LEAST, Predictor
 from counterplay.poker.models.tilted import N_KINDS
-from counterplay.poker.vector.pairs import worth_against
 
 Stop = Callable[[], bool]
 

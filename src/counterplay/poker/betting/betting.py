@@ -1,8 +1,8 @@
-"""Two-player limit betting: `BettingRules` say how it goes, `BettingTree` is the public tree of it.
+"""Two-player limit betting: `BettingRules`, and their public tree as a `BettingTree`.
 
-`LIMIT` are the ACPC rules of limit hold'em: 6,378 decisions, 10,206 ends. Amounts are in small bets
-(a small bet is the big blind). Player 1 is the dealer: he has the small blind, acts first on the
-first street and last on those after it. Nobody folds without facing a bet.
+`LIMIT` are the ACPC rules of limit hold'em: 6,378 decisions, 10,206 terminal nodes. Amounts are in
+small bets (a small bet is the big blind). Player 1 is the dealer, who posts the small blind, acts
+first on the first street and last on later streets. Folding is legal only when facing a bet.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ STREETS = ("preflop", "flop", "turn", "river")
 FOLD, CALL, RAISE = "fold", "call", "raise"
 ACTIONS = (FOLD, CALL, RAISE)
 LETTER = {action[0]: action for action in ACTIONS}
-NO_FOLD = -1  # `folded` where nobody did
+NO_FOLD = -1  # `folded` at a node without a fold
 
 
 @dataclass(frozen=True)
 class BettingRules:
-    """Blinds, and for each street what a bet adds, how many there may be and how many cards lie
-    on the board."""
+    """Blinds, and for each street the size of a bet, the most bets and the number of cards on the
+    board."""
 
-    blinds: tuple[float, float] = (0.5, 1.0)  # the dealer's and the other's; a larger one is a bet
+    blinds: tuple[float, float] = (0.5, 1.0)  # small and big; a larger big blind is a bet
     bets: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
     most_bets: tuple[int, ...] = (4, 4, 4, 4)  # on the first street the big blind counts as one
     board: tuple[int, ...] = (0, 3, 4, 5)
@@ -56,11 +56,11 @@ class BettingRules:
 
     @property
     def blind_bets(self) -> int:
-        """Bets that lie there before anyone acts."""
+        """Bets on the first street before the first action."""
         return int(self.blinds[0] < self.blinds[1])
 
     def start(self) -> Betting:
-        """Before the first action."""
+        """Returns the state before the first action."""
         return Betting(bets=self.blind_bets, paid=self.blinds, rules=self)
 
 
@@ -69,7 +69,7 @@ LIMIT = BettingRules()
 
 @dataclass(frozen=True)
 class Betting:
-    """The public state: a history of letters f, c, r, with / between rounds."""
+    """A public state. `history`: letters f, c, r, with / between rounds."""
 
     history: str = ""
     round: int = 0
@@ -92,7 +92,7 @@ class Betting:
 
     @property
     def capped(self) -> bool:
-        """Whether nobody may bet any more on this street."""
+        """Whether no more bets are allowed on this street."""
         return self.bets >= self.rules.most_bets[self.round]
 
     @property
@@ -109,7 +109,7 @@ class Betting:
         paid = (owed, self.paid[1]) if mine == 0 else (self.paid[0], owed)
         if action == RAISE:
             return self._next(history, self.round, self.bets + 1, acted, paid)
-        if self.acted == 0:  # a check or a limp opens the street
+        if self.acted == 0:  # a check or a limp as the first action
             return self._next(history, self.round, self.bets, 1, paid)
         if self.round == self.rules.n_streets - 1:
             return self._next(history, self.round, self.bets, acted, paid, NO_FOLD, True)
@@ -129,22 +129,22 @@ class Betting:
 
 
 class PublicNodes(NamedTuple):
-    """The tree as kernels read it: n nodes, numbered level by level; d decisions."""
+    """The tree in arrays for kernels: n nodes, numbered level by level; d decisions."""
 
     player: np.ndarray  # int8[n]: 0, 1 or TERMINAL
     first_child: np.ndarray  # int32[n + 1]
     street: np.ndarray  # int8[n]
-    decision: np.ndarray  # int32[n]: its number, player by player, parents first; -1 at ends
-    folded: np.ndarray  # int8[n]: who folded at an end, or NO_FOLD for a showdown
-    stake: np.ndarray  # float64[n]: what the loser of an end has put in
+    decision: np.ndarray  # int32[n]: its number, player by player, parents first; -1 at terminals
+    folded: np.ndarray  # int8[n]: the player who folded at a terminal, or NO_FOLD for a showdown
+    stake: np.ndarray  # float64[n]: what the loser has put into the pot
     passive: np.ndarray  # int16[d]: the action that checks or calls
     action_count: np.ndarray  # int32[d]
-    node: np.ndarray  # int32[d]: where it stands
+    node: np.ndarray  # int32[d]: the node of a decision
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """The public tree of some rules: arrays for kernels, and what each node means."""
+    """The public tree of some rules: arrays for kernels, and the state of each node."""
 
     rules: BettingRules
     nodes: PublicNodes
@@ -153,12 +153,12 @@ class BettingTree:
 
     @cached_property
     def histories(self) -> list[str]:
-        """Letters of every node, such as `rc/cr`."""
+        """Betting history of every node, such as `rc/cr`."""
         return [state.history for state in self.states]
 
     @cached_property
     def moves(self) -> list[dict[str, int]]:
-        """Per node: where each action leads."""
+        """Per node: the child of each action."""
         first = self.nodes.first_child.tolist()
         return [
             {action: first[node] + k for k, action in enumerate(names)}
@@ -172,17 +172,17 @@ class BettingTree:
 
     @cached_property
     def depth(self) -> int:
-        """Decisions in the longest hand."""
+        """Most decisions in a hand."""
         return max(len(history.replace("/", "")) for history in self.histories)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Another process builds its own from the rules."""
+        """Pickles the rules alone; the tree is built again from them."""
         return betting_tree, (self.rules,)
 
 
 @cache
 def betting_tree(rules: BettingRules) -> BettingTree:
-    """The tree of some rules, built once (0.1 s for `LIMIT`)."""
+    """Returns the tree of some rules, built once (0.1 s for `LIMIT`)."""
     level, states, children = [rules.start()], [], []
     while level:
         states += level

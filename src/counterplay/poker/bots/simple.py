@@ -49,7 +49,7 @@ def _blind_game() -> Game:
 def simple_strategy(name: str, game: Game) -> Strategy:
     """One of `SIMPLE` as a strategy on a hold'em game."""
     tree, slots = game.rules.tree, game.rules.slots()
-    node_of, _ = nodes_and_buckets(tree, game.rules.view.counts)
+    node_of, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     return Strategy(game, _by_node(name, tree)[node_of][slots >= 0])
 
 

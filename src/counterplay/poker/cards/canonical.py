@@ -1,9 +1,10 @@
-"""Boards up to a renaming of suits: 1,755 flops, 16,432 turns and 134,459 rivers, the order of
-dealing forgotten.
+"""Canonical boards, one of each class of suit-isomorphic boards: 1,755 flops, 16,432 turns and
+134,459 rivers. The order of the cards does not matter.
 
-A board is four masks of 13 bits. Sorted, they name its class; the order of sorting is the renaming
-that turns its cards into those of the class's representative. While a hand is played the class is
-followed from street to street instead (`Links`).
+A board is four masks of 13 bits, one for each suit. The sorted masks are those of the canonical
+board, and the order of sorting is the suit permutation that maps the board to it. A suit
+permutation is packed into eight bits: bits 2s and 2s + 1 are the image of suit s. During play the
+canonical board of a street is looked up from that of the street before (`Links`).
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ _SHIFTS = (np.uint64(13), np.uint64(26), np.uint64(39))
 
 
 class Boards(NamedTuple):
-    """All classes of boards of one size: b of them. A hash table of h slots finds a class by its
-    sorted masks."""
+    """All b canonical boards of one size, and a hash table of h slots over their masks."""
 
-    masks: np.ndarray  # uint16[b, 4]: of the representative, largest first
-    weight: np.ndarray  # int64[b]: boards in the class
+    masks: np.ndarray  # uint16[b, 4]: of the suits, largest first
+    weight: np.ndarray  # int64[b]: number of suit-isomorphic boards
     key: np.ndarray  # uint64[h]: sorted masks, or 0
-    row: np.ndarray  # int32[h]: the class
+    row: np.ndarray  # int32[h]: number of the canonical board
 
 
 @cache
 def boards(size: int) -> Boards:
-    """Classes of boards of 3, 4 or 5 cards."""
+    """Returns the canonical boards of 3, 4 or 5 cards."""
     by_count: dict[int, list[int]] = {n: [] for n in range(size + 1)}
     for mask in range(1 << 13):
         if mask.bit_count() <= size:
             by_count[mask.bit_count()].append(mask)
-    found: list[tuple[int, ...]] = []
+    rows: list[tuple[int, ...]] = []
     for counts in combinations_with_replacement(range(size, -1, -1), 4):
         if sum(counts) == size:
-            found += _with_counts(counts, by_count)
-    masks = np.array(sorted(found), dtype=np.uint16)
-    weight = np.array([_renamings(tuple(int(m) for m in row)) for row in masks], dtype=np.int64)
+            rows += _with_counts(counts, by_count)
+    masks = np.array(sorted(rows), dtype=np.uint16)
+    weight = np.array([_orbit_size(tuple(int(m) for m in row)) for row in masks], dtype=np.int64)
     return Boards(masks, weight, *fill_hash(masks))
 
 
 def fill_hash(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hash table over rows of sorted masks: keys (uint64[h], 0 where empty) and rows (int32[h])."""
+    """Returns a hash table over rows of sorted masks: keys (uint64[h], 0 where empty) and row
+    numbers (int32[h])."""
     bits = int(np.ceil(np.log2(4 * len(masks))))
     key, row = np.zeros(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.int32)
     _fill(masks, key, row)
@@ -57,8 +58,8 @@ def fill_hash(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> list[tuple[int, ...]]:
-    """Sorted masks with these numbers of cards; equal numbers are taken in falling order of the
-    masks."""
+    """Returns the sorted masks with these numbers of cards. Suits with equally many cards are
+    listed in falling order of their masks, so that no board appears twice."""
     partial: list[tuple[int, ...]] = [()]
     for k, count in enumerate(counts):
         partial = [
@@ -70,8 +71,9 @@ def _with_counts(counts: tuple[int, ...], by_count: dict[int, list[int]]) -> lis
     return [tuple(sorted(row, reverse=True)) for row in partial]
 
 
-def _renamings(masks: tuple[int, ...]) -> int:
-    """How many different boards the class has: 24 over the product of factorials of equal masks."""
+def _orbit_size(masks: tuple[int, ...]) -> int:
+    """Returns the number of suit-isomorphic boards: 24 over the product of factorials of the
+    numbers of equal masks."""
     total = 24
     for mask in set(masks):
         total //= (1, 1, 2, 6, 24)[masks.count(mask)]
@@ -80,35 +82,35 @@ def _renamings(masks: tuple[int, ...]) -> int:
 
 @jit
 def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Four masks, largest first, as one number."""
+    """Packs four masks, largest first, into one number."""
     return index(a) << _SHIFTS[2] | index(b) << _SHIFTS[1] | index(c) << _SHIFTS[0] | index(d)
 
 
 @jit(inner=True)
-def hash_place(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Where these masks, largest first, stand in a hash table, or the empty slot where they
-    would."""
+def hash_slot(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Returns the slot of these masks, largest first, in a hash table, or the empty slot where
+    they belong."""
     key = _key(a, b, c, d)
     last = index(len(keys)) - ONE
-    place = ((key * _MULTIPLIER) >> _HIGH) & last
-    while keys[place] != key and keys[place] != ZERO:
-        place = (place + ONE) & last
-    return place
+    slot = ((key * _MULTIPLIER) >> _HIGH) & last
+    while keys[slot] != key and keys[slot] != ZERO:
+        slot = (slot + ONE) & last
+    return slot
 
 
 @jit
 def _fill(masks: np.ndarray, keys: np.ndarray, rows: np.ndarray) -> None:
-    """Put every row of `masks` into the hash table."""
+    """Inserts every row of `masks` into the hash table."""
     for k in range(len(masks)):
-        place = hash_place(keys, masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
-        keys[place] = _key(masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
-        rows[place] = k
+        slot = hash_slot(keys, masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
+        keys[slot] = _key(masks[k, 0], masks[k, 1], masks[k, 2], masks[k, 3])
+        rows[slot] = k
 
 
 @jit
-def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
-    """The class of the board with these suit masks (int64[4]); fills `suit_to[s]` with what suit
-    s is called in the class."""
+def find_canonical(table: Boards, masks: np.ndarray) -> int:
+    """Returns 256 · c + p for the board with these suit masks (int64[4]): c is the number of its
+    canonical board and p the suit permutation that maps the board to it."""
     order0, order1, order2, order3 = 0, 1, 2, 3
     if masks[order0] < masks[order1]:
         order0, order1 = order1, order0
@@ -120,72 +122,67 @@ def find_class(table: Boards, masks: np.ndarray, suit_to: np.ndarray) -> int:
         order1, order3 = order3, order1
     if masks[order1] < masks[order2]:
         order1, order2 = order2, order1
-    suit_to[order0], suit_to[order1], suit_to[order2], suit_to[order3] = 0, 1, 2, 3
-    return int(
-        table.row[hash_place(table.key, masks[order0], masks[order1], masks[order2], masks[order3])]
-    )
+    slot = hash_slot(table.key, masks[order0], masks[order1], masks[order2], masks[order3])
+    permutation = 1 << 2 * order1 | 2 << 2 * order2 | 3 << 2 * order3
+    return int(np.int64(table.row[slot]) << 8 | permutation)
 
 
 class Links(NamedTuple):
-    """How a class follows from the one before: class · 256 + renaming, classes numbered flops,
-    turns, rivers in one row.
-
-    A renaming has two bits for each suit: what it is called in the new class.
-    """
+    """How canonical boards follow each other. An entry is 256 · c + p as in `find_canonical`, with
+    flops, turns and rivers numbered in one row; -1 where the card is on the board."""
 
     flops: np.ndarray  # int32[22100]: by `flop_number`
-    # int32[18187, 52]: by class of a flop or turn, and next card as it is called there
-    next_boards: np.ndarray
+    next_boards: np.ndarray  # int32[18187, 52]: by canonical flop or turn, and permuted next card
 
 
 @jit
-def rename(card: int, renaming: int) -> int:
-    """A card with its suit renamed."""
-    return (card & ~3) | ((renaming >> ((card & 3) << 1)) & 3)
+def permute_suit(card: int, permutation: int) -> int:
+    """Returns the image of a card under a suit permutation."""
+    return (card & ~3) | ((permutation >> ((card & 3) << 1)) & 3)
 
 
 @jit(inner=True)
 def compose(first: int, second: int) -> int:
-    """One renaming after another."""
+    """Returns the suit permutation `first` followed by `second`."""
     out = 0
     for suit in range(4):
         out |= ((second >> (((first >> (2 * suit)) & 3) << 1)) & 3) << (2 * suit)
     return out
 
 
+@jit(inner=True)
+def permuted_holding(a: Any, b: Any, permutation: Any) -> Any:
+    """Returns the number of the holding of two cards after a suit permutation."""
+    a, b = permute_suit(a, permutation), permute_suit(b, permutation)
+    low, high = min(a, b), max(a, b)
+    return high * (high - 1) // 2 + low
+
+
 @jit
 def flop_number(a: int, b: int, c: int) -> int:
-    """Number of three cards in any order: 0 .. 22,099."""
+    """Returns the number of three cards in any order: 0 .. 22,099."""
     low, high = min(a, b), max(a, b)
     low, middle, high = min(low, c), max(low, min(high, c)), max(high, c)
     return high * (high - 1) * (high - 2) // 6 + middle * (middle - 1) // 2 + low
 
 
 @jit
-def _fill_flops(table: Boards, masks: np.ndarray, suit_to: np.ndarray, out: np.ndarray) -> None:
+def _fill_flops(table: Boards, masks: np.ndarray, out: np.ndarray) -> None:
     for c in range(52):
         for b in range(c):
             for a in range(b):
                 masks[:] = 0
                 for card in (a, b, c):
                     masks[card & 3] |= 1 << (card >> 2)
-                found = find_class(table, masks, suit_to)
-                out[flop_number(a, b, c)] = (
-                    found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
-                )
+                out[flop_number(a, b, c)] = find_canonical(table, masks)
 
 
 @jit
 def _fill_next(
-    table: Boards,
-    before: np.ndarray,
-    offset: int,
-    masks: np.ndarray,
-    suit_to: np.ndarray,
-    out: np.ndarray,
+    table: Boards, before: np.ndarray, offset: int, masks: np.ndarray, out: np.ndarray
 ) -> None:
-    """`before`: masks of the classes one card earlier; `offset`: number of the first class of
-    `table`."""
+    """`before`: masks of the canonical boards one card earlier; `offset`: number of the first
+    board of `table` in `Links`."""
     for k in range(len(before)):
         for card in range(52):
             for suit in range(4):
@@ -195,18 +192,15 @@ def _fill_next(
                 out[k, card] = -1
                 continue
             masks[card & 3] |= bit
-            found = offset + find_class(table, masks, suit_to)
-            out[k, card] = (
-                found << 8 | suit_to[0] | suit_to[1] << 2 | suit_to[2] << 4 | suit_to[3] << 6
-            )
+            out[k, card] = (offset << 8) + find_canonical(table, masks)
 
 
 def make_links() -> Links:
-    """The links between classes of boards; `tables.board_links` has them ready."""
-    masks, suit_to = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    """Computes the links between canonical boards; `tables.board_links` has them from disk."""
+    masks = np.zeros(4, dtype=np.int64)
     flops = np.empty(22_100, dtype=np.int32)
-    _fill_flops(boards(3), masks, suit_to, flops)
+    _fill_flops(boards(3), masks, flops)
     links = np.empty((SIZES[3] + SIZES[4], 52), dtype=np.int32)
-    _fill_next(boards(4), boards(3).masks, SIZES[3], masks, suit_to, links[: SIZES[3]])
-    _fill_next(boards(5), boards(4).masks, SIZES[3] + SIZES[4], masks, suit_to, links[SIZES[3] :])
+    _fill_next(boards(4), boards(3).masks, SIZES[3], masks, links[: SIZES[3]])
+    _fill_next(boards(5), boards(4).masks, SIZES[3] + SIZES[4], masks, links[SIZES[3] :])
     return Links(flops, links)

@@ -1,7 +1,8 @@
-"""Cards and pairs of cards as small numbers.
+"""Numbers of cards and holdings.
 
-A card is 4 · rank + suit, ranks 0 (deuce) to 12 (ace), suits c d h s. A holding of two cards a < b
-is b · (b - 1) / 2 + a, so that the 1,326 holdings are numbered without gaps.
+A card is 4 · rank + suit, ranks 0 (deuce) to 12 (ace), suits c d h s. A holding is a player's two
+private cards; with cards a < b its number is b · (b - 1) / 2 + a, which numbers the 1,326 holdings
+without gaps. (A "hand" is one deal that is played.)
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ HOLDING_CARDS = np.array([(a, b) for b in range(N_CARDS) for a in range(b)], dty
 
 
 def card(text: str) -> int:
-    """`"As"` -> 51."""
+    """Returns the number of a card: `"As"` -> 51."""
     if len(text) != 2 or text[0].upper() not in RANKS or text[1].lower() not in SUITS:
         raise BadParameter(f"not a card: {text!r}; write it like As, Td or 2c")
     return 4 * RANKS.index(text[0].upper()) + SUITS.index(text[1].lower())
 
 
 def cards(text: str) -> list[int]:
-    """`"AsKd 2c"` -> card numbers; each card at most once."""
+    """Returns the numbers of the cards in a text such as `"AsKd 2c"`; each card at most once."""
     compact = "".join(text.split())
-    found = [card(compact[k : k + 2]) for k in range(0, len(compact), 2)]
-    if len(set(found)) < len(found):
+    numbers = [card(compact[k : k + 2]) for k in range(0, len(compact), 2)]
+    if len(set(numbers)) < len(numbers):
         raise BadParameter(f"a card stands twice in {text!r}")
-    return found
+    return numbers
 
 
 def card_text(number: int) -> str:
-    """51 -> `"As"`."""
+    """Returns the text of a card: 51 -> `"As"`."""
     return RANKS[number // 4] + SUITS[number % 4]
 
 
-def holding(pair: Sequence[int]) -> int:
-    """Number of a holding of two different cards, in any order."""
-    low, high = sorted(pair)
+def holding(cards: Sequence[int]) -> int:
+    """Returns the number of the holding of two different cards, in any order."""
+    low, high = sorted(cards)
     return high * (high - 1) // 2 + low

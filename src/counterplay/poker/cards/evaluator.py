@@ -1,8 +1,8 @@
-"""How strong a hand of five to seven cards is: one integer, larger is better, equal means a tie.
+"""Strength of five to seven cards as one integer: larger is better, equal is a tie.
 
-Cards are counted in four masks of 13 bits, one per suit, bit r for rank r. The value is a category
-above two masks of 13 bits: what makes the category (the quads, the two pairs, ...) and the kickers.
-Masks with equally many bits compare like their highest ranks.
+Cards are four masks of 13 bits, one for each suit, bit r for rank r. The strength is a category
+above two masks of 13 bits: the ranks that make the category (the quads, the two pairs, ...) and the
+kickers. Masks with equally many bits compare like their highest ranks.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ N_MASKS = 1 << 13
 
 
 def _highest_straight(mask: int) -> int:
-    """1 << (rank of the highest card of a straight in `mask`), or 0. The ace also counts below
-    the deuce."""
+    """Returns 1 << (rank of the highest card of a straight in `mask`), or 0. The ace also counts
+    below the deuce."""
     with_low_ace = (mask << 1) | (mask >> 12 & 1)
     for top in range(12, 2, -1):
         if (with_low_ace >> (top - 3)) & 0b11111 == 0b11111:
@@ -30,7 +30,7 @@ def _highest_straight(mask: int) -> int:
 
 
 def _top(mask: int, count: int) -> int:
-    """The `count` highest bits of `mask`."""
+    """Returns the `count` highest bits of `mask`."""
     while mask.bit_count() > count:
         mask &= mask - 1
     return mask
@@ -45,53 +45,48 @@ TOP = np.array(
 
 
 @jit(inner=True)
+def _strength(category: Any, main: Any, kickers: Any) -> Any:
+    return (category << CATEGORY_SHIFT) + (main << MAIN_SHIFT) + kickers
+
+
+@jit(inner=True)
 def strength_of_masks(clubs: Any, diamonds: Any, hearts: Any, spades: Any) -> Any:
-    """Value of the cards in the four suit masks."""
+    """Returns the strength of the cards in the four suit masks."""
     for suit in (clubs, diamonds, hearts, spades):
         if BITS[index(suit)] >= 5:
             straight = STRAIGHT_OF[index(suit)]
             if straight > 0:
-                return (STRAIGHT_FLUSH << CATEGORY_SHIFT) + straight
-            # with at most seven cards a flush leaves no room for quads or a full house
-            return (FLUSH << CATEGORY_SHIFT) + TOP[index(5), index(suit)]
+                return _strength(STRAIGHT_FLUSH, 0, straight)
+            # at most seven cards: a flush excludes quads and a full house
+            return _strength(FLUSH, 0, TOP[index(5), index(suit)])
     once = clubs | diamonds | hearts | spades
     twice = (clubs & diamonds) | (hearts & spades) | ((clubs | diamonds) & (hearts | spades))
     thrice = (clubs & diamonds & (hearts | spades)) | (hearts & spades & (clubs | diamonds))
     quads = clubs & diamonds & hearts & spades
     if quads > 0:
-        return (
-            (QUADS << CATEGORY_SHIFT) + (quads << MAIN_SHIFT) + TOP[index(1), index(once ^ quads)]
-        )
+        return _strength(QUADS, quads, TOP[index(1), index(once ^ quads)])
     if thrice > 0:
         trips = TOP[index(1), index(thrice)]
         pairs = twice ^ trips
         if pairs > 0:
-            return (
-                (FULL_HOUSE << CATEGORY_SHIFT) + (trips << MAIN_SHIFT) + TOP[index(1), index(pairs)]
-            )
+            return _strength(FULL_HOUSE, trips, TOP[index(1), index(pairs)])
     straight = STRAIGHT_OF[index(once)]
     if straight > 0:
-        return (STRAIGHT << CATEGORY_SHIFT) + straight
+        return _strength(STRAIGHT, 0, straight)
     if thrice > 0:
-        return (
-            (TRIPS << CATEGORY_SHIFT) + (thrice << MAIN_SHIFT) + TOP[index(2), index(once ^ thrice)]
-        )
+        return _strength(TRIPS, thrice, TOP[index(2), index(once ^ thrice)])
     if twice > 0:
         pairs = TOP[index(2), index(twice)]
         if BITS[index(pairs)] == 2:
-            return (
-                (TWO_PAIR << CATEGORY_SHIFT)
-                + (pairs << MAIN_SHIFT)
-                + TOP[index(1), index(once ^ pairs)]
-            )
-        return (PAIR << CATEGORY_SHIFT) + (pairs << MAIN_SHIFT) + TOP[index(3), index(once ^ pairs)]
-    return (HIGH_CARD << CATEGORY_SHIFT) + TOP[index(5), index(once)]
+            return _strength(TWO_PAIR, pairs, TOP[index(1), index(once ^ pairs)])
+        return _strength(PAIR, pairs, TOP[index(3), index(once ^ pairs)])
+    return _strength(HIGH_CARD, 0, TOP[index(5), index(once)])
 
 
 @jit
 def strengths(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out[k]` with the value of the cards in `hands[k]` (five to seven card numbers).
-    `masks`: scratch int64[4]."""
+    """Fills `out[k]` with the strength of the cards in `hands[k]` (five to seven card numbers).
+    `masks`: workspace, int64[4]."""
     for k in range(len(hands)):
         masks[:] = 0
         for j in range(hands.shape[1]):
@@ -100,7 +95,7 @@ def strengths(hands: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
 
 
 def strength(hand: list[int]) -> int:
-    """Value of five to seven cards given by number."""
+    """Returns the strength of five to seven cards given by number."""
     out = np.empty(1, dtype=np.int64)
     strengths(np.array([hand], dtype=np.int64), np.zeros(4, dtype=np.int64), out)
     return int(out[0])

@@ -1,8 +1,5 @@
-"""The EHS tables on disk: built once, kept in the cache folder with checksums, mapped into memory
-afterwards.
-
-457 MB on disk, in the store (`core/base/store.py`).
-"""
+"""The EHS tables: built once, cached on disk with checksums (457 MB, `core/base/store.py`), and
+mapped into memory afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from counterplay.poker.cards.canonical import Links, make_links
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.strength import count_earlier, count_preflop, count_rivers
 
-#: Of their meaning, which is part of what a strategy of hold'em is for.
+#: Version of the meaning of the tables; part of the key of a hold'em game.
 VERSION = 2
 
 
@@ -28,7 +25,7 @@ class Strengths(NamedTuple):
     flop: np.ndarray  # uint32[1755, 1326]
     turn: np.ndarray  # uint32[16432, 1326]
     river: np.ndarray  # uint16[134459, 1326]
-    flops: np.ndarray  # int32[22100]: of `Links`, kept here because making them takes a second
+    flops: np.ndarray  # int32[22100]: of `Links`, cached because making them takes a second
     next_boards: np.ndarray  # int32[18187, 52]: of `Links`
 
 
@@ -43,12 +40,12 @@ SHAPES = {
 
 
 def strengths(progress: ProgressCallback = no_progress) -> Strengths:
-    """The tables: from memory, from disk, or built now (about half a minute on two cores)."""
+    """Returns the tables from memory or disk, or builds them (about half a minute on two cores)."""
     return TABLES.get(progress)
 
 
 def board_links() -> Links:
-    """How classes of boards follow each other."""
+    """Returns how canonical boards follow each other."""
     return Links(strengths().flops, strengths().next_boards)
 
 

@@ -1,4 +1,4 @@
-"""`BettingGame`: hold'em as a form for sampling kernels, a betting tree and a view of the cards.
+"""`BettingGame`: hold'em as a form for sampling kernels, a betting tree and a card abstraction.
 
 All cards are dealt at the start; buckets are looked up when a street is reached. An information set
 is a decision of the betting tree and the acting player's bucket: a row (`rows.py`).
@@ -31,7 +31,7 @@ from counterplay.poker.abstraction.abstraction import Cards
 from counterplay.poker.betting.betting import NO_FOLD, BettingTree, PublicNodes
 from counterplay.poker.betting.rows import buckets_at, first_rows, first_slots, row_of
 from counterplay.poker.cards.deal import (
-    LOOKED_UP,
+    DERIVED,
     UNKNOWN,
     Deal,
     bucket_at,
@@ -40,7 +40,7 @@ from counterplay.poker.cards.deal import (
     deals_on,
     draw,
     find_board,
-    pair_of,
+    holding_of,
 )
 
 
@@ -56,7 +56,7 @@ class BettingGame(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """Public nodes: betting sequences."""
+        """Number of public nodes."""
         return len(self.nodes.player)
 
     @property
@@ -69,7 +69,7 @@ class BettingGame(NamedTuple):
 
 
 def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> BettingGame:
-    """The form of a view with so many buckets on each street."""
+    """Returns the form of a card abstraction with `counts` buckets on the streets."""
     nodes, n = tree.nodes, buckets_at(tree, counts)
     return BettingGame(
         nodes,
@@ -83,17 +83,17 @@ def betting_game(tree: BettingTree, cards: Cards, counts: tuple[int, ...]) -> Be
 
 @answers(chance_buffer, BettingGame)
 def _chance_buffer(form: Any) -> Any:
-    return np.empty(len(form.cards.deck) + LOOKED_UP, dtype=np.int64)
+    return np.empty(len(form.cards.deck) + DERIVED, dtype=np.int64)
 
 
 @answers(lane_buffer, BettingGame)
 def _lane_buffer(form: Any, many: int) -> Any:
-    return np.empty(many * (len(form.cards.deck) + LOOKED_UP), dtype=np.int64)
+    return np.empty(many * (len(form.cards.deck) + DERIVED), dtype=np.int64)
 
 
 @answers(chance_workspace, BettingGame)
 def _chance_on(form: Any, buffer: Any) -> Any:
-    one = len(form.cards.deck) + LOOKED_UP
+    one = len(form.cards.deck) + DERIVED
     return (deal_on if len(buffer) == one else deals_on)(buffer, form.cards.deck)
 
 
@@ -105,28 +105,28 @@ def _chance_in(form: Any, chance: Any, lane: Any) -> Any:
         chance.winner[lane],
         chance.masks[lane],
         chance.board[lane],
-        chance.renaming[lane],
-        chance.pair[lane],
+        chance.permutation[lane],
+        chance.holding[lane],
     )
 
 
 @jit
 def _look_up(cards: Any, chance: Deal, street: Any) -> None:
-    """Fill both players' buckets of a street, and start loading those of the next: memory is
-    slow, betting is not."""
+    """Fills both players' buckets of a street and prefetches those of the next street, so that
+    memory latency overlaps with the betting."""
     board = chance.board[ZERO]
     for player in range(index(2)):
-        pair = pair_of(chance, player, False) if street == 0 else chance.pair[player]
-        chance.bucket[index(street), player] = bucket_at(cards, street, board, pair)
+        holding = holding_of(chance, player, False) if street == 0 else chance.holding[player]
+        chance.bucket[index(street), player] = bucket_at(cards, street, board, holding)
     if street < 3:
         board = find_board(cards, chance, street + 1)
         for player in range(index(2)):
-            pair = pair_of(chance, player, True)
-            chance.pair[player] = pair
+            holding = holding_of(chance, player, True)
+            chance.holding[player] = holding
             if street < 2:
-                prefetch(cards.early, index(board), index(pair))
+                prefetch(cards.early, index(board), index(holding))
             else:
-                prefetch(cards.river_entry, index(board - len(cards.early)), index(pair))
+                prefetch(cards.river_entry, index(board - len(cards.early)), index(holding))
 
 
 @answers(start, BettingGame)
@@ -143,7 +143,7 @@ def _start_in(form: Any, chance: Any, lane: Any, rng: Any) -> Any:
 
 @answers(prefetch_node, BettingGame)
 def _ask_node(form: Any, chance: Any, node: Any) -> Any:
-    return None  # the betting tree is always near
+    return None  # the betting tree stays in the cache
 
 
 @answers(child, BettingGame)

@@ -1,9 +1,8 @@
-"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards, of which a strategy sees a
-bucket.
+"""`holdem(buckets=10)`: two-player limit Texas Hold'em with real cards and abstract strategies.
 
-Hold'em is betting (`betting.py`: ACPC limit rules) times a view of the cards (`views/`: buckets by
-effective hand strength, or others); only the current bucket counts, so there is no perfect recall.
-Payoffs are in small bets.
+The game is a betting tree (`poker/betting`: ACPC limit rules) and a card abstraction
+(`poker/abstraction`: buckets of effective hand strength, or others). An information set has the
+current bucket alone, so there is no perfect recall. Payoffs are in small bets.
 """
 
 from __future__ import annotations
@@ -27,43 +26,44 @@ from counterplay.poker.abstraction.abstraction import (
     cards_of,
     make_abstraction,
 )
+from counterplay.poker.abstraction.ehs import EQUAL_WIDTH
 from counterplay.poker.betting import rows
 from counterplay.poker.betting.betting import LIMIT, BettingRules, BettingTree, betting_tree
 from counterplay.poker.cards import tables
 from counterplay.poker.holdem.form import BettingGame, betting_game
 
-#: Buckets after the flop from which public chance sampling is ahead of external sampling
+#: Buckets after the flop from which public chance sampling converges faster than external sampling
 #: (`benchmarks/public.csv`).
 MANY_BUCKETS = 50
 
 
 class HoldemRules:
-    """Rules with a form of their own; the tables are loaded, or built, on first use.
+    """Rules of hold'em with a form of their own; the tables are loaded or built on first use.
 
-    Betting may have fewer streets than there are; at a showdown the board is dealt out.
+    Betting may end before the river; at a showdown the rest of the board is dealt.
     """
 
     n_players = 2
     zero_sum = True
     #: `boards`: vector-form traversal of the public tree; `bots`: matches on dealt cards; `hands`:
-    #: logs of hands, and models that learn from them; `grid`: pictures of starting hands
+    #: hand histories, and models learnt from them; `grid`: pictures of starting hands
     capabilities = replace(SAMPLING_ONLY, also=frozenset({"boards", "bots", "hands", "grid"}))
     evaluator = "boards"
     forgotten = "their earlier buckets"
     unit = ("small bets", "hand", "sb/h")
     seats = ("dealer", "big blind")
-    players = "counterplay.poker.players:HoldemResolver"  # bots, in a higher layer
+    players = "counterplay.poker.players:HoldemResolver"  # in a higher layer
 
-    def __init__(self, view: CardAbstraction, betting: BettingRules = LIMIT) -> None:
+    def __init__(self, abstraction: CardAbstraction, betting: BettingRules = LIMIT) -> None:
         if betting.board != LIMIT.board[: betting.n_streets]:
             raise BadParameter(
-                f"hold'em has boards of {LIMIT.board} cards, a street each, the first of them "
-                f"first; got {betting.board}"
+                f"hold'em has boards of {LIMIT.board} cards, one for each street and in that "
+                f"order; got {betting.board}"
             )
-        self.view, self.betting = view, betting
+        self.abstraction, self.betting = abstraction, betting
 
     def match_runner(self) -> Any:
-        """Who plays matches: bots and tables on real cards, in a layer above this one."""
+        """Returns the class that plays matches on real cards, from a higher layer."""
         return import_module("counterplay.poker.match.match").HoldemMatch
 
     @property
@@ -72,8 +72,8 @@ class HoldemRules:
 
     @property
     def sampler(self) -> str:
-        """Which solver samples it where nobody names one."""
-        many = max(self.view.counts[1:]) >= MANY_BUCKETS
+        """Name of the default sampling solver."""
+        many = max(self.abstraction.counts[1:]) >= MANY_BUCKETS
         return "mccfr-public" if many else "mccfr-external"
 
     @property
@@ -82,24 +82,24 @@ class HoldemRules:
 
     @property
     def buckets(self) -> Buckets:
-        return _made(self.view, self.betting, cache_root())[0]
+        return _made(self.abstraction, self.betting, cache_root())[0]
 
     def bucket_shares(self) -> tuple[np.ndarray, ...]:
-        """How often each bucket is dealt, by street: float64[buckets] each."""
-        return _shares(self.view, self.betting, cache_root())
+        """Returns the frequency of each bucket, by street: float64[buckets] each."""
+        return _shares(self.abstraction, self.betting, cache_root())
 
     def form(self) -> BettingGame:
-        return _made(self.view, self.betting, cache_root())[1]
+        return _made(self.abstraction, self.betting, cache_root())[1]
 
     def slots(self) -> np.ndarray:
-        """int64[information sets, 3]: slot of fold, call and raise, -1 where it is illegal."""
-        return _slots(self.betting, self.view.counts)
+        """Returns int64[information sets, 3]: slot of fold, call and raise, -1 where illegal."""
+        return _slots(self.betting, self.abstraction.counts)
 
     def labels(self) -> tuple[list[str], list[str]]:
         infosets: list[str] = []
         slots: list[str] = []
         tree = self.tree
-        counts = rows.buckets_at(tree, self.view.counts).tolist()
+        counts = rows.buckets_at(tree, self.abstraction.counts).tolist()
         for node, n in zip(tree.nodes.node.tolist(), counts, strict=True):
             history = tree.histories[node] or "start"
             infosets += [f"{history} bucket {bucket}" for bucket in range(n)]
@@ -107,35 +107,38 @@ class HoldemRules:
         return infosets, slots
 
     def draw_grid(self, strategy: Any) -> Any:
-        """The starting hands of a strategy as a figure."""
+        """Returns a figure of the strategy's starting hands."""
         from counterplay.poker.holdem.grid import draw_grid
 
         return draw_grid(strategy)
 
     def grid_html(self, strategy: Any) -> str:
-        """The same for a notebook."""
+        """Returns the starting hands as HTML for a notebook."""
         from counterplay.poker.holdem.grid import grid_html
 
         return grid_html(strategy)
 
     def key(self) -> bytes:
         betting = "" if self.betting == LIMIT else f" {self.betting}"
-        return f"holdem {self.view.key} ehs {tables.VERSION}{betting}".encode()
+        return f"holdem {self.abstraction.key} ehs {tables.VERSION}{betting}".encode()
 
 
 @lru_cache(maxsize=3)
 def _made(
-    view: CardAbstraction, betting: BettingRules, folder: Path
+    abstraction: CardAbstraction, betting: BettingRules, folder: Path
 ) -> tuple[Buckets, BettingGame]:
-    """Buckets and form, shared by all games of the same abstraction: nobody changes them, and
-    they are large."""
-    buckets = view.buckets()
-    return buckets, betting_game(betting_tree(betting), cards_of(buckets, view.deck), view.counts)
+    """Returns buckets and form, which are large, never change, and are shared by all games of the
+    same abstraction."""
+    buckets = abstraction.buckets()
+    cards = cards_of(buckets, abstraction.deck)
+    return buckets, betting_game(betting_tree(betting), cards, abstraction.counts)
 
 
 @lru_cache(maxsize=3)
-def _shares(view: CardAbstraction, betting: BettingRules, folder: Path) -> tuple[np.ndarray, ...]:
-    shares = tuple(bucket_shares(_made(view, betting, folder)[0], view.counts))
+def _shares(
+    abstraction: CardAbstraction, betting: BettingRules, folder: Path
+) -> tuple[np.ndarray, ...]:
+    shares = tuple(bucket_shares(_made(abstraction, betting, folder)[0], abstraction.counts))
     for share in shares:
         share.setflags(write=False)
     return shares
@@ -150,15 +153,15 @@ def _slots(betting: BettingRules, counts: tuple[int, ...]) -> np.ndarray:
 
 def _make(
     buckets: int | None = None,
-    kind: str = "width",
-    view: str = "ehs",
+    kind: str = EQUAL_WIDTH,
+    abstraction: str = "ehs",
     preflop: int | None = None,
     flop: int | None = None,
     turn: int | None = None,
     river: int | None = None,
 ) -> Any:
     numbers = {"buckets": buckets, "preflop": preflop, "flop": flop, "turn": turn, "river": river}
-    return HoldemRules(make_abstraction(view, numbers, kind))
+    return HoldemRules(make_abstraction(abstraction, numbers, kind))
 
 
 GAME = GameSpec(
@@ -167,9 +170,9 @@ GAME = GameSpec(
     "two-player limit Texas Hold'em, real cards seen through EHS buckets (the paper's: 10 and 100)",
     (
         "holdem(buckets=10)",
-        "holdem(buckets=100,kind=frequency)",
+        "holdem(buckets=100,kind=percentile)",
         "holdem(preflop=50,flop=20,turn=20,river=10)",
-        "holdem(view=sparbot)",
+        "holdem(abstraction=sparbot)",
     ),
-    arguments=lambda rules: rules.view.arguments,
+    arguments=lambda rules: rules.abstraction.arguments,
 )

@@ -1,5 +1,5 @@
-"""The pre-flop policy of a hold'em strategy on the usual 13 × 13 grid: pairs on the diagonal,
-suited hands above it."""
+"""The pre-flop policy of a hold'em strategy on the 13 × 13 grid of starting hands: pairs on the
+diagonal, suited hands above it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from counterplay.poker.betting.rows import row_of
 from counterplay.poker.cards.cards import RANKS, holding
 from counterplay.poker.holdem.table import Table, strategy_table
 
-#: Light, middle and dark, so that shares can be told apart in grey as well.
+#: Light, middle and dark, distinct in grey as well.
 SHADES = ("#e8e8e8", "#56b4e9", "#0b3c5d")
 
 
 def grid_label(row: int, column: int) -> str:
-    """`AA`, `AKs` or `AKo` of a cell, aces first."""
+    """Returns the label of a cell, such as `AA`, `AKs` or `AKo`, aces first."""
     high, low = (RANKS[12 - min(row, column)], RANKS[12 - max(row, column)])
     return high + low + ("" if row == column else "s" if row < column else "o")
 
 
 def preflop_grid(strategy: Strategy | Table, betting: str = "") -> np.ndarray:
-    """float64[13, 13, 3]: shares of fold, call and raise after `betting` (letters such as r or
-    cr), aces first. Of a strategy, or of the table of a bot, with the usual betting."""
+    """Returns float64[13, 13, 3]: probabilities of fold, call and raise after `betting` (letters
+    such as r or cr), aces first. A `Table` is one of the betting rules `LIMIT`."""
     if isinstance(strategy, Table):
         table, tree = strategy, betting_tree(LIMIT)
     elif strategy.game.can("grid"):
@@ -59,12 +59,12 @@ def preflop_grid(strategy: Strategy | Table, betting: str = "") -> np.ndarray:
 def plot_grid(
     strategy: Strategy | Table, path: str | Path, betting: str = "", title: str = ""
 ) -> None:
-    """Save the grid as a picture."""
+    """Saves the grid as a picture."""
     save_figure(draw_grid(strategy, betting, title), Path(path))
 
 
 def grid_html(strategy: Strategy, betting: str = "") -> str:
-    """The grid as a table of a page."""
+    """Returns the grid as an HTML table."""
     grid = preflop_grid(strategy, betting)
     rows = "".join(
         "<tr>"
@@ -83,7 +83,7 @@ def grid_html(strategy: Strategy, betting: str = "") -> str:
 
 
 def draw_grid(strategy: Strategy | Table, betting: str = "", title: str = "") -> Any:
-    """The grid as a figure; each cell is filled from the left by fold, call and raise."""
+    """Returns the grid as a figure; each cell is filled from the left by fold, call and raise."""
     grid = preflop_grid(strategy, betting)
     seat = "dealer" if len(betting) % 2 == 0 else "big blind"
     figure, axes = new_figure(1, 1, 7.2, 7.8)

@@ -1,7 +1,7 @@
-"""A player of hold'em as a table: a row of probabilities for each public node and what he remembers
-of his buckets.
+"""A player of hold'em as a table: a row of probabilities for each public node and code, where the
+code is what the player remembers of its buckets.
 
-A saved strategy, the simple bots and Sparbot are of this kind.
+Strategies, the simple bots and Sparbot are of this kind.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from counterplay.poker.holdem.game import HoldemRules
 
 
 class Table(NamedTuple):
-    """n public nodes, r rows. At the start of a street code = code · carry[street] + bucket; the
-    row is that of the code."""
+    """n public nodes, r rows. At the start of a street code = code · carry[street] + bucket, and
+    the row at a node is `row_of` with the code in place of the bucket."""
 
     cards: Cards
     first_row: np.ndarray  # int32[n]: see `row_of`
-    carry: np.ndarray  # int64[4]: 0 forgets earlier streets
+    carry: np.ndarray  # int64[4]: 0 drops the buckets of earlier streets
     policy: np.ndarray  # float64[r, 3]: fold, call, raise
 
 
 def new_table(
     buckets: Buckets, first_row: np.ndarray, carry: np.ndarray, policy: np.ndarray
 ) -> Table:
-    """A table over any buckets."""
+    """Returns a table over any buckets."""
     kinds = (np.int32, np.int64, np.float64)
     arrays = [
         np.ascontiguousarray(array, dtype=kind)
@@ -40,20 +40,20 @@ def new_table(
 
 
 def strategy_table(strategy: Strategy) -> Table:
-    """A strategy on a hold'em game as a table."""
+    """Returns a strategy of a hold'em game as a table."""
     form, slots = strategy.game.form, rules_of(strategy).slots()
     policy = np.where(slots >= 0, strategy.probabilities[slots], 0.0)
     return Table(form.cards, form.first_row, np.zeros(4, dtype=np.int64), policy)
 
 
-def see_alike(one: Table, other: Table) -> bool:
-    """Whether two tables tell the same holdings apart, and remember as much."""
+def same_codes(one: Table, other: Table) -> bool:
+    """Returns whether two tables have the same card abstraction and the same memory."""
     return one.cards is other.cards and np.array_equal(one.carry, other.carry)
 
 
-def codes_of(table: Table, tree: BettingTree) -> tuple[int, ...]:
-    """How many codes a table tells apart on each street: rows of its decisions there. Decisions
-    may share their rows."""
+def code_counts(table: Table, tree: BettingTree) -> tuple[int, ...]:
+    """Returns the number of codes on each street: rows of its decisions. Decisions may share
+    rows."""
     nodes = tree.nodes
     starts, number = np.unique(table.first_row[nodes.node], return_inverse=True)
     rows = np.diff(np.append(starts, len(table.policy)))[number]

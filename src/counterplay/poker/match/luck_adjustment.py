@@ -21,13 +21,14 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.abstraction.matchups import N_FLOPS, Matchups, matchup_of, matchups
 from counterplay.poker.betting.betting import BettingTree, PublicNodes
 from counterplay.poker.betting.rows import row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
+from counterplay.poker.holdem.bucket_pairs import can_pair, pair_values
+from counterplay.poker.holdem.matchups import N_FLOPS, Matchups, matchup_of, matchups
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.players import USUAL_GAME
 from counterplay.poker.vector.pairs import can_pair, pair_values
@@ -95,17 +96,17 @@ def _mean_next(pairs: PairGame, chance: Deal, value: np.ndarray, node: int, stre
     """The mean of `value[node]` over all cards of the turn or river."""
     place = index(5 + street)
     card, total, count = chance.deck[place], 0.0, 0
-    board, renaming = chance.board[ZERO], chance.renaming[ZERO]
+    board, permutation = chance.board[ZERO], chance.permutation[ZERO]
     for other in range(52):
         if _dealt(chance, other, 5 + street):
             continue
         chance.deck[place] = other
-        chance.board[ZERO], chance.renaming[ZERO] = board, renaming
+        chance.board[ZERO], chance.permutation[ZERO] = board, permutation
         seen = find_board(pairs.cards, chance, street)
         total += value[index(node), _pair(pairs, chance, street, seen)]
         count += 1
     chance.deck[place] = card
-    chance.board[ZERO], chance.renaming[ZERO] = board, renaming
+    chance.board[ZERO], chance.permutation[ZERO] = board, permutation
     return total / count
 
 
@@ -230,7 +231,7 @@ class HoldemLuckAdjustment:
         )
         tree = view.rules.tree
         buckets = sides[0].chance.buckets
-        flops = matchups(view.rules.view, view.form.cards, hands >= ALL_FLOPS, progress)
+        flops = matchups(view.rules.abstraction, view.form.cards, hands >= ALL_FLOPS, progress)
         self._pairs = PairGame(tree.nodes, _parents(tree), view.form.cards, flops, index(buckets))
         self._workspace = LuckWorkspace(
             new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -287,7 +288,7 @@ def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.nda
 
 
 def _has_pairs(game: Game) -> bool:
-    return can_pair(game) and min(game.rules.view.counts) > 1
+    return can_pair(game) and min(game.rules.abstraction.counts) > 1
 
 
 @lru_cache(maxsize=2)
@@ -304,7 +305,7 @@ def exact_first(view: Game) -> np.ndarray:
     bucket = view.rules.buckets.preflop.astype(np.int64)
     held = np.zeros((len(bucket), 52))
     held[np.arange(len(bucket))[:, None], HOLDING_CARDS] = 1.0
-    b = max(view.rules.view.counts)
+    b = max(view.rules.abstraction.counts)
     one = np.eye(b)[bucket]
     disjoint = (held @ held.T == 0).astype(np.float64)
     pairs = (one.T @ disjoint @ one).reshape(-1)

@@ -178,7 +178,7 @@ def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
     table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
-    group = kind_of(rules_of(game).tree, node) * max(rules_of(game).view.counts) + bucket
+    group = kind_of(rules_of(game).tree, node) * max(rules_of(game).abstraction.counts) + bucket
     pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)
@@ -201,7 +201,7 @@ def rules_of(game: Game) -> HoldemRules:
 
 def _rows(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Node and bucket of every information set."""
-    return nodes_and_buckets(rules_of(game).tree, rules_of(game).view.counts)
+    return nodes_and_buckets(rules_of(game).tree, rules_of(game).abstraction.counts)
 
 
 def _tree_shares(trees: tuple[Tree, ...], game: Game) -> np.ndarray:

@@ -1,84 +1,187 @@
-"""CUDA source of public chance sampling for one street, written out from its betting.
+"""CUDA source of the traversals: of public chance sampling, whose kernels are generated from the
+betting of a street (`street_source`), and of exact values (`EXACT_STREET`).
 
-Every number has a start of the street as its last index, so that neighbouring threads read
-neighbouring numbers. Tables are planes: [place an action leads to][bucket][start].
+The last index of every array is a start of the street, so that neighbouring threads read
+neighbouring numbers. Tables are planes: [node an action leads to][bucket][start].
 """
 
 from __future__ import annotations
 
-from counterplay.poker.vector.columns import columns_of, tree_code
+from counterplay.poker.vector.cuda_columns import children, columns_of, tree_code
 from counterplay.poker.vector.public_tree import Street
+
+EXACT_STREET = r"""
+#define SHOWDOWNS @SHOWDOWNS@
+#define FOLDS @FOLDS@
+#define BOTH @BOTH@
+#define ENDS (SHOWDOWNS + FOLDS + 2 * BOTH)
+
+extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
+    const unsigned short* __restrict__ holding, const unsigned short* __restrict__ code,
+    const int max_classes, const int classes, const int starts, const int wide_showdown,
+    const int wide_fold, const int wide_both, half_* __restrict__ showdown,
+    half_* __restrict__ fold, half_* __restrict__ both)
+{   // reach of a class in every column, times the payoff: [board][2 or 4 classes][column][start]
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
+    if (start >= starts) return;
+    const int one = holding[(size_t)board * max_classes + c];
+    const float here = one == NO_HOLDING ? 0.f : y[(size_t)one * starts + start];
+    const size_t from = one == NO_HOLDING ? 0 : code[(size_t)board * max_classes + c];
+    const float* ends = path + from * ENDS * starts + start;
+    const size_t row = (size_t)board * 2 * classes + c;
+    const size_t double_row = (size_t)board * 4 * classes + c, second = (size_t)2 * classes;
+    for (int k = 0; k < SHOWDOWNS; ++k)
+        split(showdown, row * wide_showdown + k * starts + start, (size_t)classes * wide_showdown,
+              here * ends[(size_t)k * starts]);
+    for (int k = 0; k < FOLDS; ++k)
+        split(fold, row * wide_fold + k * starts + start, (size_t)classes * wide_fold,
+              here * ends[(size_t)(SHOWDOWNS + k) * starts]);
+    for (int k = 0; k < BOTH; ++k) {
+        split(both, double_row * wide_both + k * starts + start, (size_t)classes * wide_both,
+              here * ends[(size_t)(SHOWDOWNS + FOLDS + k) * starts]);
+        split(both, (double_row + second) * wide_both + k * starts + start,
+              (size_t)classes * wide_both,
+              here * ends[(size_t)(SHOWDOWNS + FOLDS + BOTH + k) * starts]);
+    }
+}
+
+extern "C" __global__ void find(const unsigned* __restrict__ words, const int n,
+    unsigned short* __restrict__ place)
+{   // position of each holding on each board
+    const int k = blockIdx.x * blockDim.x + threadIdx.x, board = blockIdx.y;
+    if (k >= n) return;
+    const unsigned word = words[(size_t)board * n + k];
+    const int high = HIGH(word);
+    place[(size_t)board * HOLDINGS + high * (high - 1) / 2 + LOW(word)] = k;
+}
+
+#define showdown(k) showdowns[(size_t)(k) * starts]
+#define fold(k) folds[(size_t)(k) * starts]
+#define both(k) boths[(size_t)(k) * starts]
+
+extern "C" __global__ void up(const float* __restrict__ all_showdowns,
+    const float* __restrict__ all_folds, const float* __restrict__ all_boths,
+    const unsigned short* __restrict__ place, const unsigned short* __restrict__ own_code,
+    const int* __restrict__ weight, const float* __restrict__ policy,
+    const float* __restrict__ below, const int* __restrict__ below_start, const int boards,
+    const int n, const int starts, const int starts_below, const int wide_showdown,
+    const int wide_fold, const int wide_both, const float scale, float* __restrict__ out)
+{   // add the values of a holding at a start, summed over boards
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, q = blockIdx.y;
+    if (start >= starts) return;
+    float total = 0.f;
+    for (int board = 0; board < boards; ++board) {
+        const int k = place[(size_t)board * HOLDINGS + q];
+        if (k == NO_HOLDING) continue;
+        const size_t row = (size_t)board * n + k;
+        const float* showdowns = all_showdowns + row * wide_showdown + start;
+        const float* folds = all_folds + row * wide_fold + start;
+        const float* boths = all_boths + row * wide_both + start;
+        const float* own = policy + (size_t)own_code[row] * @NODES@ * starts + start;
+@TREE@
+        total += weight[board] * v0;
+    }
+    out[(size_t)q * starts + start] += total;
+}
+
+extern "C" __global__ void pass_down(const float* __restrict__ y, const float* __restrict__ path,
+    const unsigned short* __restrict__ codes, const int* __restrict__ above, const int starts,
+    const int starts_above, float* __restrict__ out)
+{   // reach after the turn's onward ends: [turn][holding][start of the river]
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, p = blockIdx.y, turn = blockIdx.z;
+    if (start < starts)
+        out[((size_t)turn * HOLDINGS + p) * starts + start] =
+            y[(size_t)p * starts_above + above[start]]
+            * path[(size_t)codes[turn * HOLDINGS + p] * starts + start];
+}
+
+extern "C" __global__ void average_over_suits(const float* __restrict__ values,
+    const int* __restrict__ stabilizer,
+    const int* __restrict__ n_stabilizer, const short* __restrict__ permuted, const int starts,
+    float* __restrict__ out)
+{   // the mean over the suit permutations that map the board to itself
+    const int start = blockIdx.x * blockDim.x + threadIdx.x, p = blockIdx.y, turn = blockIdx.z;
+    if (start >= starts) return;
+    float total = 0.f;
+    for (int k = 0; k < n_stabilizer[turn]; ++k) {
+        const int q = permuted[stabilizer[turn * 24 + k] * HOLDINGS + p];
+        total += values[((size_t)turn * HOLDINGS + q) * starts + start];
+    }
+    out[((size_t)turn * HOLDINGS + p) * starts + start] = total / n_stabilizer[turn];
+}
+"""
+
 
 _KERNELS = r"""
 #define STARTS @STARTS@
 #define BUCKETS @BUCKETS@
 #define PLANE ((size_t)BUCKETS * STARTS)
-#define shown(k) show[(k) * STARTS]
-#define gone(k) fold[(k) * STARTS]
-#define both(k) beside[(k) * STARTS]
+#define showdown(k) showdowns[(k) * STARTS]
+#define fold(k) folds[(k) * STARTS]
+#define both(k) boths[(k) * STARTS]
 
-extern "C" __global__ void settle(const double* __restrict__ regret,
+extern "C" __global__ void set_policies(const double* __restrict__ regret,
     const float* __restrict__ fixed, const float* __restrict__ trust, const int restricted,
-    const int once, float* __restrict__ policy, float* __restrict__ own,
+    const int per_hand, float* __restrict__ policy, float* __restrict__ own,
     float* __restrict__ path0, float* __restrict__ path1, float* __restrict__ path2)
-{   // policies from the regrets, and the reach of every line behind the start
+{   // policies from the regrets, and the path of every action sequence from the start
     const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y;
     if (start >= STARTS) return;
     const size_t at = (size_t)b * STARTS + start;
     path0[at] = path1[at] = 1.f;
-    if (once) path2[at] = 1.f;
-@SETTLE@
+    if (per_hand) path2[at] = 1.f;
+@POLICIES@
 }
 
 extern "C" __global__ void spread(const float* __restrict__ y, const float* __restrict__ path,
     const float* __restrict__ y_model, const float* __restrict__ path_model, const int mixed,
     const float share, const float share_model, const float* __restrict__ pay,
-    const unsigned short* __restrict__ code, const int* __restrict__ count, const int room,
-    const int classes, const int player, const int wide_shown, const int wide_gone,
-    const int wide_both, half_* __restrict__ shown, half_* __restrict__ gone,
+    const unsigned short* __restrict__ code, const int* __restrict__ count, const int max_classes,
+    const int classes, const int player, const int wide_showdown, const int wide_fold,
+    const int wide_both, half_* __restrict__ showdown, half_* __restrict__ fold,
     half_* __restrict__ both)
-{   // what a player meets of each class in every column: [board][2 or 4 classes][column][start]
+{   // reach of each class in every column: [board][2 or 4 classes][column][start]
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= STARTS) return;
     const bool none = c >= count[board];
-    const size_t from = none ? 0 : code[(size_t)board * room + c];
+    const size_t from = none ? 0 : code[(size_t)board * max_classes + c];
     const size_t here = ((size_t)board * classes + c) * STARTS + start;
-    const float mine = none ? 0.f : y[here], his = none || !mixed ? 0.f : y_model[here];
-    const float* lines = path + from * STARTS + start;
+    const float own = none ? 0.f : y[here], other = none || !mixed ? 0.f : y_model[here];
+    const float* paths = path + from * STARTS + start;
     const float* model = path_model + from * STARTS + start;
     const size_t row = (size_t)board * 2 * classes + c, double_row = row + (row - c);
-    const size_t rest_shown = (size_t)classes * wide_shown, rest_gone = (size_t)classes * wide_gone;
-    const size_t rest_both = (size_t)classes * wide_both;
-#define REACH(end, line) pay[(end) * STARTS + start] * (mixed \
-    ? share * mine * lines[(line) * PLANE] + share_model * his * model[(line) * PLANE] \
-    : mine * lines[(line) * PLANE])
+    const size_t rest_showdown = (size_t)classes * wide_showdown;
+    const size_t rest_fold = (size_t)classes * wide_fold, rest_both = (size_t)classes * wide_both;
+#define REACH(end, sequence) pay[(end) * STARTS + start] * (mixed \
+    ? share * own * paths[(sequence) * PLANE] + share_model * other * model[(sequence) * PLANE] \
+    : own * paths[(sequence) * PLANE])
 @SPREAD@
 }
 
-extern "C" __global__ void down(const float* __restrict__ y, const float* __restrict__ path,
+extern "C" __global__ void pass_reach(const float* __restrict__ y, const float* __restrict__ path,
     const unsigned short* __restrict__ code, const int* __restrict__ count,
-    const int* __restrict__ above, const int* __restrict__ line, const int room, const int classes,
-    const int starts_below, float* __restrict__ out)
+    const int* __restrict__ above, const int* __restrict__ sequence, const int max_classes,
+    const int classes, const int starts_below, float* __restrict__ out)
 {   // reach at the starts of the next street
     const int start = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y, board = blockIdx.z;
     if (start >= starts_below || c >= count[board]) return;
-    const size_t row = (size_t)board * classes + c, b = code[(size_t)board * room + c];
+    const size_t row = (size_t)board * classes + c, b = code[(size_t)board * max_classes + c];
     out[row * starts_below + start] = y[row * STARTS + above[start]]
-        * path[line[start] * PLANE + b * STARTS + above[start]];
+        * path[sequence[start] * PLANE + b * STARTS + above[start]];
 }
 
 """
 
 
 _UP = r"""
-extern "C" __global__ void @NAME@(const float* __restrict__ all_shown,
-    const float* __restrict__ all_gone, const float* __restrict__ all_both,
+extern "C" __global__ void @NAME@(const float* __restrict__ all_showdowns,
+    const float* __restrict__ all_folds, const float* __restrict__ all_boths,
     const unsigned short* __restrict__ member, const unsigned short* __restrict__ part,
     const unsigned short* __restrict__ first, const float* __restrict__ own,
     const float* __restrict__ y, const float* __restrict__ below,
-    const int* __restrict__ below_start, const int boards, const int each, const int room,
-    const int most, const int classes, const int starts_below, const int wide_shown,
-    const int wide_gone, const int wide_both, float* __restrict__ root,
+    const int* __restrict__ below_start, const int boards, const int each, const int max_classes,
+    const int most, const int classes, const int starts_below, const int wide_showdown,
+    const int wide_fold, const int wide_both, float* __restrict__ root,
     float* __restrict__ gains, float* __restrict__ held)
 {   // values of classes at a start, and their sums over the classes of a bucket
     const int start = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.y, chunk = blockIdx.z;
@@ -91,12 +194,12 @@ extern "C" __global__ void @NAME@(const float* __restrict__ all_shown,
     for (int board = chunk * each; board < min(boards, (chunk + 1) * each); ++board) {
         const unsigned short* ends = part + (size_t)board * (most + 1);
         for (int j = ends[b]; j < ends[b + 1]; ++j) {
-            const int c = member[(size_t)board * room + j];
+            const int c = member[(size_t)board * max_classes + j];
             const size_t row = (size_t)board * classes + c;
-            const unsigned short* size = first + (size_t)board * room + c;
-            const float* show = all_shown + row * wide_shown + start;
-            const float* fold = all_gone + row * wide_gone + start;
-            const float* beside = all_both + row * wide_both + start;
+            const unsigned short* size = first + (size_t)board * max_classes + c;
+            const float* showdowns = all_showdowns + row * wide_showdown + start;
+            const float* folds = all_folds + row * wide_fold + start;
+            const float* boths = all_boths + row * wide_both + start;
 @TREE@
 @ADD@
             reach += (size[1] - size[0]) * y[row * STARTS + start];
@@ -108,7 +211,7 @@ extern "C" __global__ void @NAME@(const float* __restrict__ all_shown,
 }
 """
 
-_LEARN = r"""
+_UPDATE = r"""
 extern "C" __global__ void @NAME@(const float* __restrict__ gains, const float* __restrict__ held,
     const float* __restrict__ policy, const float* __restrict__ path,
     const float* __restrict__ trust, const int biased, const int chunks, const double regrets,
@@ -130,24 +233,20 @@ extern "C" __global__ void @NAME@(const float* __restrict__ gains, const float* 
 """
 
 
-def _places(street: Street, player: int | None = None) -> list[int]:
-    """Places where somebody, or one player, acts."""
+def _decisions(street: Street, player: int | None = None) -> list[int]:
+    """Returns the decision nodes, of both players or of one."""
     return [k for k, p in enumerate(street.player.tolist()) if p >= 0 and player in (None, p)]
 
 
-def children(street: Street, k: int) -> range:
-    return range(int(street.first[k]), int(street.first[k + 1]))
+def gain_index(street: Street, player: int) -> dict[int, int]:
+    """Returns numbers for the nodes that a player's actions lead to."""
+    nodes = [c for k in _decisions(street, player) for c in children(street, k)]
+    return {c: g for g, c in enumerate(nodes)}
 
 
-def gains_of(street: Street, player: int) -> dict[int, int]:
-    """Numbers for the places that a player's actions lead to."""
-    found = [c for k in _places(street, player) for c in children(street, k)]
-    return {c: g for g, c in enumerate(found)}
-
-
-def _settle(street: Street) -> str:
+def _policy_code(street: Street) -> str:
     lines = []
-    for k in _places(street):
+    for k in _decisions(street):
         below, actor = children(street, k), int(street.player[k])
         lines.append("    {")
         for c in below:
@@ -156,21 +255,21 @@ def _settle(street: Street) -> str:
         lines.append(f"        const float total = {total};")
         lines.append("        const float scale = total > 0.f ? 1.f / total : 0.f;")
         lines.append(f"        const float even = total > 0.f ? 0.f : 1.f / {len(below)};")
-        before = int(street.line[actor, k])
+        before = int(street.sequence[actor, k])
         for c in below:
-            plane, after = f"{c - 1} * PLANE + at", int(street.line[actor, c])
+            plane, after = f"{c - 1} * PLANE + at", int(street.sequence[actor, c])
             lines += [
                 f"        const float p{c} = r{c} * scale + even;",
                 f"        policy[{plane}] = p{c};",
                 f"        float o{c} = p{c};",
-                f"        if (restricted == {actor} && !once) {{",
+                f"        if (restricted == {actor} && !per_hand) {{",
                 f"            const float t{c} = trust[{plane}];",
                 f"            o{c} = t{c} * fixed[{plane}] + (1.f - t{c}) * p{c};",
                 "        }",
                 f"        own[{plane}] = o{c};",
                 f"        path{actor}[{after} * PLANE + at] ="
                 f" path{actor}[{before} * PLANE + at] * o{c};",
-                f"        if (restricted == {actor} && once)",
+                f"        if (restricted == {actor} && per_hand)",
                 f"            path2[{after} * PLANE + at] ="
                 f" path2[{before} * PLANE + at] * fixed[{plane}];",
             ]
@@ -178,35 +277,36 @@ def _settle(street: Street) -> str:
     return "\n".join(lines)
 
 
-def _spread(street: Street) -> str:
+def _spread_code(street: Street) -> str:
     lines = []
     for player in (0, 1):
         columns = columns_of(street, player)
-        shown, gone, both = columns.counts
+        showdowns, folds, both = columns.counts
         lines.append(f"    if (player == {player}) {{")
-        for end, k in enumerate(columns.ends):
-            number, name, row = end, "shown", "row"
-            if shown <= end:
-                number, name = end - shown, "gone"
-            if shown + gone <= end:
-                number, name, row = end - shown - gone, "both", "double_row"
-            if shown + gone + both <= end:
+        for end, k in enumerate(columns.terminals):
+            number, name, row = end, "showdown", "row"
+            if showdowns <= end:
+                number, name = end - showdowns, "fold"
+            if showdowns + folds <= end:
+                number, name, row = end - showdowns - folds, "both", "double_row"
+            if showdowns + folds + both <= end:
                 number, row = number - both, "(double_row + 2 * classes)"
             where = f"{row} * wide_{name} + {number} * STARTS + start"
-            reach = f"REACH({end}, {int(street.line[1 - player, k])})"
+            reach = f"REACH({end}, {int(street.sequence[1 - player, k])})"
             lines.append(f"        split({name}, {where}, rest_{name}, {reach});")
         lines.append("    }")
     return "\n".join(lines)
 
 
-def _tree(street: Street, player: int) -> list[str]:
+def _tree_code(street: Street, player: int) -> list[str]:
     def onward(end: int) -> str:
         return f"below[row * starts_below + below_start[{end} * STARTS + start]]"
 
-    return tree_code(street, player, lambda place: f"o{place}", onward)
+    return tree_code(street, player, lambda node: f"o{node}", onward)
 
 
-def _filled(source: str, marks: dict[str, object]) -> str:
+def filled(source: str, marks: dict[str, object]) -> str:
+    """Replaces every @NAME@ in a source."""
     for name, value in marks.items():
         source = source.replace(f"@{name}@", str(value))
     return source
@@ -216,25 +316,25 @@ def _lines(code: list[str], indent: int) -> str:
     return "\n".join(" " * indent + line for line in code)
 
 
-def _up(street: Street, player: int) -> str:
-    gains = gains_of(street, player)
+def _up_code(street: Street, player: int) -> str:
+    gains = gain_index(street, player)
     write = f"gains[((size_t)chunk * {len(gains)} + g) * PLANE + at] = gain[g];"
     marks = {
         "NAME": f"up{player}",
         "GAINS": len(gains),
         "LOAD": _lines([f"const float o{c} = own[{c - 1} * PLANE + at];" for c in gains], 4),
-        "TREE": _lines(_tree(street, player), 12),
+        "TREE": _lines(_tree_code(street, player), 12),
         "ADD": _lines([f"gain[{g}] += v{c};" for c, g in gains.items()], 12),
         "WRITE": f"    for (int g = 0; g < {len(gains)}; ++g) {write}",
     }
-    return _filled(_UP, marks)
+    return filled(_UP, marks)
 
 
-def _learn(street: Street, player: int) -> str:
-    gains = gains_of(street, player)
+def _update_code(street: Street, player: int) -> str:
+    gains = gain_index(street, player)
     code = []
-    for k in _places(street, player):
-        below, line = children(street, k), int(street.line[player, k])
+    for k in _decisions(street, player):
+        below, line = children(street, k), int(street.sequence[player, k])
         mean = " + ".join(f"policy[{c - 1} * PLANE + at] * gain[{gains[c]}]" for c in below)
         code.append(f"mean = {mean};")
         code.append(f"weight = averages * reach * path[{line} * PLANE + at];")
@@ -244,17 +344,17 @@ def _learn(street: Street, player: int) -> str:
             plane = f"{c - 1} * PLANE + at"
             code.append(f"regret[{plane}] += free * (gain[{gains[c]}] - mean);")
             code.append(f"sums[{plane}] += weight * policy[{plane}];")
-    marks = {"NAME": f"learn{player}", "GAINS": len(gains), "CODE": _lines(code, 4)}
-    return _filled(_LEARN, marks)
+    marks = {"NAME": f"update{player}", "GAINS": len(gains), "CODE": _lines(code, 4)}
+    return filled(_UPDATE, marks)
 
 
 def street_source(street: Street, starts: int, buckets: int) -> str:
-    """Kernels of one street."""
+    """Returns the source of the kernels of one street."""
     marks = {
         "STARTS": starts,
         "BUCKETS": buckets,
-        "SETTLE": _settle(street),
-        "SPREAD": _spread(street),
+        "POLICIES": _policy_code(street),
+        "SPREAD": _spread_code(street),
     }
-    players = [make(street, player) for make in (_up, _learn) for player in (0, 1)]
-    return _filled(_KERNELS, marks) + "".join(players)
+    players = [make(street, player) for make in (_up_code, _update_code) for player in (0, 1)]
+    return filled(_KERNELS, marks) + "".join(players)

@@ -1,10 +1,11 @@
-"""Public chance sampling on a CUDA device: batches of boards, one update for each.
+"""Public chance sampling on a CUDA device: batches of boards, one update for each batch.
 
-The walk is that of `public_walk.py`, street by street for all boards of a batch at once. Holdings
-with the same buckets are one class (`device_boards.py`), and showdowns and folds are products of
-matrices (`poker/vector/cuda_products.py`). Regrets and sums are kept in double precision,
-everything else is single. No sum depends on who comes first, so a seed gives the same bits, on one
-kind of device."""
+The traversal is that of `public_traversal.py`, street by street for all boards of a batch at once.
+Holdings with the same buckets form a class (`holding_classes.py`), and showdowns and folds are
+matrix products (`cuda_columns.py`). Regrets and strategy sums are in double precision, everything
+else in single. No sum depends on the order of threads, so a seed gives the same bits on one kind of
+device.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +17,28 @@ import numpy as np
 from counterplay.core.base.errors import whole_number
 from counterplay.core.kernels.device import Device
 from counterplay.core.parallel.pool import Algorithm, PoolProgress, Worker, WorkerPool
-from counterplay.poker.vector.columns import columns_of
-from counterplay.poker.vector.cuda_boards import BoardSource, DealtBoards, chosen
-from counterplay.poker.vector.cuda_products import SOURCE, Products, padded, products, room_of
-from counterplay.poker.vector.cuda_source import children, gains_of, street_source
-from counterplay.poker.vector.hand_classes import ROOM
+from counterplay.poker.vector.cuda_columns import (
+    SOURCE,
+    Products,
+    children,
+    columns_of,
+    empty_products,
+    multiply,
+    round_up,
+)
+from counterplay.poker.vector.cuda_source import gain_index, street_source
+from counterplay.poker.vector.holding_classes import (
+    MAX_CLASSES,
+    BoardSource,
+    DealtBoards,
+    select_boards,
+)
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.public_workspace import MODEL, Rows, Ties
+from counterplay.poker.vector.public_workspace import MODEL, InfosetRows, Restriction
 
-THREADS = 128  # of a block
+THREADS = 128  # in a block
 BUSY = 200_000  # threads that keep a device busy
-BOARDS_AT_ONCE = 64  # boards that are walked at once: enough to keep a device busy
+BOARDS_AT_ONCE = 64  # boards that are traversed at once: enough to keep a device busy
 MOST_BOARDS = 4_096
 
 
@@ -34,16 +46,17 @@ def check_batch(batch: Any) -> int:
     return whole_number(batch, 1, MOST_BOARDS, "batch")
 
 
-class _Plane:
-    """One street on the device: its kernels, its part of the tables, what leads to it."""
+class _DeviceStreet:
+    """One street on the device: its kernels, its part of the tables, and links to the next
+    street."""
 
     def __init__(
-        self, device: Device, street: Street, buckets: int, rows: Rows, before: int
+        self, device: Device, street: Street, buckets: int, rows: InfosetRows, before: int
     ) -> None:
-        node = street.node.transpose(0, 2, 1).reshape(-1, len(street.player))  # [g * LANES, n]
-        self.real = np.flatnonzero(node[:, 0] >= 0)
-        node_count, node = len(node), node[self.real]
-        self.street, self.buckets, self.starts = street, buckets, len(self.real)
+        node = street.public_node.transpose(0, 2, 1).reshape(-1, len(street.player))
+        self.used = np.flatnonzero(node[:, 0] >= 0)
+        node_count, node = len(node), node[self.used]
+        self.street, self.buckets, self.starts = street, buckets, len(self.used)
         self.kernel = device.compile(SOURCE + street_source(street, self.starts, buckets))
         self.size = (len(street.player) - 1) * buckets * self.starts
         self.part = slice(before, before + self.size)  # of the tables
@@ -58,39 +71,40 @@ class _Plane:
                 self.rows[c - 1] = row + number
         every = [columns_of(street, player) for player in (0, 1)]
         self.counts = [columns.counts for columns in every]
-        self.pay = []
+        self.payoff = []
         for player, columns in enumerate(every):
-            pay = np.abs(street.pay[player][:, columns.ends]).transpose(1, 0, 2)
-            pay = pay.reshape(len(columns.ends), node_count)[:, self.real]
-            self.pay.append(device.put(pay.astype(np.float32)))
+            payoff = np.abs(street.payoff[player][:, columns.terminals]).transpose(1, 0, 2)
+            payoff = payoff.reshape(len(columns.terminals), node_count)[:, self.used]
+            self.payoff.append(device.put(payoff.astype(np.float32)))
         self.across = -(-self.starts // THREADS)
 
-        def planes(n: int) -> Any:
+        def plane(n: int) -> Any:
             return device.empty((n, buckets, self.starts))
 
-        self.policy, self.own = planes(len(street.player) - 1), planes(len(street.player) - 1)
-        self.path = [planes(int(street.n_lines[j])) for j in (0, 1)]
-        self.model_path = planes(int(street.n_lines.max()))
+        self.policy, self.own = plane(len(street.player) - 1), plane(len(street.player) - 1)
+        self.path = [plane(int(street.n_sequences[j])) for j in (0, 1)]
+        self.model_path = plane(int(street.n_sequences.max()))
 
-    def lead_to(self, device: Device, after: _Plane, first: bool) -> None:
-        """Where the starts of the next street come from. `first`: after the first street every
-        end has a lane."""
+    def link(self, device: Device, after: _DeviceStreet, first: bool) -> None:
+        """Links the starts of the next street to the onward ends of this one. `first`: after the
+        first street every onward end has a lane."""
         ends = len(self.street.onward)
-        where = np.full(after.street.node.shape[0] * after.street.node.shape[2], -1)
-        where[after.real] = np.arange(after.starts)
-        lanes = self.street.node.shape[2]
+        number = np.full(after.street.public_node.shape[0] * after.street.public_node.shape[2], -1)
+        number[after.used] = np.arange(after.starts)
+        lanes = self.street.public_node.shape[2]
         above, end = np.empty(after.starts, np.int32), np.empty(after.starts, np.int32)
         below = np.empty((ends, self.starts), np.int32)
         for e in range(ends):
             if first:
-                found = where[e : e + 1]
+                start = number[e : e + 1]
             else:
-                group, lane = np.divmod(self.real, lanes)
-                found = where[(group * ends + e) * lanes + lane]
-            below[e], above[found], end[found] = found, np.arange(self.starts), e
-        place = self.street.onward[end]
+                group, lane = np.divmod(self.used, lanes)
+                start = number[(group * ends + e) * lanes + lane]
+            below[e], above[start], end[start] = start, np.arange(self.starts), e
+        node = self.street.onward[end]
         self.below, self.above = device.put(below), device.put(above)
-        self.line = [device.put(self.street.line[j, place].astype(np.int32)) for j in (0, 1)]
+        sequence = self.street.sequence[:, node].astype(np.int32)
+        self.sequence = [device.put(sequence[j]) for j in (0, 1)]
 
 
 class DevicePool(WorkerPool):
@@ -99,7 +113,7 @@ class DevicePool(WorkerPool):
     def __init__(
         self,
         worker: Worker,
-        rows: Rows,
+        rows: InfosetRows,
         streets: tuple[Street, ...],
         counts: tuple[int, ...],
         source: BoardSource,
@@ -108,23 +122,23 @@ class DevicePool(WorkerPool):
         super().__init__([worker])
         self.device = device or Device()
         self.source = source
-        self.planes: list[_Plane] = []
+        self.streets: list[_DeviceStreet] = []
         before = 0
         with self.device.stream:
             for street, buckets in zip(streets, counts, strict=True):
-                self.planes.append(_Plane(self.device, street, buckets, rows, before))
-                before += self.planes[-1].size
-            for k, (plane, after) in enumerate(pairwise(self.planes)):
-                plane.lead_to(self.device, after, k == 0)
-            self.slots = np.concatenate([plane.slots.ravel() for plane in self.planes])
-            self._row = np.concatenate([plane.rows.ravel() for plane in self.planes])
-            self._ties: Ties | None = None
-            self._nothing = self.device.zeros((1,))
-            self._nowhere = self.device.zeros((1,), np.int32)
+                self.streets.append(_DeviceStreet(self.device, street, buckets, rows, before))
+                before += self.streets[-1].size
+            for k, (here, after) in enumerate(pairwise(self.streets)):
+                here.link(self.device, after, k == 0)
+            self.slots = np.concatenate([one.slots.ravel() for one in self.streets])
+            self._row = np.concatenate([one.rows.ravel() for one in self.streets])
+            self._restriction: Restriction | None = None
+            self._no_values = self.device.zeros((1,))
+            self._no_starts = self.device.zeros((1,), np.int32)
             self.changed()
 
     def changed(self) -> None:
-        """The worker's tables are newer."""
+        """Copies the worker's tables, which are newer, to the device."""
         tables = self.workers[0].tables
         with self.device.stream:
             self.regret = self.device.put(tables.regret[self.slots])
@@ -142,138 +156,152 @@ class DevicePool(WorkerPool):
     def run(self, algorithm: Algorithm, done: int, n: int) -> PoolProgress:
         return PoolProgress(n, algorithm.play(self.workers[0], done, n, 1, 1.0))
 
-    def tie(self, ties: Ties) -> None:
-        """What the next updates are tied to."""
-        if ties is self._ties:
+    def restrict(self, restriction: Restriction) -> None:
+        """Sets the restriction of the next updates."""
+        if restriction is self._restriction:
             return
-        self._ties = ties
-        fixed = ties.fixed[self.slots] if len(ties.fixed) else np.zeros(1)
-        trust = ties.confidence[self._row] if len(ties.confidence) else np.zeros(1)
+        self._restriction = restriction
+        fixed = restriction.fixed[self.slots] if len(restriction.fixed) else np.zeros(1)
+        trust = restriction.confidence[self._row] if len(restriction.confidence) else np.zeros(1)
         with self.device.stream:
             self._fixed = self.device.put(fixed.astype(np.float32))
             self._trust = self.device.put(trust.astype(np.float32))
 
-    def update(self, boards: DealtBoards, regrets: float, averages: float) -> None:
-        """Walk a batch with the tables as they are, and add what it says. Boards with as many
-        classes go together."""
+    def update(self, boards: DealtBoards, regret_weight: float, average_weight: float) -> None:
+        """Traverses a batch with the current policies and updates the tables. Boards with about as
+        many classes are traversed together."""
         self._fetched = False
         order = np.argsort(boards.classes, kind="stable")
         with self.device.stream:
-            self._settle()
+            self._set_policies()
             for low in range(0, len(order), BOARDS_AT_ONCE):
-                part = chosen(boards, order[low : low + BOARDS_AT_ONCE])
-                _Walk(self, part).run(regrets, averages)
+                part = select_boards(boards, order[low : low + BOARDS_AT_ONCE])
+                _BatchTraversal(self, part).run(regret_weight, average_weight)
 
-    def _settle(self) -> None:
-        ties = self._ties
-        assert ties is not None
-        for plane in self.planes:
-            fixed, trust = self.tied(plane)
-            plane.kernel("settle")(
-                (plane.across, plane.buckets), (THREADS,),
-                (self.regret[plane.part], fixed, trust, np.int32(ties.restricted),
-                 np.int32(ties.once), plane.policy, plane.own, *plane.path, plane.model_path),
+    def _set_policies(self) -> None:
+        restriction = self._restriction
+        assert restriction is not None
+        for street in self.streets:
+            fixed, trust = self.model(street)
+            street.kernel("set_policies")(
+                (street.across, street.buckets), (THREADS,),
+                (self.regret[street.part], fixed, trust, np.int32(restriction.restricted),
+                 np.int32(restriction.per_hand), street.policy, street.own, *street.path,
+                 street.model_path),
             )  # fmt: skip
 
-    def tied(self, plane: _Plane) -> tuple[Any, Any]:
-        """The model's policy on a street, and how far it is trusted."""
-        every = (self._fixed, self._trust)
-        fixed, trust = (part[plane.part] if len(part) > 1 else part for part in every)
+    def model(self, street: _DeviceStreet) -> tuple[Any, Any]:
+        """Returns the model's policy on a street and the confidence in it."""
+        arrays = (self._fixed, self._trust)
+        fixed, trust = (array[street.part] if len(array) > 1 else array for array in arrays)
         return fixed, trust
 
     @property
-    def ties(self) -> Ties:
-        assert self._ties is not None
-        return self._ties
+    def restriction(self) -> Restriction:
+        assert self._restriction is not None
+        return self._restriction
 
 
-class _Walk:
-    """One batch."""
+class _BatchTraversal:
+    """The traversal of one batch of boards."""
 
     def __init__(self, pool: DevicePool, boards: DealtBoards) -> None:
         self.pool, self.device = pool, pool.device
         put = self.device.put
         self.boards, self.n = len(boards.classes), boards.word.shape[1]
-        self.classes = padded(int(boards.classes.max()), 4)
+        self.classes = round_up(int(boards.classes.max()), 4)
         self.most = boards.part.shape[2] - 1
         self.word, self.first, self.count = map(put, (boards.word, boards.first, boards.classes))
         self.code, self.member, self.part = map(put, (boards.code, boards.member, boards.part))
         shape = (self.boards, self.classes, 4 * self.classes)
-        self.pairs = self.device.empty(shape, np.uint16)
+        self.meetings = self.device.empty(shape, np.uint16)
 
-    def run(self, regrets: float, averages: float) -> None:
-        planes, classes = self.pool.planes, self.classes
-        planes[0].kernel("pairs")(
+    def run(self, regret_weight: float, average_weight: float) -> None:
+        streets, classes = self.pool.streets, self.classes
+        streets[0].kernel("meetings")(
             (-(-classes // 32), classes, self.boards), (32,),
-            (self.word, self.first, np.int32(self.n), np.int32(ROOM), np.int32(classes),
-             np.int32(classes), np.int32(0), np.int32(1), self.pairs),
+            (self.word, self.first, np.int32(self.n), np.int32(MAX_CLASSES), np.int32(classes),
+             np.int32(classes), np.int32(0), np.int32(1), self.meetings),
         )  # fmt: skip
-        who = (0, 1, MODEL) if self.pool.ties.once else (0, 1)
+        who = (0, 1, MODEL) if self.pool.restriction.per_hand else (0, 1)
         reach = [[self.device.zeros((self.boards, classes, 1)) + np.float32(1) for _ in who]]
-        for s, (plane, after) in enumerate(pairwise(planes)):
-            reach.append([self._down(s, plane, after, w, reach[-1][w]) for w in who])
+        for s, (street, after) in enumerate(pairwise(streets)):
+            reach.append([self._pass_reach(s, street, after, w, reach[-1][w]) for w in who])
         below: list[Any] = [None, None]
         for s in reversed(range(4)):
             for player in (0, 1):
-                below[player] = self._up(s, player, reach[s], below[player], regrets, averages)
+                weights = (regret_weight, average_weight)
+                below[player] = self._up(s, player, reach[s], below[player], *weights)
 
-    def _down(self, s: int, plane: _Plane, after: _Plane, who: int, y: Any) -> Any:
+    def _pass_reach(
+        self, s: int, street: _DeviceStreet, after: _DeviceStreet, who: int, y: Any
+    ) -> Any:
+        """Returns the reach at the starts of the next street."""
         out = self.device.empty((self.boards, self.classes, after.starts))
-        player = self.pool.ties.restricted if who == MODEL else who
-        path = plane.model_path if who == MODEL else plane.path[who]
-        plane.kernel("down")(
+        player = self.pool.restriction.restricted if who == MODEL else who
+        path = street.model_path if who == MODEL else street.path[who]
+        street.kernel("pass_reach")(
             (after.across, self.classes, self.boards), (THREADS,),
-            (y, path, self.code[s], self.count, plane.above, plane.line[player], np.int32(ROOM),
-             np.int32(self.classes), np.int32(after.starts), out),
+            (y, path, self.code[s], self.count, street.above, street.sequence[player],
+             np.int32(MAX_CLASSES), np.int32(self.classes), np.int32(after.starts), out),
         )  # fmt: skip
         return out
 
-    def _lines(self, s: int, player: int, y: list[Any]) -> Products:
-        """What each class of a player gets in each column."""
-        plane, device, ties, other = self.pool.planes[s], self.device, self.pool.ties, 1 - player
+    def _column_values(self, s: int, player: int, y: list[Any]) -> Products:
+        """Returns the values of each class of a player in each column."""
+        street, restriction = self.pool.streets[s], self.pool.restriction
+        device, other = self.device, 1 - player
         twice = (2 * self.classes, 2 * self.classes, 4 * self.classes)
-        counts = plane.counts[player]
-        reach = room_of(device, self.boards, twice, counts, plane.starts, np.uint16)
-        mixed = ties.once and other == ties.restricted
-        plane.kernel("spread")(
-            (plane.across, self.classes, self.boards), (THREADS,),
-            (y[other], plane.path[other], y[-1], plane.model_path, np.int32(mixed),
-             np.float32(ties.share[0]), np.float32(ties.share[1]), plane.pay[player], self.code[s],
-             self.count, np.int32(ROOM), np.int32(self.classes), np.int32(player),
+        counts = street.counts[player]
+        reach = empty_products(device, self.boards, twice, counts, street.starts, np.uint16)
+        mixed = restriction.per_hand and other == restriction.restricted
+        street.kernel("spread")(
+            (street.across, self.classes, self.boards), (THREADS,),
+            (y[other], street.path[other], y[-1], street.model_path, np.int32(mixed),
+             np.float32(restriction.share[0]), np.float32(restriction.share[1]),
+             street.payoff[player], self.code[s],
+             self.count, np.int32(MAX_CLASSES), np.int32(self.classes), np.int32(player),
              *(np.int32(array.shape[2]) for array in reach), *reach),
         )  # fmt: skip
         rows = (self.classes,) * 3
-        found = room_of(device, self.boards, rows, counts, plane.starts, np.float32)
-        products(device, self.pairs, self.classes, reach, found)
-        return found
+        values = empty_products(device, self.boards, rows, counts, street.starts, np.float32)
+        multiply(device, self.meetings, self.classes, reach, values)
+        return values
 
     def _up(
-        self, s: int, player: int, y: list[Any], below: Any, regrets: float, averages: float
+        self,
+        s: int,
+        player: int,
+        y: list[Any],
+        below: Any,
+        regret_weight: float,
+        average_weight: float,
     ) -> Any:
-        """Values at the starts of a street; what it learns."""
-        pool, device, plane = self.pool, self.device, self.pool.planes[s]
-        ties, found = pool.ties, self._lines(s, player, y)
-        gains = len(gains_of(plane.street, player))
-        chunks = max(1, min(self.boards, BUSY // (plane.starts * plane.buckets)))
+        """Returns the values at the starts of a street; updates its tables."""
+        pool, device, street = self.pool, self.device, self.pool.streets[s]
+        restriction, values = pool.restriction, self._column_values(s, player, y)
+        gains = len(gain_index(street.street, player))
+        chunks = max(1, min(self.boards, BUSY // (street.starts * street.buckets)))
         each = -(-self.boards // chunks)
         chunks = -(-self.boards // each)
-        root = device.empty((self.boards, self.classes, plane.starts))
-        gained = device.empty((chunks, gains, plane.buckets, plane.starts))
-        held = device.empty((chunks, plane.buckets, plane.starts))
-        after = pool.planes[s + 1].starts if s < 3 else 0
-        plane.kernel(f"up{player}")(
-            (plane.across, plane.buckets, chunks), (THREADS,),
-            (*found, self.member[s], self.part[s], self.first, plane.own, y[player],
-             below if s < 3 else pool._nothing, plane.below if s < 3 else pool._nowhere,
-             np.int32(self.boards), np.int32(each), np.int32(ROOM), np.int32(self.most),
+        root = device.empty((self.boards, self.classes, street.starts))
+        gained = device.empty((chunks, gains, street.buckets, street.starts))
+        own_reach = device.empty((chunks, street.buckets, street.starts))
+        after = pool.streets[s + 1].starts if s < 3 else 0
+        street.kernel(f"up{player}")(
+            (street.across, street.buckets, chunks), (THREADS,),
+            (*values, self.member[s], self.part[s], self.first, street.own, y[player],
+             below if s < 3 else pool._no_values, street.below if s < 3 else pool._no_starts,
+             np.int32(self.boards), np.int32(each), np.int32(MAX_CLASSES), np.int32(self.most),
              np.int32(self.classes), np.int32(after),
-             *(np.int32(array.shape[2]) for array in found), root, gained, held),
+             *(np.int32(array.shape[2]) for array in values), root, gained, own_reach),
         )  # fmt: skip
-        biased = player == ties.restricted and not ties.once
-        plane.kernel(f"learn{player}")(
-            (plane.across, plane.buckets), (THREADS,),
-            (gained, held, plane.policy, plane.path[player], pool.tied(plane)[1],
-             np.int32(biased), np.int32(chunks), np.float64(regrets), np.float64(averages),
-             pool.regret[plane.part], pool.sums[plane.part]),
+        biased = player == restriction.restricted and not restriction.per_hand
+        street.kernel(f"update{player}")(
+            (street.across, street.buckets), (THREADS,),
+            (gained, own_reach, street.policy, street.path[player], pool.model(street)[1],
+             np.int32(biased), np.int32(chunks), np.float64(regret_weight),
+             np.float64(average_weight),
+             pool.regret[street.part], pool.sums[street.part]),
         )  # fmt: skip
         return root

@@ -1,12 +1,14 @@
-"""The betting tree street by street, as the walk goes through it.
+"""The public tree of the betting, street by street, and strategies in its arrays.
 
-Betting goes alike after every end of the street before, only the stakes differ. So a street is
-walked at `LANES` of its starts at once: lane l starts where the l-th end of the first street leads,
-and all lanes take the same ends of later streets. What is known of a place is an array over lanes.
+After every end of the first street the betting of later streets has the same shape; only stakes
+differ. So a street is traversed at `LANES` of its starts at once: lane l starts after the l-th end
+of the first street, and all lanes take the same ends of later streets. Numbers of a node are arrays
+over lanes; nodes in this package are those of the common shape, and `Street.public_node` has the
+nodes of the `BettingTree` behind them.
 
-A player's reach changes with his own actions only. Places that differ by the other's actions alone
-share it: they have the same `line` of his. Of the last street's lines some end in showdowns, and
-only those are compared by strength.
+A player's reach probability changes with its own actions only: nodes that differ in the other
+player's actions share the player's own action sequence. On the last street some action sequences
+lead to showdowns and some to folds, and only the former need a comparison of strengths.
 """
 
 from __future__ import annotations
@@ -18,52 +20,49 @@ import numpy as np
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.simd import LANES
-from counterplay.poker.betting.betting import NO_FOLD, BettingTree
+from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingTree
+from counterplay.poker.holdem.table import Table, code_counts
 
 
 class Street(NamedTuple):
-    """One street: n places, numbered parents first, of which the first is its start; e ends that go
-    on; g groups of starts, each `LANES` wide."""
+    """One street: n nodes, numbered parents first, of which the first is the start; e nodes that
+    lead to the next street; t terminals; q action sequences at most; g groups of `LANES` starts."""
 
-    player: np.ndarray  # int64[n]: who acts, or TERMINAL at ends of the street
-    first: np.ndarray  # int64[n + 1]: first place after each
-    folded: np.ndarray  # int64[n]: who folded there, or NO_FOLD
-    onward: np.ndarray  # int64[e]: places that go on to the next street
-    ends: np.ndarray  # int64[t]: places where the hand is over
-    line: np.ndarray  # int64[2, n]: of each player's reach
-    n_lines: np.ndarray  # int64[2]
-    # int64[2, n_lines]: where a line stands among those of a player that end in showdowns, or -1
-    shown: np.ndarray
-    n_shown: np.ndarray  # int64[2]
-    gone: np.ndarray  # int64[2, n_lines]: the same of lines that end with somebody's fold
-    n_gone: np.ndarray  # int64[2]
-    node: np.ndarray  # int32[g, n, LANES]: the public node of each place; -1 in lanes not in use
-    # [2, g, n, LANES]: what each player gets where the hand is over, at a showdown what he may win;
-    # 0 in lanes not in use
-    pay: np.ndarray
+    player: np.ndarray  # int64[n]: the acting player, or TERMINAL at ends of the street
+    first_child: np.ndarray  # int64[n + 1]
+    folded: np.ndarray  # int64[n]: the player who folded, or NO_FOLD
+    onward: np.ndarray  # int64[e]: nodes that lead to the next street
+    terminals: np.ndarray  # int64[t]: nodes where the hand ends
+    sequence: np.ndarray  # int64[2, n]: each player's own action sequence
+    n_sequences: np.ndarray  # int64[2]
+    showdown_index: np.ndarray  # int64[2, q]: number among the sequences with a showdown, or -1
+    n_showdowns: np.ndarray  # int64[2]: number of those sequences
+    fold_index: np.ndarray  # int64[2, q]: number among the sequences with a fold, or -1
+    n_folds: np.ndarray  # int64[2]: number of those sequences
+    public_node: np.ndarray  # int32[g, n, LANES]: node of the betting tree; -1 in unused lanes
+    payoff: np.ndarray  # [2, g, n, LANES]: at terminals; what a showdown can win; 0 in unused lanes
 
 
 def streets_of(tree: BettingTree, dtype: Any = np.float64) -> tuple[Street, ...]:
-    """The streets of a betting tree, each in as many groups as its starts need. `dtype`: of
-    payoffs."""
+    """Returns the streets of a betting tree; `dtype`: of the payoffs."""
     if tree.rules.n_streets < 2:
-        raise BadParameter("the walk by the board needs at least two streets")
+        raise BadParameter("a traversal of the public tree needs at least two streets")
     starts = [np.array([[0] + [-1] * (LANES - 1)])]
-    found = []
+    streets: list[Street] = []
     for _ in range(tree.rules.n_streets):
         street = _street(tree, starts[-1])
-        found.append(street._replace(pay=street.pay.astype(dtype)))
-        starts.append(_next_starts(tree, street, len(found) == 1))
-    return tuple(found)
+        streets.append(street._replace(payoff=street.payoff.astype(dtype)))
+        starts.append(_next_starts(street, len(streets) == 1))
+    return tuple(streets)
 
 
-def _next_starts(tree: BettingTree, street: Street, first: bool) -> np.ndarray:
-    """int64[g, LANES]: starts of the next street. After the first street every end gets a lane;
-    later each group goes on in its lanes, end by end."""
+def _next_starts(street: Street, first: bool) -> np.ndarray:
+    """Returns int64[g, LANES]: starts of the next street. After the first street every end gets a
+    lane; later each group continues in its lanes, end by end."""
     if not first:
-        after: np.ndarray = street.node[:, street.onward].reshape(-1, LANES)
+        after: np.ndarray = street.public_node[:, street.onward].reshape(-1, LANES)
         return after
-    ends = street.node[0, street.onward, 0]
+    ends = street.public_node[0, street.onward, 0]
     groups = -(-len(ends) // LANES)
     padded = np.full(groups * LANES, -1, dtype=np.int64)
     padded[: len(ends)] = ends
@@ -71,87 +70,156 @@ def _next_starts(tree: BettingTree, street: Street, first: bool) -> np.ndarray:
 
 
 def _street(tree: BettingTree, starts: np.ndarray) -> Street:
-    """The street that begins at `starts`: nodes by group and lane, -1 where there is none. A node
-    of the next street stands for the end that leads to it."""
+    """Returns the street that begins at `starts`: public nodes by group and lane, -1 where unused.
+    A node of the next street represents the end that leads to it."""
     nodes = tree.nodes
-    model = int(starts[starts >= 0][0])
+    model = int(starts[starts >= 0][0])  # all starts have the same shape
     street_of = int(nodes.street[model])
-    places, parents, first = [model], [-1], []
+    members, parents, first_child = [model], [-1], []
     k = 0
-    while k < len(places):  # level by level, so that children of a place are neighbours
-        first.append(len(places))
-        here = places[k]
-        if nodes.player[here] != TERMINAL and int(nodes.street[here]) == street_of:
-            for below in range(nodes.first_child[here], nodes.first_child[here + 1]):
-                places.append(below)
+    while k < len(members):  # level by level, so that siblings are neighbours
+        first_child.append(len(members))
+        node = members[k]
+        if nodes.player[node] != TERMINAL and int(nodes.street[node]) == street_of:
+            for child in range(nodes.first_child[node], nodes.first_child[node + 1]):
+                members.append(child)
                 parents.append(k)
         k += 1
-    first.append(len(places))
-    over = np.array([int(nodes.street[place]) != street_of for place in places])
-    player = np.where(over, TERMINAL, nodes.player[places]).astype(np.int64)
-    ends = np.flatnonzero((player == TERMINAL) & ~over)
-    firsts = np.array(first, dtype=np.int64)
-    line, n_lines = _lines(player, parents)
-    folds = nodes.folded[places][ends] != NO_FOLD
-    shown, n_shown = _numbered(line[:, ends[~folds]], n_lines)
-    gone, n_gone = _numbered(line[:, ends[folds]], n_lines)
-    node = _follow(tree, starts, parents, firsts)
+    first_child.append(len(members))
+    over = np.array([int(nodes.street[node]) != street_of for node in members])
+    player = np.where(over, TERMINAL, nodes.player[members]).astype(np.int64)
+    terminals = np.flatnonzero((player == TERMINAL) & ~over)
+    firsts = np.array(first_child, dtype=np.int64)
+    sequence, n_sequences = _sequences(player, parents)
+    folds = nodes.folded[members][terminals] != NO_FOLD
+    showdown_index, n_showdowns = _numbered(sequence[:, terminals[~folds]], n_sequences)
+    fold_index, n_folds = _numbered(sequence[:, terminals[folds]], n_sequences)
+    public_node = _public_nodes(tree, starts, parents, firsts)
     return Street(
         player=player,
-        first=firsts,
-        folded=nodes.folded[places].astype(np.int64),
+        first_child=firsts,
+        folded=nodes.folded[members].astype(np.int64),
         onward=np.flatnonzero(over),
-        ends=ends,
-        line=line,
-        n_lines=n_lines,
-        shown=shown,
-        n_shown=n_shown,
-        gone=gone,
-        n_gone=n_gone,
-        node=node.astype(np.int32),
-        pay=np.stack([_pay(tree, node, player) for player in (0, 1)]),
+        terminals=terminals,
+        sequence=sequence,
+        n_sequences=n_sequences,
+        showdown_index=showdown_index,
+        n_showdowns=n_showdowns,
+        fold_index=fold_index,
+        n_folds=n_folds,
+        public_node=public_node.astype(np.int32),
+        payoff=np.stack([_payoffs(tree, public_node, player) for player in (0, 1)]),
     )
 
 
-def _pay(tree: BettingTree, node: np.ndarray, player: int) -> np.ndarray:
-    """float64[g, n, LANES]: what a player gets at each node, or may win there."""
-    known = np.maximum(node, 0)
-    stake = np.where(node >= 0, tree.nodes.stake[known], 0.0)
-    paid: np.ndarray = np.where(tree.nodes.folded[known] == player, -stake, stake)
-    return paid
+def _payoffs(tree: BettingTree, public_node: np.ndarray, player: int) -> np.ndarray:
+    """Returns float64[g, n, LANES]: the stake, negative where `player` folded."""
+    used = np.maximum(public_node, 0)
+    stake = np.where(public_node >= 0, tree.nodes.stake[used], 0.0)
+    payoffs: np.ndarray = np.where(tree.nodes.folded[used] == player, -stake, stake)
+    return payoffs
 
 
-def _lines(player: np.ndarray, parents: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Each player's line at every place: a new one after each of his actions."""
-    line = np.zeros((2, len(player)), dtype=np.int64)
+def _sequences(player: np.ndarray, parents: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns each player's action sequence at every node, and the numbers of sequences."""
+    sequence = np.zeros((2, len(player)), dtype=np.int64)
     n = np.ones(2, dtype=np.int64)
     for k in range(1, len(player)):
-        above = parents[k]
-        line[:, k] = line[:, above]
-        actor = player[above]
-        line[actor, k] = n[actor]
+        parent = parents[k]
+        sequence[:, k] = sequence[:, parent]
+        actor = player[parent]
+        sequence[actor, k] = n[actor]
         n[actor] += 1
-    return line, n
+    return sequence, n
 
 
-def _numbered(lines: np.ndarray, n_lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers for those of each player's lines that occur, and how many do."""
-    number = np.full((2, int(n_lines.max())), -1, dtype=np.int64)
+def _numbered(sequences: np.ndarray, n_sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns numbers for those of each player's sequences that occur, and how many do."""
+    number = np.full((2, int(n_sequences.max())), -1, dtype=np.int64)
     for j in (0, 1):
-        used = np.unique(lines[j])
+        used = np.unique(sequences[j])
         number[j, used] = np.arange(len(used))
     return number, (number >= 0).sum(axis=1)
 
 
-def _follow(
-    tree: BettingTree, starts: np.ndarray, parents: list[int], first: np.ndarray
+def _public_nodes(
+    tree: BettingTree, starts: np.ndarray, parents: list[int], first_child: np.ndarray
 ) -> np.ndarray:
-    """int64[g, n, LANES]: the node of every place in every lane."""
+    """Returns int64[g, n, LANES]: the public node of every node in every lane."""
     below = tree.nodes.first_child
-    node = np.full((len(starts), len(parents), LANES), -1, dtype=np.int64)
-    node[:, 0] = starts
+    public_node = np.full((len(starts), len(parents), LANES), -1, dtype=np.int64)
+    public_node[:, 0] = starts
     for k in range(1, len(parents)):
-        above = node[:, parents[k]]
-        action = k - first[parents[k]]
-        node[:, k] = np.where(above >= 0, below[np.maximum(above, 0)] + action, -1)
-    return node
+        parent = public_node[:, parents[k]]
+        action = k - first_child[parents[k]]
+        public_node[:, k] = np.where(parent >= 0, below[np.maximum(parent, 0)] + action, -1)
+    return public_node
+
+
+class SeatStrategy(NamedTuple):
+    """A table as the strategy of one player, one array for each street: g groups, c codes, w action
+    sequences times LANES. In a mixture (`mix_seats`) the groups of one table follow those of the
+    other: 2g."""
+
+    path: tuple[np.ndarray, ...]  # [g, c, w]: probability of each action sequence on the street
+    showdown_path: tuple[np.ndarray, ...]  # [g, c, w]: of the sequences with a showdown alone
+    fold_path: tuple[np.ndarray, ...]  # [g, c, w]: of the sequences with a fold alone
+    policy: tuple[np.ndarray, ...]  # [g, c, n * LANES]: of the action that leads to a node
+
+
+def seat_strategy(
+    tree: BettingTree, streets: tuple[Street, ...], player: int, table: Table, dtype: Any
+) -> SeatStrategy:
+    """Returns a table as the strategy of `player`."""
+    path, showdown_path, fold_path, policy = [], [], [], []
+    for street, codes in zip(streets, code_counts(table, tree), strict=True):
+        groups, n = street.public_node.shape[:2]
+        chosen = np.zeros((groups, codes, n, LANES))
+        paths = np.zeros((groups, codes, int(street.n_sequences[player]), LANES))
+        paths[:, :, 0] = 1.0
+        for k in np.flatnonzero(street.player == player).tolist():
+            children = range(int(street.first_child[k]), int(street.first_child[k + 1]))
+            share = _action_probabilities(tree, street, k, table, codes)
+            for a, c in enumerate(children):
+                chosen[:, :, c] = share[..., a]
+                before, after = street.sequence[player, k], street.sequence[player, c]
+                paths[:, :, after] = paths[:, :, before] * share[..., a]
+        path.append(paths.reshape(groups, codes, -1).astype(dtype))
+        showdown_path.append(_picked(paths, street.showdown_index[player], dtype))
+        fold_path.append(_picked(paths, street.fold_index[player], dtype))
+        policy.append(chosen.reshape(groups, codes, -1).astype(dtype))
+    return SeatStrategy(tuple(path), tuple(showdown_path), tuple(fold_path), tuple(policy))
+
+
+def mix_seats(one: SeatStrategy, other: SeatStrategy, weight: float) -> SeatStrategy:
+    """Returns the mixture that plays `one` with probability `weight` and `other` otherwise, chosen
+    before the hand: its reach is a sum of two. Both tables must have the same codes."""
+    mixed = SeatStrategy(
+        *(
+            tuple(np.concatenate(both) for both in zip(a, b, strict=True))
+            for a, b in zip(one, other, strict=True)
+        )
+    )
+    mixed.path[0][0] *= weight  # before the flop there is one group
+    mixed.path[0][1] *= 1.0 - weight
+    return mixed
+
+
+def _picked(paths: np.ndarray, number: np.ndarray, dtype: Any) -> np.ndarray:
+    """Returns [g, c, k * LANES]: the k numbered sequences of `paths`, in the order of numbers."""
+    order = np.flatnonzero(number >= 0)
+    order = order[np.argsort(number[order])]
+    picked = paths[:, :, order].reshape(*paths.shape[:2], len(order) * LANES)
+    return np.ascontiguousarray(picked.astype(dtype))
+
+
+def _action_probabilities(
+    tree: BettingTree, street: Street, k: int, table: Table, codes: int
+) -> np.ndarray:
+    """Returns float64[g, c, LANES, actions]: probabilities at node k; 0 in unused lanes."""
+    node = street.public_node[:, k]
+    rows = table.first_row[np.maximum(node, 0)][:, None, :] + np.arange(codes)[None, :, None]
+    columns = [ACTIONS.index(action) for action in tree.actions[int(node[node >= 0][0])]]
+    used = node[:, None, :, None] >= 0
+    probabilities: np.ndarray = np.where(used, table.policy[rows][..., columns], 0.0)
+    return probabilities

@@ -1,7 +1,8 @@
-"""Values in public chance sampling: what a holding, or a bucket, gets from a street.
+"""Counterfactual values in public chance sampling, of holdings and of buckets.
 
-On the last street everything is linear in the opponent's reach, so there are two ways: line by line
-of his betting (`value_holdings`), or, with few buckets, bucket by bucket of his (`value_few`).
+On the last street all values are linear in the opponent's reach. They are computed for each of the
+opponent's action sequences (`value_by_sequence`) or, which is faster with few buckets, for each of
+its buckets (`value_by_bucket`).
 """
 
 from __future__ import annotations
@@ -17,105 +18,115 @@ from counterplay.core.kernels.simd import (
     add_row_to_cards,
     add_rows,
     set_dot,
-    set_sum,
     take,
 )
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.vector.board import Board
 from counterplay.poker.vector.public_tree import Street
-from counterplay.poker.vector.public_workspace import MODEL, BoardWork, Ties
+from counterplay.poker.vector.public_workspace import MODEL, Restriction, TraversalWorkspace
 from counterplay.poker.vector.showdown import (
     ALL,
     Reach,
+    add_showdowns,
+    add_values,
+    back_up,
     clear,
-    compare_and_add,
     set_reach,
     sum_reach,
-    take_all,
 )
 
 _LANES = index(LANES)
 
 
 @jit(inner=True)
-def pick_lines(street: Street, s: int, buckets: int, ties: Ties, work: BoardWork) -> None:
-    """Paths of everybody's lines with showdowns, and with folds, next to each other."""
+def gather_paths(
+    street: Street, s: int, buckets: int, restriction: Restriction, work: TraversalWorkspace
+) -> None:
+    """Gathers the paths of the sequences with showdowns and of those with folds."""
     for who in range(3):
-        if who == MODEL and not ties.once:
+        if who == MODEL and not restriction.per_hand:
             continue
-        player = ties.restricted if who == MODEL else who
+        player = restriction.restricted if who == MODEL else who
         path = work.path[s, who]
         for b in range(index(buckets)):
-            for line in range(index(street.n_lines[player])):
-                shown, gone, at = (
-                    street.shown[player, line],
-                    street.gone[player, line],
-                    line * _LANES,
-                )
-                if shown >= 0:
+            for sequence in range(index(street.n_sequences[player])):
+                at = sequence * _LANES
+                if street.showdown_index[player, sequence] >= 0:
+                    start = index(street.showdown_index[player, sequence]) * _LANES
                     for lane in range(_LANES):
-                        work.shown[who, b, index(shown) * _LANES + lane] = path[b, at + lane]
-                if gone >= 0:
+                        work.showdown_path[who, b, start + lane] = path[b, at + lane]
+                if street.fold_index[player, sequence] >= 0:
+                    start = index(street.fold_index[player, sequence]) * _LANES
                     for lane in range(_LANES):
-                        work.gone[who, b, index(gone) * _LANES + lane] = path[b, at + lane]
+                        work.fold_path[who, b, start + lane] = path[b, at + lane]
 
 
 @jit(inner=True)
-def reach_of(player: int, s: int, ties: Ties, paths: Any, work: BoardWork) -> Reach:
-    """What the other player has to reckon with."""
+def opponent_reach(
+    player: int, s: int, restriction: Restriction, paths: Any, work: TraversalWorkspace
+) -> Reach:
+    """Returns the reach of `player`, mixed with the model's if it is restricted per hand."""
     return Reach(
         work.y[s, player],
         paths[player],
         work.y[s, MODEL],
         paths[MODEL],
-        ties.share,
-        ties.once and player == ties.restricted,
+        restriction.share,
+        restriction.per_hand and player == restriction.restricted,
     )
 
 
 @jit(inline=True)
-def weigh_ends(
-    street: Street, s: int, g: int, player: int, buckets: int, path: Any, work: BoardWork
-) -> None:
-    """Payoff times own path of every end, by the line of the other's that it is on."""
-    other = 1 - player
-    pay = street.pay[player, g]
-    shown = index(street.n_shown[other]) * _LANES
-    gone = index(street.n_gone[other]) * _LANES
-    for b in range(index(buckets)):
-        for w in range(shown):
-            work.weight_shown[b, w] = work.total_shown[b, w] = 0.0
-        for w in range(gone):
-            work.weight_gone[b, w] = work.total_gone[b, w] = 0.0
-        for e in range(index(len(street.ends))):
-            k = index(street.ends[e])
-            own = index(street.line[player, k]) * _LANES
-            line = index(street.line[other, k])
-            if street.folded[k] == NO_FOLD:
-                place = index(street.shown[other, line]) * _LANES
-                for lane in range(_LANES):
-                    work.weight_shown[b, place + lane] += pay[k, lane] * path[b, own + lane]
-            else:
-                place = index(street.gone[other, line]) * _LANES
-                for lane in range(_LANES):
-                    work.weight_gone[b, place + lane] += pay[k, lane] * path[b, own + lane]
+def played_policy(s: int, restriction: Restriction, work: TraversalWorkspace) -> Any:
+    """Returns the policy on street s: mixed with the model where that is done at each information
+    set."""
+    mixed = restriction.restricted >= 0 and not restriction.per_hand
+    return work.restricted_policy[s] if mixed else work.policy[s]
 
 
 @jit(inline=True)
-def values_of(s: int, player: int, work: BoardWork) -> Any:
-    """Where the values at the start of a group of street s belong."""
-    return work.value[s - 1, player, work.at[s - 1]] if s > 1 else work.root[player]
+def weigh_terminals(
+    street: Street, g: int, player: int, buckets: int, path: Any, work: TraversalWorkspace
+) -> None:
+    """Sums payoff times own path over the terminals of each of the other player's sequences."""
+    other = 1 - player
+    payoff = street.payoff[player, g]
+    showdowns = index(street.n_showdowns[other]) * _LANES
+    folds = index(street.n_folds[other]) * _LANES
+    for b in range(index(buckets)):
+        for w in range(showdowns):
+            work.showdown_weight[b, w] = work.showdown_total[b, w] = 0.0
+        for w in range(folds):
+            work.fold_weight[b, w] = work.fold_total[b, w] = 0.0
+        for e in range(index(len(street.terminals))):
+            k = index(street.terminals[e])
+            own = index(street.sequence[player, k]) * _LANES
+            sequence = index(street.sequence[other, k])
+            if street.folded[k] == NO_FOLD:
+                start = index(street.showdown_index[other, sequence]) * _LANES
+                for lane in range(_LANES):
+                    work.showdown_weight[b, start + lane] += payoff[k, lane] * path[b, own + lane]
+            else:
+                start = index(street.fold_index[other, sequence]) * _LANES
+                for lane in range(_LANES):
+                    work.fold_weight[b, start + lane] += payoff[k, lane] * path[b, own + lane]
+
+
+@jit(inline=True)
+def start_values(s: int, player: int, work: TraversalWorkspace) -> Any:
+    """Returns the array of the values at the start of a group of street s."""
+    return work.onward_value[s - 1, player, work.onward_end[s - 1]] if s > 1 else work.root[player]
 
 
 @jit(inner=True)
-def count_cards(s: int, board: Board, work: BoardWork) -> None:
-    """How many holdings of each bucket have each card: what `value_few` needs of a board."""
+def count_bucket_cards(s: int, board: Board, work: TraversalWorkspace) -> None:
+    """Counts the holdings of each bucket with each card of a board, for `value_by_bucket`."""
     half = work.half[0]
     for b in range(index(board.n_buckets[s])):
-        for w in range(index(work.cards.shape[1])):
-            work.cards[b, w] = 0.0
+        for w in range(index(work.bucket_cards.shape[1])):
+            work.bucket_cards[b, w] = 0.0
     for h in range(index(board.size[0])):
-        row = work.cards[index(board.bucket[s, h])]
+        row = work.bucket_cards[index(board.bucket[s, h])]
         low, high = index(board.low[h]) * _LANES, index(board.high[h]) * _LANES
         for lane in range(_LANES):
             row[low + lane] -= half
@@ -124,28 +135,32 @@ def count_cards(s: int, board: Board, work: BoardWork) -> None:
 
 
 @jit(inline=True)
-def value_few(street: Street, s: int, player: int, board: Board, work: BoardWork) -> None:
-    """The same as `value_holdings` with few buckets: by the other's bucket instead of his line.
+def value_by_bucket(
+    street: Street, s: int, player: int, board: Board, work: TraversalWorkspace
+) -> None:
+    """As `value_by_sequence`, for few buckets: by the other player's bucket instead of sequence.
 
-    With P[h, c] the reach in bucket c that a holding h beats less what beats it, its value is the
-    sum over c of T[b, c] P[h, c], where T[b, c] is the sum over ends of payoff, own path and the
-    other's path. Buckets need no more than the sums of P over their holdings.
+    Let P[h, c] be the other's reach in bucket c with holdings weaker than h less that with stronger
+    ones, and T[b, c] the sum over terminals of payoff · own path · the other's path. The value of h
+    in bucket b is Σ_c T[b, c] P[h, c]; buckets need only the sums of P over their holdings.
     """
     other, bucket, n = 1 - player, board.bucket[s], index(board.n_buckets[s])
-    shown, gone = index(street.n_shown[other]), index(street.n_gone[other])
-    sums, won, met = work.few_sums, work.few_won, work.few_met
-    values, y = values_of(s, player, work), work.y[s, other]
-    lines, wide, long = index(work.shown.shape[2]), index(sums.shape[1]), index(won.shape[1])
+    showdowns, folds = index(street.n_showdowns[other]), index(street.n_folds[other])
+    sums, wins, met = work.bucket_sums, work.bucket_wins, work.bucket_met
+    values, y = start_values(s, player, work), work.y[s, other]
+    w, wide, long = index(work.showdown_path.shape[2]), index(sums.shape[1]), index(wins.shape[1])
     clear(sums, ALL + 1, int(n) * LANES)
-    clear(won, int(n), int(n) * LANES)
+    clear(wins, int(n), int(n) * LANES)
     clear(met, int(n), int(n) * LANES)
-    path_shown, path_gone = work.shown[other], work.gone[other]
-    shown_weight, gone_weight = work.few_shown, work.few_gone
+    showdown_path, fold_path = work.showdown_path[other], work.fold_path[other]
+    showdown_weight, fold_weight = work.bucket_showdown, work.bucket_fold
     for b in range(n):
         for c in range(n):
             at = b * long + c * _LANES
-            set_dot(work.weight_shown, b * lines, path_shown, c * lines, shown_weight, at, shown)
-            set_dot(work.weight_gone, b * lines, path_gone, c * lines, gone_weight, at, gone)
+            set_dot(
+                work.showdown_weight, b * w, showdown_path, c * w, showdown_weight, at, showdowns
+            )
+            set_dot(work.fold_weight, b * w, fold_path, c * w, fold_weight, at, folds)
     seen = ZERO
     for g in range(index(board.size[1])):
         first, last = index(board.group[g]), index(board.group[g + ONE])
@@ -158,23 +173,23 @@ def value_few(street: Street, s: int, player: int, board: Board, work: BoardWork
             low, high = index(board.low[h]) * wide, index(board.high[h]) * wide
             at = index(bucket[h]) * long
             take(
-                sums, index(ALL) * wide, sums, low, sums, high, won, at, shown_weight, at, values,
-                h * _LANES, seen,
+                sums, index(ALL) * wide, sums, low, sums, high, wins, at, showdown_weight, at,
+                values, h * _LANES, seen,
             )  # fmt: skip
         for h in range(first, last):
             if work.reached[h]:
                 _add_bucket(board, h, index(bucket[h]), y, sums, wide)
     half = work.half[0]
     for b in range(n):
-        for w in range(n * _LANES):
-            work.few_both[b, w] = half * (gone_weight[b, w] - shown_weight[b, w])
+        for x in range(n * _LANES):
+            work.bucket_half[b, x] = half * (fold_weight[b, x] - showdown_weight[b, x])
         for card in range(index(ALL + 1)):
             at = (b * index(ALL + 1) + card) * _LANES
-            set_dot(work.few_both, b * long, sums, card * wide, work.few_rest, at, n)
-            add_product(work.cards, at, sums, card * wide, met, b * long, n)
-        for w in range(n * _LANES):
-            won[b, w] -= met[b, w]
-    rest = work.few_rest
+            set_dot(work.bucket_half, b * long, sums, card * wide, work.bucket_rest, at, n)
+            add_product(work.bucket_cards, at, sums, card * wide, met, b * long, n)
+        for x in range(n * _LANES):
+            wins[b, x] -= met[b, x]
+    rest = work.bucket_rest
     for h in range(index(board.size[0])):
         b = index(bucket[h])
         base = b * index(ALL + 1)
@@ -182,15 +197,15 @@ def value_few(street: Street, s: int, player: int, board: Board, work: BoardWork
         high = (base + index(board.high[h])) * _LANES
         at = (base + index(ALL)) * _LANES
         add_others(rest, at, rest, low, rest, high, values, h * _LANES, ONE)
-        if work.reached[h]:  # his own reach in the other's hands was taken away twice
+        if work.reached[h]:  # the same holding was subtracted twice
             same = b * long + b * _LANES
-            add_product(y, h * _LANES, gone_weight, same, values, h * _LANES, ONE)
+            add_product(y, h * _LANES, fold_weight, same, values, h * _LANES, ONE)
             add_rows(y, h * _LANES, met, same, ONE)
     for b in range(n):
         for c in range(n):
             at = b * long + c * _LANES
-            add_product(won, at, path_shown, c * lines, work.total_shown, b * lines, shown)
-            add_product(met, at, path_gone, c * lines, work.total_gone, b * lines, gone)
+            add_product(wins, at, showdown_path, c * w, work.showdown_total, b * w, showdowns)
+            add_product(met, at, fold_path, c * w, work.fold_total, b * w, folds)
 
 
 @jit(inner=True)
@@ -203,46 +218,57 @@ def _add_bucket(board: Board, h: Any, b: Any, y: Any, sums: Any, wide: Any) -> N
 
 
 @jit(inline=True)
-def value_holdings(
-    street: Street, s: int, player: int, board: Board, ties: Ties, work: BoardWork
+def value_by_sequence(
+    street: Street,
+    s: int,
+    player: int,
+    board: Board,
+    restriction: Restriction,
+    work: TraversalWorkspace,
 ) -> None:
-    """What each holding of a player gets from the start of the last street, and each bucket on
-    each of the other's lines: line by line, however many buckets there are."""
+    """Computes the values of a player's holdings at the start of the last street, and those of its
+    buckets on each of the other player's action sequences."""
     other, bucket = 1 - player, board.bucket[s]
-    shown, gone = street.n_shown[other], street.n_gone[other]
-    clear(work.sums[0], ALL + 1, shown * LANES)
-    clear(work.sums[1], ALL + 1, gone * LANES)
-    row, sums, values = work.row[0], work.sums, values_of(s, player, work)
-    reach = reach_of(other, s, ties, work.shown, work)
-    compare_and_add(
-        board, bucket, reach, work.reached, shown, row, sums[0], work.weight_shown,
-        work.total_shown, values,
+    showdowns, folds = street.n_showdowns[other], street.n_folds[other]
+    clear(work.sums[0], ALL + 1, showdowns * LANES)
+    clear(work.sums[1], ALL + 1, folds * LANES)
+    row, sums, values = work.row[0], work.sums, start_values(s, player, work)
+    reach = opponent_reach(other, s, restriction, work.showdown_path, work)
+    add_showdowns(
+        board, bucket, reach, work.reached, showdowns, row, sums[0], work.showdown_weight,
+        work.showdown_total, values,
     )  # fmt: skip
-    faced = reach_of(other, s, ties, work.gone, work)
-    sum_reach(board, bucket, faced, work.reached, gone, row, sums[1])
+    to_folds = opponent_reach(other, s, restriction, work.fold_path, work)
+    sum_reach(board, bucket, to_folds, work.reached, folds, row, sums[1])
     half = work.half[0]
     for card in range(index(ALL + 1)):
-        for w in range(index(shown) * _LANES):
+        for w in range(index(showdowns) * _LANES):
             sums[0, card, w] *= -half
-    take_all(board, bucket, shown, sums[0], work.weight_shown, work.total_shown, values)
-    take_all(board, bucket, gone, sums[1], work.weight_gone, work.total_gone, values)
-    lines = index(gone)
-    for h in range(index(board.size[0])):  # his own reach in the other's hands was taken twice
+    add_values(board, bucket, showdowns, sums[0], work.showdown_weight, work.showdown_total, values)
+    add_values(board, bucket, folds, sums[1], work.fold_weight, work.fold_total, values)
+    count = index(folds)
+    for h in range(index(board.size[0])):  # the same holding was subtracted twice
         if work.reached[h]:
-            at = index(bucket[h]) * index(work.total_gone.shape[1])
-            set_reach(faced, h, index(bucket[h]), lines, row)
-            add_rows(row, ZERO, work.total_gone, at, lines)
-            add_dot(work.weight_gone, at, row, ZERO, values, h * _LANES, lines)
+            at = index(bucket[h]) * index(work.fold_total.shape[1])
+            set_reach(to_folds, h, index(bucket[h]), count, row)
+            add_rows(row, ZERO, work.fold_total, at, count)
+            add_dot(work.fold_weight, at, row, ZERO, values, h * _LANES, count)
 
 
 @jit(inline=True)
-def value_places(
-    street: Street, s: int, g: int, player: int, buckets: int, ties: Ties, work: BoardWork
+def back_up_buckets(
+    street: Street,
+    s: int,
+    g: int,
+    player: int,
+    buckets: int,
+    restriction: Restriction,
+    work: TraversalWorkspace,
 ) -> None:
-    """Value of every place of the last street to each bucket of a player."""
+    """Computes the value of every node of the last street to each bucket of a player."""
     other = 1 - player
-    pay = street.pay[player, g]
-    own = work.tied[s] if ties.restricted >= 0 and not ties.once else work.policy[s]
+    payoff = street.payoff[player, g]
+    own = played_policy(s, restriction, work)
     for b in range(index(buckets)):
         gain = work.gain[b]
         k = index(len(street.player))
@@ -250,56 +276,47 @@ def value_places(
             k -= ONE
             at = k * _LANES
             if street.player[k] < 0:
-                line = index(street.line[other, k])
+                sequence = index(street.sequence[other, k])
                 if street.folded[k] == NO_FOLD:
-                    place = index(street.shown[other, line]) * _LANES
+                    start = index(street.showdown_index[other, sequence]) * _LANES
                     for lane in range(_LANES):
-                        gain[at + lane] = pay[k, lane] * work.total_shown[b, place + lane]
+                        gain[at + lane] = payoff[k, lane] * work.showdown_total[b, start + lane]
                 else:
-                    place = index(street.gone[other, line]) * _LANES
+                    start = index(street.fold_index[other, sequence]) * _LANES
                     for lane in range(_LANES):
-                        gain[at + lane] = pay[k, lane] * work.total_gone[b, place + lane]
+                        gain[at + lane] = payoff[k, lane] * work.fold_total[b, start + lane]
             else:
-                _add_up(street, k, player, own[b], gain)
+                back_up(street, k, player, False, own[b], ZERO, gain)
 
 
 @jit(inner=True)
-def _add_up(street: Street, k: Any, player: Any, own: Any, gain: Any) -> None:
-    """Value of a place from those of the places after it."""
-    low = index(street.first[k])
-    count = index(street.first[k + ONE]) - low
-    if street.player[k] == player:
-        set_dot(own, low * _LANES, gain, low * _LANES, gain, k * _LANES, count)
-    else:
-        set_sum(gain, low * _LANES, gain, k * _LANES, count)
-
-
-@jit(inner=True)
-def value_place(
-    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: BoardWork
+def back_up_holding(
+    street: Street, s: Any, g: Any, player: Any, h: Any, own: Any, work: TraversalWorkspace
 ) -> None:
-    """Values of all places of an earlier street to one holding."""
+    """Computes the values of the nodes of an earlier street to one holding; `work.row[1]` has the
+    reach at its folds."""
     other = 1 - player
-    value = work.place
+    value = work.value
     onward = index(len(street.onward))
     k = index(len(street.player))
     while k > ZERO:
         k -= ONE
         at = k * _LANES
         if street.player[k] >= 0:
-            _add_up(street, k, player, own, value)
+            back_up(street, k, player, False, own, ZERO, value)
         elif onward > ZERO and k == index(street.onward[onward - ONE]):
             onward -= ONE
             for lane in range(_LANES):
-                value[at + lane] = work.value[s, player, onward, h, lane]
+                value[at + lane] = work.onward_value[s, player, onward, h, lane]
         else:
-            place = index(street.gone[other, index(street.line[other, k])]) * _LANES
+            start = index(street.fold_index[other, index(street.sequence[other, k])]) * _LANES
             for lane in range(_LANES):
-                value[at + lane] = street.pay[player, g, k, lane] * work.row[1, place + lane]
+                value[at + lane] = street.payoff[player, g, k, lane] * work.row[1, start + lane]
 
 
 @jit
-def nothing(values: Any, n: int) -> None:
+def clear_values(values: Any, n: int) -> None:
+    """Zeroes the values of n holdings."""
     for h in range(index(n)):
         for lane in range(_LANES):
             values[h, lane] = 0.0

@@ -23,7 +23,7 @@ from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.bots.poki.frequencies import CALLED, FOLDED
 from counterplay.poker.bots.poki.potential import SCALE
 from counterplay.poker.bots.poki.strength import set_masks
-from counterplay.poker.cards.canonical import hash_place
+from counterplay.poker.cards.canonical import hash_slot
 from counterplay.poker.cards.cards import N_HOLDINGS
 
 N_BINS = 2048
@@ -70,7 +70,7 @@ def _find_row(rates: Rates, rating: Rating) -> int:
     rating.suit_to[index(b & 3)] = 1
     rating.suit_to[index(c & 3)] = 2
     rating.suit_to[index(d & 3)] = 3
-    return int(rates.row[hash_place(rates.key, a >> 2, b >> 2, c >> 2, d >> 2)])
+    return int(rates.row[hash_slot(rates.key, a >> 2, b >> 2, c >> 2, d >> 2)])
 
 
 @jit

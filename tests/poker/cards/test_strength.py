@@ -98,8 +98,8 @@ def test_flops_are_averages_of_turns(table: Strengths) -> None:
         assert ehs(table, dealt[:2], dealt[2:]) == pytest.approx(average, abs=1e-12)
 
 
-def test_buckets_of_equal_width(table: Strengths) -> None:
-    buckets = make_buckets(table, (10,) * 4, "width")
+def test_equal_width_buckets(table: Strengths) -> None:
+    buckets = make_buckets(table, (10,) * 4, "equal-width")
     equity = table.preflop.astype(np.float64) / PREFLOP_TOTAL
     assert np.array_equal(buckets.preflop, np.floor(10 * equity))
     assert set(buckets.preflop.tolist()) == {
@@ -116,8 +116,8 @@ def test_buckets_of_equal_width(table: Strengths) -> None:
     assert buckets.flop.max() == buckets.turn.max() == 9
 
 
-def test_buckets_of_equal_frequency(table: Strengths) -> None:
-    buckets = make_buckets(table, (5,) * 4, "frequency")
+def test_percentile_buckets(table: Strengths) -> None:
+    buckets = make_buckets(table, (5,) * 4, "percentile")
     possible = table.flop > 0
     weight = np.repeat(boards(3).weight, len(HOLDING_CARDS)).reshape(table.flop.shape)[possible]
     share = np.bincount(buckets.flop[possible], weights=weight, minlength=5) / weight.sum()

@@ -1,5 +1,5 @@
-"""Hold'em is betting × cards: other limits, other views, streets with numbers of buckets of
-their own."""
+"""Hold'em is betting × cards: other limits, other card abstractions, numbers of buckets by
+street."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from counterplay.poker.holdem.game import HoldemRules
 from counterplay.poker.holdem.grid import preflop_grid
 
 UNEVEN = "holdem(preflop=7,flop=20,turn=13,river=5)"
-SPARBOT = "holdem(view=sparbot)"
+SPARBOT = "holdem(abstraction=sparbot)"
 BOARD = (0, 3, 4, 5)
 
 
@@ -45,18 +45,18 @@ def rules_of(game: cp.Game) -> HoldemRules:
 
 
 def long_way(buckets: Buckets, own: list[int], board: list[int]) -> int:
-    """The bucket of a holding by the class of the whole board."""
+    """Returns the bucket of a holding by the canonical board of the whole board."""
     if not board:
         return int(buckets.preflop[holding(own)])
     row, suit_to = class_of(board)
-    pair = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
+    permuted = holding([c // 4 * 4 + suit_to[c % 4] for c in own])
     if len(board) == 5:
-        return int(buckets.river[buckets.river_entry[row, pair]])
-    return int((buckets.flop if len(board) == 3 else buckets.turn)[row, pair])
+        return int(buckets.river[buckets.river_entry[row, permuted]])
+    return int((buckets.flop if len(board) == 3 else buckets.turn)[row, permuted])
 
 
 def by_links(cards: Cards, dealt: list[int]) -> list[list[int]]:
-    """Buckets of both players on each street, as kernels find them."""
+    """Returns the buckets of both players on each street, as kernels find them."""
     chance = new_deal()
     chance.deck[:9] = dealt
     found = []
@@ -137,10 +137,10 @@ def test_one_game_has_one_name() -> None:
         "holdem(preflop=10,flop=10,turn=10,river=10)": "holdem(buckets=10)",
         "holdem(river=10)": "holdem(buckets=10)",
         "holdem(buckets=5,river=7)": "holdem(preflop=5,flop=5,turn=5,river=7)",
-        "holdem(20,river=7,kind=frequency)": (
-            "holdem(preflop=20,flop=20,turn=20,river=7,kind=frequency)"
+        "holdem(20,river=7,kind=percentile)": (
+            "holdem(preflop=20,flop=20,turn=20,river=7,kind=percentile)"
         ),
-        "holdem(view=ehs)": "holdem(buckets=10)",
+        "holdem(abstraction=ehs)": "holdem(buckets=10)",
         UNEVEN: UNEVEN,
         SPARBOT: SPARBOT,
     }
@@ -157,14 +157,14 @@ def test_one_game_has_one_name() -> None:
     [
         ("holdem(turn=0)", "turn must be a whole number from 1"),
         ("holdem(river=1001)", "river must be"),
-        ("holdem(view=sparbot,buckets=6)", "buckets of its own"),
-        ("holdem(view=sparbot,river=6)", "buckets of its own"),
-        ("holdem(view=sparbot,kind=frequency)", "buckets of its own"),
-        ("holdem(view=sparebot)", "did you mean"),
+        ("holdem(abstraction=sparbot,buckets=6)", "buckets of its own"),
+        ("holdem(abstraction=sparbot,river=6)", "buckets of its own"),
+        ("holdem(abstraction=sparbot,kind=percentile)", "buckets of its own"),
+        ("holdem(abstraction=sparebot)", "did you mean"),
         ("holdem(street=3)", "write it like"),
     ],
 )
-def test_views_that_cannot_be(name: str, reason: str) -> None:
+def test_impossible_abstractions(name: str, reason: str) -> None:
     with pytest.raises((BadParameter, UnknownName), match=reason):
         cp.load(name)
 
@@ -185,7 +185,7 @@ def test_rows_of_random_hands(name: str) -> None:
     """Each information set is named once, by its betting and its bucket."""
     game = cp.load(name)
     form, rules = game.form, rules_of(game)
-    counts, buckets = rules.view.counts, rules.buckets
+    counts, buckets = rules.abstraction.counts, rules.buckets
     at_street = [int((TREE.nodes.street[TREE.nodes.node] == k).sum()) for k in range(4)]
     assert game.n_infosets == sum(n * d for n, d in zip(counts, at_street, strict=True))
     node_of, bucket_in = nodes_and_buckets(TREE, counts)
@@ -223,7 +223,7 @@ def test_solved_saved_and_played(name: str, tmp_path: Path) -> None:
     assert preflop_grid(again).sum() == pytest.approx(169.0)
 
 
-def test_models_are_learnt_on_any_view() -> None:
+def test_models_are_learnt_with_any_abstraction() -> None:
     """Every decision is counted once, cards seen or not."""
     from support.models import NAME, weak_hands
 
@@ -239,10 +239,10 @@ def test_models_are_learnt_on_any_view() -> None:
         np.testing.assert_allclose(predict(model, seen).sum(axis=1), 1.0)
 
 
-# --- views that are not EHS
+# --- abstractions other than EHS
 
 
-def test_the_river_may_be_seen_in_any_way() -> None:
+def test_any_abstraction_of_the_river() -> None:
     """Buckets of the river by the ranks of the holding alone: entries that no count of wins
     could give."""
     low, high = (HOLDING_CARDS.astype(np.uint16) // 4).T
@@ -263,7 +263,7 @@ def test_the_river_may_be_seen_in_any_way() -> None:
 @pytest.mark.slow
 def test_sparbots_buckets_by_the_long_way() -> None:
     rules = rules_of(cp.load(SPARBOT))
-    assert rules.view.counts == (N_BUCKETS,) * 4
+    assert rules.abstraction.counts == (N_BUCKETS,) * 4
     shares = rules.bucket_shares()
     assert [len(street) for street in shares] == [N_BUCKETS] * 4
     assert min(float(street.min()) for street in shares) > 0.01
@@ -276,11 +276,11 @@ def test_sparbots_buckets_by_the_long_way() -> None:
             ]
 
 
-# --- the scratch of a deal
+# --- the array of a deal
 
 
 def test_a_deal_lies_in_one_array_as_files_keep_it() -> None:
-    """The places of 0.1.0: deck, buckets by street and player, winner, masks, board, renaming,
+    """Positions as in 0.1.0: deck, buckets by street and player, winner, masks, board, permutation,
     holdings; then the coin."""
     game = cp.load("holdem")
     form = restricted_form(game.form, cp.Strategy.uniform(game).probabilities, 1, 0.5)

@@ -1,11 +1,11 @@
-"""Hold'em by pairs of buckets: what two strategies of one view are worth to each other, nearly.
+"""Approximate values of two strategies of one card abstraction, by pairs of buckets.
 
-The cards are taken as a chain: a pair of buckets on one street says how likely each pair on the
-next is, whatever came before (`PairChance`, counted in a sample of deals with a fixed seed). In
-that chain the value of every public node for every pair of buckets is one pass over the betting
-tree, some ten milliseconds. It is no exact value of hold'em, since cards remember more than
-buckets; matches are adjusted by it (`poker/match/luck_adjustment.py`), which stays right with any
-values, and strategies are compared with each other by it.
+The cards are replaced by a Markov chain over pairs of buckets, one for each player: the pair of one
+street gives the distribution of the pair of the next (`PairChance`, estimated from a sample of
+deals with a fixed seed). One pass over the betting tree, about ten milliseconds, gives the value of
+every public node for every pair. The values are not exact, since the cards of hold'em are not a
+Markov chain in buckets. They serve as a baseline in luck adjustment
+(`poker/match/luck_adjustment.py`), which is unbiased with any values, and to compare strategies.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from counterplay.poker.cards.deal import (
 
 DEALS = 500_000
 SEED = 20_110
-MOST_BUCKETS = 16  # of a street: pairs of pairs are counted
+MOST_BUCKETS = 16  # on a street: transition matrices have its fourth power of entries
 STREETS = 4
 
 
 class PairChance(NamedTuple):
-    """How pairs of buckets follow each other, b of them on a street: pairs are b0 · b + b1."""
+    """A Markov chain over pairs of buckets, b on a street; a pair is b0 · b + b1."""
 
-    first: np.ndarray  # float64[b²]: before the flop
-    step: np.ndarray  # float64[3, b², b²]: from a street to the next; rows add up to one
-    shown: np.ndarray  # float64[b²]: what player 1 wins of one at a showdown
+    first: np.ndarray  # float64[b²]: distribution before the flop
+    step: np.ndarray  # float64[3, b², b²]: transition probabilities from each street to the next
+    showdown: np.ndarray  # float64[b²]: expected win of player 1 at a showdown, from -1 to 1
     buckets: int
 
 
@@ -54,7 +54,7 @@ def _count(
     rng: np.ndarray,
     first: np.ndarray,
     step: np.ndarray,
-    shown: np.ndarray,
+    showdown: np.ndarray,
 ) -> None:
     for _ in range(deals):
         draw(chance, rng)
@@ -70,73 +70,72 @@ def _count(
                 step[index(street - 1), before, pair] += 1.0
             before = pair
         compare(chance)
-        shown[before, ZERO] += chance.winner[ZERO]
-        shown[before, ONE] += 1.0
+        showdown[before, ZERO] += chance.winner[ZERO]
+        showdown[before, ONE] += 1.0
 
 
 @lru_cache(maxsize=2)
-def _chance_of(view: Any, cards_of_view: _Held) -> PairChance:
-    """Counted once for each view."""
-    b = max(view.counts)
+def _chance_of(abstraction: Any, cards: _Unhashed) -> PairChance:
+    """Estimates the chain of a card abstraction, once for each."""
+    b = max(abstraction.counts)
     first, step = np.zeros(b * b), np.zeros((STREETS - 1, b * b, b * b))
-    shown = np.zeros((b * b, 2))
-    _count(cards_of_view.cards, DEALS, b, new_deal(), new_state(SEED), first, step, shown)
+    showdown = np.zeros((b * b, 2))
+    _count(cards.value, DEALS, b, new_deal(), new_state(SEED), first, step, showdown)
     rows = step.sum(axis=2, keepdims=True)
     step = np.where(rows > 0, step / np.maximum(rows, 1.0), 1.0 / (b * b))
     one, two = np.divmod(np.arange(b * b), b)
-    guess = np.sign(one - two)  # of a pair that was never shown
-    known = shown[:, 1] > 0
-    win = np.where(known, shown[:, 0] / np.maximum(shown[:, 1], 1.0), guess)
+    guess = np.sign(one - two)  # for pairs without a showdown in the sample
+    win = np.where(showdown[:, 1] > 0, showdown[:, 0] / np.maximum(showdown[:, 1], 1.0), guess)
     return PairChance(first / first.sum(), step, win, b)
 
 
-class _Held:
-    """The cards of a view, equal to all others of the same view."""
+class _Unhashed:
+    """An argument that `lru_cache` ignores: all are equal."""
 
-    def __init__(self, cards: Any) -> None:
-        self.cards = cards
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held)
+        return isinstance(other, _Unhashed)
 
     def __hash__(self) -> int:
         return 0
 
 
 def can_pair(game: Game) -> bool:
-    """Whether pairs of a game's buckets can be counted."""
+    """Returns whether a game has few enough buckets for `pair_chance`."""
     return (
         game.can("boards")
-        and max(game.rules.view.counts) <= MOST_BUCKETS
+        and max(game.rules.abstraction.counts) <= MOST_BUCKETS
         and game.rules.betting.n_streets == STREETS
-        and game.rules.view.deck.full
+        and game.rules.abstraction.deck.full
     )
 
 
 def pair_chance(game: Game) -> PairChance:
-    """How pairs of buckets of a hold'em game follow each other."""
+    """Returns the chain over pairs of buckets of a hold'em game."""
     if not can_pair(game):
         raise BadParameter(
             f"pairs of buckets are for hold'em with at most {MOST_BUCKETS} buckets on four "
             f"streets, not for {game.name}"
         )
-    return _chance_of(game.rules.view, _Held(game.form.cards))
+    return _chance_of(game.rules.abstraction, _Unhashed(game.form.cards))
 
 
-class OpenNodes(NamedTuple):
-    """`PublicNodes` with what is needed here."""
+class _Nodes(NamedTuple):
+    """The arrays of `PublicNodes` that `fill_values` reads, and starts of streets."""
 
     player: np.ndarray
     first_child: np.ndarray
     street: np.ndarray
     folded: np.ndarray
     stake: np.ndarray
-    opens: np.ndarray  # bool[n]: the first node of its street
+    starts_street: np.ndarray  # bool[n]: the first node of its street
 
 
 @jit
 def fill_values(
-    nodes: OpenNodes,
+    nodes: _Nodes,
     first_row: np.ndarray,
     first: np.ndarray,
     one: np.ndarray,
@@ -145,9 +144,9 @@ def fill_values(
     value: np.ndarray,
     before: np.ndarray,
 ) -> None:
-    """What player 1 wins from each public node on, for each pair of buckets there: `value`
-    (float64[n, b²]); at the first node of a street also for each pair of the street before it:
-    `before` (the same shape). `one`, `two`: policies by slot."""
+    """Fills `value` (float64[n, b²]) with the expected win of player 1 at each public node for each
+    pair of buckets, and `before` (the same shape) with that at the first node of a street for each
+    pair of the street before. `one`, `two`: policies by slot."""
     b = index(chance.buckets)
     pairs = b * b
     node = index(len(nodes.player))
@@ -158,7 +157,7 @@ def fill_values(
         if player < 0:
             folded = nodes.folded[node]
             for p in range(pairs):
-                won = chance.shown[p] if folded == NO_FOLD else (-1.0 if folded == 0 else 1.0)
+                won = chance.showdown[p] if folded == NO_FOLD else (-1.0 if folded == 0 else 1.0)
                 value[node, p] = nodes.stake[node] * won
             continue
         for p in range(pairs):
@@ -172,7 +171,7 @@ def fill_values(
                 total += share * (before[c, p] if new else value[c, p])
             value[node, p] = total
         street = nodes.street[node]
-        if street > 0 and nodes.opens[node]:
+        if street > 0 and nodes.starts_street[node]:
             step = chance.step[index(street - 1)]
             for p in range(pairs):
                 total = 0.0
@@ -184,48 +183,51 @@ def fill_values(
 class PairValues(NamedTuple):
     """Values of two strategies against each other: n public nodes, b² pairs of buckets."""
 
-    value: np.ndarray  # float64[n, b²]: what player 1 wins from here on
-    before: np.ndarray  # float64[n, b²]: the same before the street of its first node is dealt
+    value: np.ndarray  # float64[n, b²]: expected win of player 1
+    before: np.ndarray  # float64[n, b²]: that before the cards of the street are dealt
     chance: PairChance
 
     @property
-    def worth(self) -> float:
-        """Of the whole game to player 1."""
+    def game_value(self) -> float:
+        """Value of the game to player 1."""
         return float(self.chance.first @ self.value[0])
 
 
 def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
-    """`one`, `two`: probabilities by slot of player 1 and player 2, each a whole profile."""
+    """Returns the values of two strategies. `one`, `two`: probabilities by slot of player 1 and
+    player 2, each a whole profile."""
     chance = pair_chance(game)
     form, pairs = game.form, chance.buckets**2
     value = np.zeros((form.n_nodes, pairs))
     before = np.zeros((form.n_nodes, pairs))
-    fill_values(_opened(game), form.first_row, form.first, one, two, chance, value, before)
+    fill_values(_nodes_of(game), form.first_row, form.first, one, two, chance, value, before)
     return PairValues(value, before, chance)
 
 
 @lru_cache(maxsize=4)
-def _opens(tree: Any) -> np.ndarray:
+def _street_starts(tree: Any) -> np.ndarray:
     parent = np.zeros(len(tree.states), dtype=np.int64)
     first = tree.nodes.first_child
     for node in range(len(tree.states)):
         parent[first[node] : first[node + 1]] = node
-    found: np.ndarray = tree.nodes.street != tree.nodes.street[parent]
-    return found
+    starts: np.ndarray = tree.nodes.street != tree.nodes.street[parent]
+    return starts
 
 
-def _opened(game: Game) -> OpenNodes:
+def _nodes_of(game: Game) -> _Nodes:
     nodes = game.rules.tree.nodes
-    return OpenNodes(
+    return _Nodes(
         nodes.player,
         nodes.first_child,
         nodes.street,
         nodes.folded,
         nodes.stake,
-        _opens(game.rules.tree),
+        _street_starts(game.rules.tree),
     )
 
 
-def worth_against(game: Game, mine: np.ndarray, his: np.ndarray) -> float:
-    """What a strategy wins from another per hand, the mean of both seats, nearly."""
-    return 0.5 * (pair_values(game, mine, his).worth - pair_values(game, his, mine).worth)
+def value_against(game: Game, own: np.ndarray, other: np.ndarray) -> float:
+    """Returns the approximate win per hand of a strategy against another, as a mean over both
+    seats."""
+    one, two = pair_values(game, own, other), pair_values(game, other, own)
+    return 0.5 * (one.game_value - two.game_value)

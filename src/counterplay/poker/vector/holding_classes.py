@@ -1,0 +1,379 @@
+"""Classes of holdings with the same codes, which a CUDA device multiplies as one row or column.
+
+Two users: the exact traversal lists the classes of all turns and rivers of a flop (`list_classes`);
+public chance sampling deals random boards (`BoardSource`). On a board the holdings stand class by
+class, as words: both cards, and the group of equal strength.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.kernels.rng import check_seed, seed_state
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.deal import DERIVED, Deal, deal_on, draw
+from counterplay.poker.vector.board import HIGH, LOW, Board, fill_board, new_board
+from counterplay.poker.vector.flop_boards import (
+    LAST,
+    MOST_RIVERS,
+    MOST_TURNS,
+    ON_RIVER,
+    ON_TURN,
+    FlopBoards,
+)
+
+MAX_CLASSES = 1_184  # more than there are holdings on a flop, and one more
+NO_HOLDING = 65_535
+LARGEST = 45  # holdings of a class: times itself at most 2,048, see `put_twice`
+
+
+class ClassWorkspace(NamedTuple):
+    """Buffers of one thread."""
+
+    number: np.ndarray  # int32[k]: class of a key, -1 where there is none
+    key: np.ndarray  # int64[n]
+    of: np.ndarray  # int64[3, n]: class of each holding on the flop, the turn and this board
+    at: np.ndarray  # int64[...]: position of the next member of a class or bucket
+    code: np.ndarray  # int64[2, n]: codes in both tables on a river, by holding
+
+
+def new_class_workspace(codes: int, buckets: int = 0) -> ClassWorkspace:
+    """Returns a workspace for tables with at most `codes` codes on a street."""
+
+    def longs(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
+    return ClassWorkspace(
+        number=np.full(max(MAX_CLASSES, codes) * codes, -1, dtype=np.int32),
+        key=longs(N_HOLDINGS),
+        of=longs(3, N_HOLDINGS),
+        at=longs(max(N_HOLDINGS, buckets) + 1),
+        code=longs(2, N_HOLDINGS),
+    )
+
+
+@jit(inner=True)
+def _count_members(of: Any, members: Any, n: Any, count: Any, at: Any) -> None:
+    """Sets `at[c]` to the first position of class c when n members stand class by class. Member k
+    is `members[k] % LAST`."""
+    for c in range(count + ONE):
+        at[c] = 0
+    for k in range(n):
+        at[index(of[index(np.int64(members[k]) % LAST)]) + ONE] += 1
+    for c in range(count):
+        at[c + ONE] += at[c]
+
+
+# --- the boards of a flop, for the exact traversal
+
+
+class BoardClasses(NamedTuple):
+    """The classes of b boards of n holdings."""
+
+    word: np.ndarray  # uint32[b, n]: holdings, class by class
+    first: np.ndarray  # uint16[b, MAX_CLASSES]: first position of each class; n after the last
+    holding: np.ndarray  # uint16[b, MAX_CLASSES]: one of each class, NO_HOLDING after the last
+    code: np.ndarray  # uint16[b, MAX_CLASSES]: code of the class in the opponent's table
+    own: np.ndarray  # uint16[b, n]: code of each holding in the player's own table
+    classes: np.ndarray  # int32[b]: number of classes
+
+
+def _new_classes(boards: int, n: int) -> BoardClasses:
+    def shorts(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.uint16)
+
+    return BoardClasses(
+        word=np.zeros((boards, n), dtype=np.uint32),
+        first=shorts(boards, MAX_CLASSES),
+        holding=shorts(boards, MAX_CLASSES),
+        code=shorts(boards, MAX_CLASSES),
+        own=shorts(boards, n),
+        classes=np.zeros(boards, dtype=np.int32),
+    )
+
+
+def turn_classes() -> BoardClasses:
+    """Returns empty classes for the turns of a flop."""
+    return _new_classes(MOST_TURNS, ON_TURN)
+
+
+def river_classes() -> BoardClasses:
+    """Returns empty classes for the rivers of a flop."""
+    return _new_classes(MOST_RIVERS, ON_RIVER)
+
+
+@jit(inner=True)
+def _refine(
+    before: Any, code: Any, holdings: Any, n: int, codes: int, of: Any, work: ClassWorkspace
+) -> int:
+    """Splits the classes `before` by `code`, both by holding; returns the number of classes `of`
+    the holdings."""
+    number, key = work.number, work.key
+    count = ZERO
+    for k in range(index(n)):
+        h = index(np.int64(holdings[k]) % LAST)
+        at = before[h] * np.int64(codes) + np.int64(code[h])
+        key[k] = at
+        if number[index(at)] < 0:
+            number[index(at)] = count
+            count += ONE
+        of[h] = number[index(at)]
+    for k in range(index(n)):
+        number[index(key[k])] = -1
+    return int(count)
+
+
+@jit(inner=True)
+def _write(
+    holdings: Any, n: int, count: int, of: Any, code: Any, own: Any, b: int, work: ClassWorkspace,
+    out: BoardClasses,
+) -> None:  # fmt: skip
+    """Writes the holdings of board b in the order of their classes. `holdings`: weakest first, with
+    LAST at the end of a group; `code`, `own`: codes in both tables, by holding."""
+    at, row = work.at, index(b)
+    _count_members(of, holdings, index(n), index(count), at)
+    for c in range(index(MAX_CLASSES)):
+        out.first[row, c] = at[c] if c < index(count) else n
+        out.holding[row, c] = NO_HOLDING
+    group = 0
+    for k in range(index(n)):
+        word = np.int64(holdings[k])
+        h = index(word % LAST)
+        c = index(of[h])
+        position = index(at[c])
+        at[c] += 1
+        out.word[row, position] = LOW[h] | HIGH[h] << 6 | group << 12
+        out.own[row, position] = own[h]
+        out.holding[row, c] = h
+        out.code[row, c] = code[h]
+        if word >= LAST:
+            group += 1
+    out.classes[row] = count
+
+
+@jit
+def list_classes(
+    boards: FlopBoards, codes: int, work: ClassWorkspace, turns: BoardClasses, rivers: BoardClasses
+) -> None:
+    """Fills the classes of the opponent's holdings on all turns and rivers of a flop. Holdings of a
+    class have the same codes on every street so far."""
+    of, river_code = work.of, work.code
+    for h in range(index(N_HOLDINGS)):
+        of[2, h] = boards.start_code[0, h]
+    n_flop, n_turn, n_river = boards.n_holdings[0], boards.n_holdings[1], boards.n_holdings[2]
+    _refine(of[2], boards.flop_code[0], boards.flop_holding, n_flop, codes, of[0], work)
+    for turn in range(boards.size[0]):
+        t = index(turn)
+        code, own, holdings = boards.turn_code[0, t], boards.turn_code[1, t], boards.turn_holding[t]
+        count = _refine(of[0], code, holdings, n_turn, codes, of[1], work)
+        _write(holdings, n_turn, count, of[1], code, own, turn, work, turns)
+        for river in range(boards.first_river[t], boards.first_river[t + ONE]):
+            r = index(river)
+            holdings = boards.river_holding[r]
+            for k in range(index(n_river)):  # codes are listed by strength there
+                h = index(np.int64(holdings[k]) % LAST)
+                river_code[0, h] = boards.river_code[0, r, k]
+                river_code[1, h] = boards.river_code[1, r, k]
+            count = _refine(of[1], river_code[0], holdings, n_river, codes, of[2], work)
+            _write(
+                holdings, n_river, count, of[2], river_code[0], river_code[1], river, work, rivers
+            )
+
+
+# --- random boards, for public chance sampling
+
+
+class DealtBoards(NamedTuple):
+    """b boards of n holdings, with at most k buckets on a street."""
+
+    word: np.ndarray  # uint32[b, n]: holdings, class by class
+    first: np.ndarray  # uint16[b, MAX_CLASSES]: first position of each class; n after the last
+    code: np.ndarray  # uint16[4, b, MAX_CLASSES]: bucket of the class on each street
+    member: np.ndarray  # uint16[4, b, MAX_CLASSES]: classes, bucket by bucket of a street
+    part: np.ndarray  # uint16[4, b, k + 1]: first position of each bucket's classes there
+    classes: np.ndarray  # int32[b]: number of classes
+    buckets: np.ndarray  # int32[b, 4]: number of buckets that occur
+
+
+class BoardDealer(NamedTuple):
+    """Buffers of one thread that deals boards."""
+
+    board: Board
+    chance: Deal
+    deck: np.ndarray  # int64[c]: the deck before it is shuffled
+    rng: np.ndarray
+    work: ClassWorkspace
+
+
+def new_dealer(counts: tuple[int, ...], deck: np.ndarray) -> BoardDealer:
+    return BoardDealer(
+        board=new_board(counts),
+        chance=deal_on(np.zeros(len(deck) + DERIVED, dtype=np.int64), deck),
+        deck=deck.astype(np.int64),
+        rng=np.zeros(4, dtype=np.uint64),
+        work=new_class_workspace(min(max(counts), N_HOLDINGS), max(counts)),
+    )
+
+
+def new_boards(boards: int, n: int, most: int) -> DealtBoards:
+    def shorts(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.uint16)
+
+    return DealtBoards(
+        word=np.zeros((boards, n), dtype=np.uint32),
+        first=shorts(boards, MAX_CLASSES),
+        code=shorts(4, boards, MAX_CLASSES),
+        member=shorts(4, boards, MAX_CLASSES),
+        part=shorts(4, boards, most + 1),
+        classes=np.zeros(boards, dtype=np.int32),
+        buckets=np.zeros((boards, 4), dtype=np.int32),
+    )
+
+
+def select_boards(boards: DealtBoards, which: np.ndarray) -> DealtBoards:
+    """Returns some of the boards."""
+    by_street = ("code", "member", "part")
+    return DealtBoards(
+        *(
+            array[:, which] if name in by_street else array[which]
+            for name, array in boards._asdict().items()
+        )
+    )
+
+
+@jit(inner=True)
+def _find_classes(dealer: BoardDealer) -> int:
+    """Numbers the classes of a board in `work.of[2]`, by position on the board; returns their
+    number. A large class is cut into several, so that the number of meetings of two classes fits
+    into half precision."""
+    board, of, number, key = dealer.board, dealer.work.of[2], dealer.work.number, dealer.work.key
+    at = dealer.work.at
+    n = index(board.size[0])
+    for k in range(n):
+        of[k] = 0
+    count = ZERO
+    for street in range(index(4)):
+        wide = board.n_buckets[street]
+        count = ZERO
+        for k in range(n):
+            mixed = of[k] * wide + board.bucket[street, k]
+            key[k] = mixed
+            if number[index(mixed)] < 0:
+                number[index(mixed)] = count
+                count += ONE
+            of[k] = number[index(mixed)]
+        for k in range(n):
+            number[index(key[k])] = -1
+    for c in range(count):
+        at[c] = 0
+        number[c] = c
+    for k in range(n):
+        c = index(of[k])
+        if at[c] == LARGEST:
+            at[c] = 0
+            number[c] = count
+            count += ONE
+        at[c] += 1
+        of[k] = number[c]
+    for c in range(count):
+        number[c] = -1
+    return int(count)
+
+
+@jit(inner=True)
+def _write_words(dealer: BoardDealer, count: int, row: int, out: DealtBoards) -> None:
+    board, of, at, r = dealer.board, dealer.work.of[2], dealer.work.at, index(row)
+    n, classes = index(board.size[0]), index(count)
+    for k in range(n):
+        dealer.work.key[k] = k
+    _count_members(of, dealer.work.key, n, classes, at)
+    for c in range(index(MAX_CLASSES)):
+        out.first[r, c] = at[c] if c < classes else n
+    group = ZERO
+    for k in range(n):
+        while index(board.group[group + ONE]) <= k:
+            group += ONE
+        c = index(of[k])
+        word = board.low[k] | board.high[k] << 6 | np.int64(group) << 12
+        out.word[r, index(at[c])] = word
+        at[c] += 1
+        for street in range(index(4)):
+            bucket = index(board.bucket[street, k])
+            out.code[street, r, c] = board.global_bucket[street, bucket]
+    out.classes[r] = count
+
+
+@jit(inner=True)
+def _sort_classes(dealer: BoardDealer, most: int, row: int, out: DealtBoards) -> None:
+    """Sorts the classes by their bucket, on each street."""
+    at, r, classes = dealer.work.at, index(row), index(out.classes[index(row)])
+    for street in range(index(4)):
+        for b in range(index(most) + ONE):
+            at[b] = 0
+        for c in range(classes):
+            at[index(out.code[street, r, c]) + ONE] += 1
+        for b in range(index(most)):
+            at[b + ONE] += at[b]
+        for b in range(index(most) + ONE):
+            out.part[street, r, b] = at[b]
+        for c in range(classes):
+            bucket = index(out.code[street, r, c])
+            out.member[street, r, index(at[bucket])] = c
+            at[bucket] += 1
+        out.buckets[r, street] = dealer.board.n_buckets[street]
+
+
+@jit
+def deal_boards(
+    cards: Any, seed: int, number: int, low: int, high: int, dealer: BoardDealer, out: DealtBoards
+) -> None:
+    """Fills rows low .. high - 1 of `out` with the boards number + low .. number + high - 1 of a
+    seed. A board depends on seed and number alone, so that any number of threads can deal."""
+    most = out.part.shape[2] - 1
+    for row in range(low, high):
+        for k in range(index(len(dealer.deck))):
+            dealer.chance.deck[k] = dealer.deck[k]
+        seed_state(index(seed), index(number) + index(row), dealer.rng)
+        draw(dealer.chance, dealer.rng)
+        fill_board(cards, dealer.chance, 4, dealer.board)
+        count = _find_classes(dealer)
+        _write_words(dealer, count, row, out)
+        _sort_classes(dealer, most, row, out)
+
+
+class BoardSource:
+    """Batches of boards; the next batch is dealt while the last is in use."""
+
+    def __init__(self, cards: Any, deck: np.ndarray, counts: tuple[int, ...], batch: int) -> None:
+        self.cards, self.batch = cards, batch
+        live = len(deck) - 5
+        self.n, self.most = live * (live - 1) // 2, max(counts)
+        self._threads = max(1, min(cores(), batch))
+        self._dealers = [new_dealer(counts, deck) for _ in range(self._threads)]
+        self._buffers = [new_boards(batch, self.n, self.most) for _ in range(2)]
+
+    def batches(self, seed: int, first: int, last: int) -> Iterator[DealtBoards]:
+        """Yields batches number `first` to `last` of a seed. A batch is overwritten by the next but
+        one."""
+        with ThreadPoolExecutor(self._threads) as pool:
+            jobs = self._begin(pool, seed, first)
+            for number in range(first, last + 1):
+                for job in jobs:
+                    job.result()
+                if number < last:
+                    jobs = self._begin(pool, seed, number + 1)
+                yield self._buffers[number % 2]
+
+    def _begin(self, pool: ThreadPoolExecutor, seed: int, number: int) -> list[Future[None]]:
+        ends = [self.batch * k // self._threads for k in range(self._threads + 1)]
+        start, out = 1 + number * self.batch, self._buffers[number % 2]
+        return [
+            pool.submit(deal_boards, self.cards, check_seed(seed), start, low, high, dealer, out)
+            for low, high, dealer in zip(ends, ends[1:], self._dealers, strict=False)
+        ]
