@@ -29,13 +29,12 @@ from counterplay.core.games.players import (
     players_of,
     strategy_in,
 )
-from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BOTS, BotSpec
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
 
-USUAL_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
+DEFAULT_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
 
 
 class HoldemResolver(PlayerResolver):
@@ -119,7 +118,7 @@ class HoldemResolver(PlayerResolver):
 
 
 def bot(
-    player: Any, progress: ProgressCallback = no_progress, game: Game | str = USUAL_GAME
+    player: Any, progress: ProgressCallback = no_progress, game: Game | str = DEFAULT_GAME
 ) -> Any:
     """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
     as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`."""
@@ -141,7 +140,7 @@ def game_of(player: Any, game: Game | str | None = None) -> Game:
         raise BadParameter(f"{player} needs to know the game: add --game kuhn")
     if kind == "path":
         return _game_in(Path(player))
-    usual = HoldemResolver(registry.load(USUAL_GAME))
+    usual = HoldemResolver(registry.load(DEFAULT_GAME))
     own = getattr(usual.find(player), "game", None)
     return own if isinstance(own, Game) else usual.game
 
@@ -156,7 +155,7 @@ def game_between(words: Sequence[str], game: str | None = None) -> Game:
     one of his own, or hold'em."""
     if game is None:
         own = [word for word in words if word.lower() != UNIFORM]
-        return game_of(own[0]) if own else registry.load(USUAL_GAME)
+        return game_of(own[0]) if own else registry.load(DEFAULT_GAME)
     loaded = registry.load(game)
     for word in words:
         name = _game_name(Path(word)) if players_of(loaded).kind(word) == "path" else None
@@ -191,7 +190,7 @@ def _game_in(path: Path) -> Game:
 def _load(path: Path, game: Game | None = None) -> Strategy | OpponentModel:
     if path.suffix != ".json":
         return Strategy.load(path, game)
-    from counterplay.poker.models.file import load_model
+    from counterplay.poker.models.model import load_model
 
     return load_model(path, game)
 
@@ -221,9 +220,9 @@ def _no_table(player: Any) -> str:
     )
     if word is None:
         how = (
-            f'cp.play_match("{USUAL_GAME}", "probe", player, 20_000, log="hands.parquet", '
+            f'cp.play_match("{DEFAULT_GAME}", "probe", player, 20_000, log="hands.parquet", '
             f'observer="a"), then cp.learn_model(cp.observe(cp.read_hands("hands.parquet"), '
-            f'{name!r}), cp.load("{USUAL_GAME}"), {name!r})'
+            f'{name!r}), cp.load("{DEFAULT_GAME}"), {name!r})'
         )
     else:
         how = (

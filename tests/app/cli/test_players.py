@@ -15,7 +15,7 @@ from support.models import weak_hands
 
 import counterplay as cp
 from counterplay.poker.holdem.table import strategy_table
-from counterplay.poker.models.file import save_model
+from counterplay.poker.models.model import save_model
 from counterplay.poker.players import kind_of
 
 HOLDEM = "holdem(buckets=2)"

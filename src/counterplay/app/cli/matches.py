@@ -110,10 +110,10 @@ def match(
     try:
         if learn:
             from counterplay.app.cli.learning import learn as play_learner
-            from counterplay.poker.players import USUAL_GAME
+            from counterplay.poker.players import DEFAULT_GAME
 
             plan = {"log": log, "observer": observer}
-            usual = game or USUAL_GAME
+            usual = game or DEFAULT_GAME
             stopped = play_learner(a, usual, hands, seed, learner, plan, as_json, share_progress)
         else:
             assert b is not None

@@ -77,16 +77,15 @@ def model(
     and then: counterplay model hands.parquet --player poki
     """
     from counterplay.core.forms.registry import load
-    from counterplay.poker.histories.parquet import read_any
-    from counterplay.poker.models.file import save_model
-    from counterplay.poker.models.model import learn_model
+    from counterplay.poker.histories.read import read_hands
+    from counterplay.poker.models.model import learn_model, save_model
     from counterplay.poker.models.observe import observe
     from counterplay.poker.models.quality import assess, split
 
     target = _model_file(hands, target, player, kind)
     if kind == "frequency" and not laplace:
         raise BadParameter("--no-laplace is for the leaves of trees; a frequency model has none")
-    read = read_any(
+    read = read_hands(
         hands,
         on_error,
         lambda message: err.print(f"skipped: {message}") if on_error == "skip" else None,

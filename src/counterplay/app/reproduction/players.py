@@ -34,7 +34,7 @@ from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.confidence import confidence
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.players import bot
@@ -153,7 +153,7 @@ class PlayerFactory:
                 }
                 say = self._about(f"observing {opponent}")
                 play_match(*match, duplicate=False, luck_adjusted=False, progress=say, **logged)
-                return observe(read_hands(path), opponent)._asdict()
+                return observe(read_parquet(path), opponent)._asdict()
 
         recipe = {"of": opponent, "by": _identity(player), "hands": hands, "cards": cards}
         recipe["seed"] = OBSERVING_SEED

@@ -40,9 +40,9 @@ from counterplay.poker.adaptive.tracker import (
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.histories.parquet import read_hands, write_hands
+from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
-from counterplay.poker.models.evidence import Finding
+from counterplay.poker.models.evidence import Deviation
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets
@@ -277,7 +277,7 @@ class Adaptive(Bot):
         hands = self.memory[self.tracker.since :]
         if not hands:
             raise BadParameter("there is nothing to remember yet")
-        write_hands(Path(path), hands)
+        write_parquet(Path(path), hands)
 
 
 def check_iterations(iterations: int) -> None:
@@ -322,13 +322,13 @@ def ending_of(record: HandRecord) -> Ending:
 
 def _records(path: str | Path) -> list[HandRecord]:
     """Hands of an earlier match, as the player saw them."""
-    hands = read_hands(path).hands
+    hands = read_parquet(path).hands
     if not hands or any({hand.dealer, hand.big_blind} != {ME, FOE} for hand in hands):
         raise BadParameter(f"{path}: no memory of an adaptive player; `save` writes one")
     return hands
 
 
-def finding_words(finding: Finding, reference: str = "an equilibrium") -> str:
+def finding_words(finding: Deviation, reference: str = "an equilibrium") -> str:
     """`folds the river to a bet 61% ± 5%, an equilibrium 34%`."""
     street, legal = divmod(finding.group, 4)
     facing = legal >= 2

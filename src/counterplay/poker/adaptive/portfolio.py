@@ -27,7 +27,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
 from counterplay.poker.players import kind_of
@@ -200,7 +200,7 @@ class _Maker:
                 observer=None if name in ALL_CARDS else "a",
                 luck_adjusted=False,
             )
-            seen = observe(read_hands(path), name)
+            seen = observe(read_parquet(path), name)
         self._say(0.4, f"learning how {name} plays")
         return learn_model(seen, self._game, name, "frequency").strategy
 

@@ -28,7 +28,7 @@ from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.evidence import Evidence
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import Observations, check_limit, observe
-from counterplay.poker.models.tilted import ROUNDS, Tilted, tilted_model
+from counterplay.poker.models.tilted import ROUNDS, TiltedModel, tilted_model
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]
@@ -87,7 +87,7 @@ class TiltedResponse(TwoSeatResponse):
     def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
         super().__init__(prior, TILTED_ENGINE, seed)
         self.prior, self.p_max = prior, p_max
-        self.believed = Tilted(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        self.believed = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
         self._begun = False
 
     def learn(self, seen: Observations, evidence: Evidence) -> None:

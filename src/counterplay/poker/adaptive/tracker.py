@@ -37,10 +37,10 @@ from counterplay.poker.adaptive.response import ResponseLearner, TiltedResponse
 from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
-from counterplay.poker.models.evidence import Evidence, Finding
-from counterplay.poker.models.model import kind_of, slots_of
+from counterplay.poker.models.evidence import Deviation, Evidence
+from counterplay.poker.models.model import decision_kind, slots_of
 from counterplay.poker.models.observe import observe
-from counterplay.poker.models.predict import LEAST, Predictor
+from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
 from counterplay.poker.models.tilted import N_KINDS
 from counterplay.poker.vector.pairs import worth_against
 
@@ -120,7 +120,7 @@ class OpponentTracker:
     def __init__(self, portfolio: Portfolio, options: TrackerOptions) -> None:
         self.game, self.portfolio, self.options = portfolio.game, portfolio, options
         tree = self.game.rules.tree
-        self._kind = kind_of(tree, np.arange(len(tree.states)))
+        self._kind = decision_kind(tree, np.arange(len(tree.states)))
         self._legal = tree.legal
         self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
@@ -195,7 +195,7 @@ class OpponentTracker:
             for j, evidence in enumerate(self.evidence):
                 evidence.add(kind, action, shares[d, :, j])
             recent += np.log(self._detector.recent(kind, action, self._legal[node]))
-            actions += np.log(max(shares[d, action, -1], LEAST))
+            actions += np.log(max(shares[d, action, -1], MIN_PROBABILITY))
         self.log_likelihood += likelihood[:-1]
         if self.learnt_from < SETTLED:
             return None
@@ -234,7 +234,7 @@ class OpponentTracker:
         fit = [
             k
             for k, evidence in enumerate(self.evidence)
-            if evidence.apart < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
+            if evidence.total_variation < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
             and self.log_likelihood[k] > self.log_likelihood[0] + SURE
         ]
         return max(fit, key=lambda k: float(self.log_likelihood[k]), default=0)
@@ -254,9 +254,9 @@ class OpponentTracker:
         best, self.estimates = choose(arms, self.learnt_from, self.playing)
         self.playing = best if self.budget_left > 0.0 else 0
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Deviation]:
         """What is confirmed beside the equilibrium."""
-        return self.evidence[0].findings()
+        return self.evidence[0].deviations()
 
     def why(self) -> str:
         """Why the arm plays that does."""
@@ -324,7 +324,7 @@ class LearnerTracker:
     def choose(self) -> None:
         """There is nobody else."""
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Deviation]:
         return []
 
     def why(self) -> str:

@@ -32,7 +32,7 @@ from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.vector.pairs import can_pair, pair_values
 
 ALL_FLOPS = 20_000  # hands from which on it pays to count the flops of all matchups
-USUAL_GAME = "holdem(buckets=10)"
+DEFAULT_GAME = "holdem(buckets=10)"
 MOST_STRATEGIES = 4  # whose values are held at once: 50 MB each
 DEEPEST = 64  # decisions of a hand, at most
 
@@ -282,7 +282,7 @@ def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.nda
         if isinstance(one, Strategy) and one.player is None and _has_pairs(one.game)
     ]
     if not views:
-        view = game if _has_pairs(game) else load(USUAL_GAME)
+        view = game if _has_pairs(game) else load(DEFAULT_GAME)
         calls = simple_strategy("always-call", view).probabilities
         return view, calls, calls
     view = views[0]

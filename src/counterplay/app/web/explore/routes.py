@@ -69,7 +69,7 @@ def find_strategy(library: Library, key: str, game: Any = None) -> Any:
     from counterplay.app.web.play.opponents import equilibrium
     from counterplay.core.games.players import as_strategy
     from counterplay.poker.bots.registry import BOTS
-    from counterplay.poker.players import USUAL_GAME
+    from counterplay.poker.players import DEFAULT_GAME
 
     kind, _, rest = key.partition(":")
     if kind == "equilibrium" and rest:
@@ -77,7 +77,7 @@ def find_strategy(library: Library, key: str, game: Any = None) -> Any:
     if kind == "uniform" and rest:
         return as_strategy(open_game(rest), kind)
     if kind == "bot" and rest in BOTS:
-        return as_strategy(game or open_game(USUAL_GAME), rest)
+        return as_strategy(game or open_game(DEFAULT_GAME), rest)
     return library.strategy(key)
 
 

@@ -13,7 +13,7 @@ from counterplay.app.web.play.holdem import HoldemHand
 from counterplay.app.web.play.table import PlayTable
 from counterplay.core.base import files
 from counterplay.poker.histories.phh import phh_block
-from counterplay.poker.histories.records import HandRecord, seen_by
+from counterplay.poker.histories.records import HandRecord, observed_by
 
 PERSON = "you"
 
@@ -83,7 +83,7 @@ def record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
         hand.holding(1),
         hand.won if hand.seat == 0 else -hand.won,
     )
-    return seen_by(whole, PERSON)
+    return observed_by(whole, PERSON)
 
 
 def _name(table: PlayTable) -> str:
