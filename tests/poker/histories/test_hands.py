@@ -100,7 +100,10 @@ def test_every_end_of_the_betting_tree_is_a_record() -> None:
         ({"dealer_cards": None, "dealer_won": 3.0}, "-1 or 0 or 1"),
         ({"observer": "C"}, "neither"),
         ({"observer": "A", "dealer_cards": None}, "cards of the observer 'A' must be known"),
-        ({"observer": "A", "betting": "rrf", "board": (), "dealer_won": -2.0}, "cannot know the opponent's cards"),
+        (
+            {"observer": "A", "betting": "rrf", "board": (), "dealer_won": -2.0},
+            "cannot know the opponent's cards",
+        ),
     ],
 )
 def test_illegal_records_are_refused(change: dict[str, object], message: str) -> None:

@@ -154,9 +154,10 @@ def _record(
 ) -> HandRecord:
     if board is None:
         raise BadParameter("board is null")
-    cards = (dealer_cards, big_blind_cards)
-    holes = [None if hole is None else parse_holding(hole) for hole in cards]
-    return HandRecord(number, dealer, big_blind, betting, parse_cards(board), *holes, won, observer)
+    one = None if dealer_cards is None else parse_holding(dealer_cards)
+    two = None if big_blind_cards is None else parse_holding(big_blind_cards)
+    cards = parse_cards(board), one, two
+    return HandRecord(number, dealer, big_blind, betting, *cards, won, observer)
 
 
 def _read(path: Path) -> tuple[Any, dict[str, Any]]:

@@ -97,11 +97,7 @@ def _weigh(
 
 @jit
 def expected_counts(
-    cards: Cards,
-    data: Inference,
-    policy: np.ndarray,
-    work: InferenceWorkspace,
-    counts: np.ndarray,
+    cards: Cards, data: Inference, policy: np.ndarray, work: InferenceWorkspace, counts: np.ndarray
 ) -> float:
     """Adds every decision to `counts`, distributed over the holdings where cards are hidden;
     returns the log likelihood of the hands with hidden cards."""

@@ -27,8 +27,5 @@ def _make() -> Any:
 
 
 BOT = BotSpec(
-    "poki",
-    _make,
-    "re-creation of the formula-based Poki from its published descriptions",
-    _prepare,
+    "poki", _make, "re-creation of the formula-based Poki from its published descriptions", _prepare
 )

@@ -58,27 +58,11 @@ class PotentialWorkspace(NamedTuple):
 
 
 def new_potential_workspace() -> PotentialWorkspace:
-    def ints(*shape: int) -> np.ndarray:
-        return np.zeros(shape, dtype=np.int32)
-
-    def longs(n: int) -> np.ndarray:
-        return np.zeros(n, dtype=np.int64)
-
-    return PotentialWorkspace(
-        new_holding_classes(),
-        ints(N_TYPES, N_TYPES),
-        ints(MAX_CLASSES, 2),
-        ints(MAX_CLASSES),
-        ints(MAX_CLASSES),
-        ints(MAX_CLASSES),
-        longs(MAX_CLASSES),
-        longs(MAX_CLASSES),
-        longs(N_HOLDINGS),
-        longs(N_HOLDINGS),
-        longs(4),
-        longs(4),
-        longs(4),
-    )
+    shapes = ((N_TYPES, N_TYPES), (MAX_CLASSES, 2), *[(MAX_CLASSES,)] * 3)
+    ints = (np.zeros(shape, dtype=np.int32) for shape in shapes)
+    sizes = (MAX_CLASSES, MAX_CLASSES, N_HOLDINGS, N_HOLDINGS, 4, 4, 4)
+    longs = (np.zeros(size, dtype=np.int64) for size in sizes)
+    return PotentialWorkspace(new_holding_classes(), *ints, *longs)
 
 
 @jit(inner=True)

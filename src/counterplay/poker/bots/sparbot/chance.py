@@ -47,12 +47,7 @@ class DealCounts(NamedTuple):
 
 @jit
 def _count_deals(
-    cards: Cards,
-    n: int,
-    n_buckets: int,
-    rng: np.ndarray,
-    deal: Deal,
-    counts: DealCounts,
+    cards: Cards, n: int, n_buckets: int, rng: np.ndarray, deal: Deal, counts: DealCounts
 ) -> None:
     """Adds n deals to `counts`; `deal` is workspace."""
     for _ in range(n):

@@ -105,10 +105,10 @@ def _tree(
 
 
 def _counts(counts: object, n: int, node: int) -> list[float]:
-    listed = isinstance(counts, list) and len(counts) == n
-    if not listed or not all(_is_number(c) and 0 <= c <= MAX_WEIGHT for c in counts):
+    numbers = counts if isinstance(counts, list) else []
+    if len(numbers) != n or not all(_is_number(c) and 0 <= c <= MAX_WEIGHT for c in numbers):
         raise _damaged(f"the counts of node {node} must be {n} numbers from 0 to {MAX_WEIGHT}")
-    return [float(c) for c in counts]
+    return [float(c) for c in numbers]
 
 
 def _test(
