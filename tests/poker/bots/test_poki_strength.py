@@ -168,7 +168,7 @@ def test_stored_tables_are_the_counted_ones() -> None:
 def test_tables_are_kept_and_damaged_ones_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built = Potentials(*(np.ehs((2, N_HOLDINGS), k, dtype=np.uint16) for k in (5, 6)))
+    built = Potentials(*(np.full((2, N_HOLDINGS), k, dtype=np.uint16) for k in (5, 6)))
     calls = []
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
     monkeypatch.setattr(potential, "N_EARLY", 2)
