@@ -28,7 +28,7 @@ from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
 from counterplay.poker.histories.read import read_hands
 from counterplay.poker.histories.records import HandRecord
-from counterplay.poker.models import file as model_file
+from counterplay.poker.models import model as model_file
 from counterplay.poker.models.model import learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 
