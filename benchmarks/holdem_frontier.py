@@ -26,7 +26,7 @@ import counterplay as cp
 from benchmarks.exploitability import Beside
 from benchmarks.measure import write_rows
 from counterplay.core.base.plotting import COLOURS, new_figure, save_figure
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
 
@@ -51,7 +51,7 @@ def models(folder: Path) -> None:
                 cp.load("holdem(buckets=10)"), "probe", opponent, OBSERVED, 1, duplicate=False,
                 log=path, observer="a",
             )  # fmt: skip
-            seen = observe(read_hands(path), opponent)
+            seen = observe(read_parquet(path), opponent)
         for buckets in COUNTS:
             learnt = learn_model(seen, cp.load(f"holdem(buckets={buckets})"), opponent)
             policy = learnt.strategy.probabilities.astype(np.float32)

@@ -39,13 +39,13 @@ from counterplay.poker.bots.sparbot.build import (
     CALLED,
     MADE,
     MADE_BY_TWO,
-    Choices,
-    chosen_policies,
-    chosen_table,
+    SparbotOptions,
+    option_policies,
+    option_table,
 )
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.tables import strengths
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
 from counterplay.poker.players import bot
@@ -101,12 +101,12 @@ def candidates() -> Iterator[dict[str, Any]]:
         yield {name: values[rng.integers(len(values))] for name, values in SPACE.items()}
 
 
-def _choices(one: dict[str, Any]) -> Choices:
+def _choices(one: dict[str, Any]) -> SparbotOptions:
     borders = Borders(weak_classes=one["weak"], least_outs=one["outs"])
     if one["ratio"] != "as it is":
         n, ratio = one["buckets"], one["ratio"]
         borders = replace(borders, shares_six=shares(n, ratio), shares_five=shares(n - 1, ratio))
-    return Choices(borders, one["tremble"], one["leaf_bets"], deals=DEALS, target=TARGET)
+    return SparbotOptions(borders, one["tremble"], one["leaf_bets"], deals=DEALS, target=TARGET)
 
 
 @cache
@@ -134,10 +134,10 @@ def built(one: dict[str, Any]) -> dict[Ways, TableBot]:
     split."""
     choices = _choices(one)
     buckets = sparbot_buckets(strengths(), borders=choices.borders, outs=_outs())
-    policies = chosen_policies(buckets, choices)
+    policies = option_policies(buckets, choices)
     return {
         (fourth, split): TableBot(
-            "sparbot", chosen_table(buckets, policies, replace(choices, fourth=fourth, split=split))
+            "sparbot", option_table(buckets, policies, replace(choices, fourth=fourth, split=split))
         )
         for fourth, split in WAYS
     }
@@ -171,7 +171,7 @@ def _response(
         path = Path(folder) / "hands.parquet"
         observer = "a" if cards == "shown" else None
         play_match(game, "probe", player, hands, SEED, duplicate=False, log=path, observer=observer)
-        seen = observe(read_hands(path), "sparbot")
+        seen = observe(read_parquet(path), "sparbot")
     options = {} if cards == "shown" else {"unseen": "fractional"}
     model = learn_model(seen, game, "sparbot", kind, **options).strategy
     algorithm = "mcdbr" if trust < 1 else "mcrnr"

@@ -14,7 +14,7 @@ from counterplay.core.responses.algorithms import confidence
 from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import observe
 
@@ -32,7 +32,7 @@ def main() -> None:
         path = Path(folder) / "hands.parquet"
         settings = {"duplicate": False, "log": path, "observer": "a"}
         play_match(game, "probe", opponent, OBSERVED, SEED, **settings)
-        seen = observe(read_hands(path), "weak")
+        seen = observe(read_parquet(path), "weak")
     rows = []
     for kind in ("tree", "frequency"):
         for unseen in ("inferred", "fractional"):

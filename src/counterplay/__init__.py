@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from counterplay.poker.bots.text import ending as ending
     from counterplay.poker.bots.text import settle as settle
     from counterplay.poker.bots.text import view as view
-    from counterplay.poker.histories.parquet import read_any as read_hands  # noqa: F401
-    from counterplay.poker.models.file import load_model as load_model
-    from counterplay.poker.models.file import save_model as save_model
+    from counterplay.poker.histories.read import read_hands as read_hands
     from counterplay.poker.models.model import OpponentModel as OpponentModel
     from counterplay.poker.models.model import learn_model as learn_model
+    from counterplay.poker.models.model import load_model as load_model
+    from counterplay.poker.models.model import save_model as save_model
     from counterplay.poker.models.observe import observe as observe
     from counterplay.poker.players import bot as bot
 
@@ -96,10 +96,10 @@ _WHERE = {
     "OpponentModel": "poker.models.model",
     "bot": "poker.players",
     "learn_model": "poker.models.model",
-    "load_model": "poker.models.file",
+    "load_model": "poker.models.model",
     "observe": "poker.models.observe",
-    "read_hands": "poker.histories.parquet:read_any",
-    "save_model": "poker.models.file",
+    "read_hands": "poker.histories.read",
+    "save_model": "poker.models.model",
     "Bot": "poker.bots.bot",
     "Ending": "poker.bots.bot",
     "View": "poker.bots.bot",

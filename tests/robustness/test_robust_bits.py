@@ -20,11 +20,11 @@ from counterplay.core.base.store import Slot, Store
 from counterplay.core.forms import strategy
 from counterplay.core.solvers import folder as run_folder
 from counterplay.poker.histories.acpc import write_acpc
-from counterplay.poker.histories.parquet import read_any, write_hands
+from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
+from counterplay.poker.histories.read import read_hands
 from counterplay.poker.models.c45.file import from_json, to_json
-from counterplay.poker.models.file import load_model, save_model
-from counterplay.poker.models.model import learn_model
+from counterplay.poker.models.model import learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 
 HANDS = random_hands(11, 40)
@@ -85,7 +85,7 @@ def _read_trust(path: Path) -> Any:
 
 
 def _hands(path: Path) -> Any:
-    read = read_any(path)
+    read = read_hands(path)
     return read.hands, read.metadata
 
 
@@ -115,7 +115,7 @@ KINDS = [
     Kind("frequency.json", lambda path: save_model(_model("frequency"), path), _read_model),
     Kind("c45.json", _tree, lambda path: to_json(from_json(files.read_json(path)))),
     Kind("x.piece", lambda path: _slot(path).write([1, "two"], TABLES), _read_piece),
-    Kind("h.parquet", lambda path: write_hands(path, HANDS, {"seed": 4, "hands": 40}), _hands),
+    Kind("h.parquet", lambda path: write_parquet(path, HANDS, {"seed": 4, "hands": 40}), _hands),
     Kind("h.phhs", lambda path: write_phh(path, HANDS), _hands),
     Kind("h.phh", lambda path: write_phh(path, HANDS[:1]), _hands),
     Kind("h.log", lambda path: write_acpc(path, HANDS), _hands),
@@ -182,7 +182,7 @@ def test_an_old_table_of_hands_has_no_checksum_and_says_so(tmp_path: Path) -> No
     import pyarrow.parquet as pq
 
     path = tmp_path / "h.parquet"
-    write_hands(path, HANDS, {"seed": 4})
+    write_parquet(path, HANDS, {"seed": 4})
     table = pq.read_table(path)
     header = {key: value for key, value in table.schema.metadata.items() if key != b"checksum"}
     pq.write_table(
@@ -200,13 +200,13 @@ def test_texts_put_together_and_texts_of_others(name: str, tmp_path: Path) -> No
     text = path.read_bytes()
     if name == "h.log":
         path.write_bytes(text + text)
-        assert len(read_any(path)) == 20
+        assert len(read_hands(path)) == 20
         path.write_bytes(text.replace(b"\n", b"\r\n"))
-        assert len(read_any(path)) == 10
+        assert len(read_hands(path)) == 10
     path.write_bytes(
         b"".join(line + b"\n" for line in text.splitlines() if b"checksum" not in line)
     )
-    assert read_any(path).hands == HANDS[:10]
+    assert read_hands(path).hands == HANDS[:10]
     path.write_bytes(text.replace(b"\n", b"\n# a remark\n", 1))
     with pytest.raises(BadFile, match="if you changed it yourself, delete the line"):
-        read_any(path)
+        read_hands(path)

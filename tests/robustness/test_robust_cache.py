@@ -16,7 +16,7 @@ from support.command import COMMAND, one_sentence, typed
 import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.store import Store
-from counterplay.poker.bots.poki import store
+from counterplay.poker.bots.poki import potential
 from counterplay.poker.cards import tables
 
 
@@ -129,15 +129,17 @@ def test_prepare_without_a_cache_folder_says_so(
 def test_pokis_tables_without_a_cache_folder(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = store.Potentials(*(np.zeros((2, store.N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
+    made = potential.Potentials(
+        *(np.zeros((2, potential.N_HOLDINGS), dtype=np.uint16) for _ in range(2))
+    )
     calls = []
-    monkeypatch.setattr(store, "count_potentials", lambda *_: calls.append(1) or made)
-    monkeypatch.setattr(store.TABLES, "_held", {})
+    monkeypatch.setattr(potential, "compute_potentials", lambda *_: calls.append(1) or made)
+    monkeypatch.setattr(potential.TABLES, "_held", {})
     with pytest.warns(
         UserWarning, match=r"the tables of Poki stay in memory: cannot write .*Not a directory"
     ):
-        assert store.potentials() is made
-    assert store.potentials() is made
+        assert potential.potentials() is made
+    assert potential.potentials() is made
     assert len(calls) == 1
 
 

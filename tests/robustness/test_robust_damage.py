@@ -21,15 +21,15 @@ from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.core.base import files
 from counterplay.core.base.store import Store
-from counterplay.poker.bots.poki import store
+from counterplay.poker.bots.poki import potential
 from counterplay.poker.histories.acpc import write_acpc
-from counterplay.poker.histories.parquet import read_any, write_hands
+from counterplay.poker.histories.files import CHECKSUM_COMMENT
+from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
+from counterplay.poker.histories.read import read_hands
 from counterplay.poker.histories.records import HandRecord
-from counterplay.poker.histories.sealed import MARK
-from counterplay.poker.models import file as model_file
-from counterplay.poker.models.file import load_model, save_model
-from counterplay.poker.models.model import learn_model
+from counterplay.poker.models import model as model_file
+from counterplay.poker.models.model import learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 
 
@@ -187,21 +187,21 @@ def test_tables_on_disk(tmp_path: Path) -> None:
 
 
 def test_pokis_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "N_EARLY", 2)
+    monkeypatch.setattr(potential, "N_EARLY", 2)
     rng = np.random.default_rng(2)
-    made = store.Potentials(
-        *(rng.integers(0, 60_000, (2, store.N_HOLDINGS)).astype(np.uint16) for _ in range(2))
+    made = potential.Potentials(
+        *(rng.integers(0, 60_000, (2, potential.N_HOLDINGS)).astype(np.uint16) for _ in range(2))
     )
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    store.TABLES.write(made)
+    potential.TABLES.write(made)
 
     def read() -> dict[str, np.ndarray] | None:
-        found = store.TABLES.read()
+        found = potential.TABLES.read()
         return None if found is None else found._asdict()
 
-    assert _flip_all(store.TABLES.slot().path.parent, 120, read, made._asdict()) > 100
-    store.TABLES.slot().write(None, {"hs": made.hs, "ppot": made.ppot[:1]})
-    assert store.TABLES.read() is None  # whole, but of other shapes
+    assert _flip_all(potential.TABLES.slot().path.parent, 120, read, made._asdict()) > 100
+    potential.TABLES.slot().write(None, {"hs": made.hs, "ppot": made.ppot[:1]})
+    assert potential.TABLES.read() is None  # whole, but of other shapes
 
 
 def test_an_archive_of_arrays(tmp_path: Path) -> None:
@@ -232,20 +232,20 @@ def test_hand_histories(suffix: str, hands: list[HandRecord], tmp_path: Path) ->
     checksum is gone gives some."""
     path = tmp_path / f"hands{suffix}"
     some = hands[:1] if suffix == ".phh" else hands
-    writers: dict[str, Any] = {".parquet": write_hands, ".phhs": write_phh, ".phh": write_phh}
+    writers: dict[str, Any] = {".parquet": write_parquet, ".phhs": write_phh, ".phh": write_phh}
     if suffix == ".phh":
         write_phh(tmp_path / "one.phhs", some)
         (tmp_path / "one.phhs").rename(path)
     else:
         writers.get(suffix, write_acpc)(path, some)
-    right = read_any(path).hands
+    right = read_hands(path).hands
     assert len(right) == len(some)
     for data in damaged(path.read_bytes(), 80, 5):
         path.write_bytes(data)
         for on_error in ("refuse", "skip"):
             with contextlib.suppress(cp.CounterplayError):
-                found = read_any(path, on_error).hands
-                assert found == right or MARK.encode() not in data
+                found = read_hands(path, on_error).hands
+                assert found == right or CHECKSUM_COMMENT.encode() not in data
     for data in list(damaged(b"STATE:0:rc/cc/cc/cc:KhTc|Qd9d/Kd7s3c/2h/8s:0|0:A|B\n", 3, 6)):
         path.write_bytes(data)
         done = typed(tmp_path, "model", path.name, "--player", "A", "--on-error", "skip")

@@ -121,12 +121,13 @@ READER = """
     import json, os, resource, sys, time, warnings
     from pathlib import Path
     import counterplay as cp
-    from counterplay.poker.histories.parquet import read_any, write_hands
-    from counterplay.poker.models.file import load_model
+    from counterplay.poker.histories.parquet import write_parquet
+    from counterplay.poker.histories.read import read_hands
+    from counterplay.poker.models.model import load_model
 
     warnings.simplefilter("ignore")
     def read(path):
-        return (cp.Strategy.load if path.suffix == ".npz" else load_model if path.suffix == ".json" else read_any)(path)
+        return (cp.Strategy.load if path.suffix == ".npz" else load_model if path.suffix == ".json" else read_hands)(path)
 
     def said(path):
         before = time.process_time()

@@ -22,7 +22,7 @@ from counterplay.app.cli import commands as cli
 from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.base import Experiment, Outcome
 from counterplay.core.base import files
-from counterplay.poker.histories.parquet import write_hands
+from counterplay.poker.histories.parquet import write_parquet
 
 HANDS = random_hands(11, 40)
 PATH = "PATH"  # stands for the bad one
@@ -100,7 +100,7 @@ def _tried(command: str, bad: str) -> bool:
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files that the commands need beside the bad one."""
     made = tmp_path_factory.mktemp("good")
-    write_hands(made / "hands.parquet", HANDS)
+    write_parquet(made / "hands.parquet", HANDS)
     cp.Strategy.uniform(cp.load("holdem(buckets=3)")).save(made / "holdem.npz")
     return made
 

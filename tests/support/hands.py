@@ -10,7 +10,7 @@ import numpy as np
 from counterplay.core.base.errors import BadFile
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.histories.records import HandRecord, Hands, settle
+from counterplay.poker.histories.records import HandHistories, HandRecord, settle
 from support.holdem import TREE
 
 
@@ -39,8 +39,8 @@ def random_hands(seed: int, count: int = 200) -> list[HandRecord]:
 
 
 def read_or_refusal(
-    reader: Callable[[Path, str], Hands], path: Path, on_error: str = "refuse"
-) -> Hands | str:
+    reader: Callable[[Path, str], HandHistories], path: Path, on_error: str = "refuse"
+) -> HandHistories | str:
     """What was read, or the message of `BadFile`. Any other error is a failure."""
     try:
         return reader(path, on_error)

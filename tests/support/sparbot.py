@@ -1,10 +1,10 @@
-"""Chance tables for Sparbot's models."""
+"""BucketChance tables for Sparbot's models."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from counterplay.poker.bots.sparbot.chance import Chance
+from counterplay.poker.bots.sparbot.chance import BucketChance
 
 
 def random_chance(n, seed=1):
@@ -14,7 +14,7 @@ def random_chance(n, seed=1):
     stay = np.einsum("ac,bd->abcd", np.eye(n), np.eye(n))
     steps = [rng.random((n, n, n, n)) * 0.3 + stay for _ in range(3)]
     value = np.sign(np.subtract.outer(np.arange(n), np.arange(n))) * 0.9
-    return Chance(
+    return BucketChance(
         first / first.sum(),
         tuple(s / s.sum(axis=(2, 3), keepdims=True) for s in steps),
         (value,) * 4,

@@ -1,9 +1,9 @@
-"""Players of hold'em by word (`core/games/players.py` has the order), and players of a game that
-nobody named.
+"""Players of hold'em by name or path (`core/games/players.py` has the order of lookup), and the
+game of a player where none is given.
 
 In hold'em a name is that of a bot, and a path may be that of a model (.json). Strategies with any
 number of buckets play each other. A bot that is a program, such as Poki, has no table of
-probabilities; Sparbot has one that can be measured, but remembers more than a strategy can say.
+probabilities; Sparbot has one that can be evaluated, with more recall than a strategy of a game.
 """
 
 from __future__ import annotations
@@ -28,17 +28,16 @@ from counterplay.core.games.players import (
     players_of,
     strategy_in,
 )
-from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BOTS, BotSpec
 
 if TYPE_CHECKING:
     from counterplay.poker.models.model import OpponentModel
 
-USUAL_GAME = "holdem(buckets=10)"  # of a bot, where nobody says more
+DEFAULT_GAME = "holdem(buckets=10)"  # of a bot, unless a game is given
 
 
 class HoldemResolver(PlayerResolver):
-    """Who can play hold'em, by word."""
+    """Resolves players of hold'em."""
 
     def names(self) -> Any:
         return BOTS
@@ -47,92 +46,94 @@ class HoldemResolver(PlayerResolver):
         return BOTS[name]
 
     def read(self, path: Path) -> Strategy | OpponentModel:
-        """For any number of buckets: what needs those of the game says so."""
+        """A strategy or a model with any number of buckets; callers check that it fits the game."""
         return _load(path, self.game if _game_name(path) == self.game.name else None)
 
     def player(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
         """A bot. Poki's and Sparbot's tables are built on first use; `progress(share, what)`
-        hears how far that is."""
+        reports on it."""
         from counterplay.poker.bots.table import strategy_bot
 
-        found = self.find(player)
-        if isinstance(found, BotSpec):
-            found.prepare(progress)
-            bot = found.make()
-        elif callable(getattr(found, "act", None)):
-            bot = found
+        resolved = self.find(player)
+        if isinstance(resolved, BotSpec):
+            resolved.prepare(progress)
+            bot = resolved.make()
+        elif callable(getattr(resolved, "act", None)):
+            bot = resolved
         else:
-            name = "" if found is player else _name(player)
+            name = "" if resolved is player else _name(player)
             try:
-                strategy = strategy_in(found)
+                strategy = strategy_in(resolved)
             except BadStrategy:
-                raise BadParameter(_no_player(player, found)) from None
+                raise BadParameter(_no_player(player, resolved)) from None
             if isinstance(strategy, Mixture):
                 raise BadStrategy("a mixture of strategies can be measured, but plays no match")
             bot = strategy_bot(strategy, name)
-        if found is not player:
-            with suppress(AttributeError):  # a user's object may take none
+        if resolved is not player:
+            with suppress(AttributeError):  # user-defined objects may refuse attributes
                 bot.made_from = str(player)
         return bot
 
     def measurable(self, player: Any, progress: ProgressCallback = no_progress) -> Any:
-        """A strategy, a `Mixture`, or the table of a bot that remembers more than a strategy."""
+        """A strategy, a `Mixture`, or the table of a bot with more recall than a strategy."""
         return self._in_game(self.find(player), player, progress, strategy_only=False)
 
     def strategy(self, player: Any, progress: ProgressCallback = no_progress) -> Strategy:
-        found = self._in_game(self.find(player), player, progress, strategy_only=True)
-        strategy: Strategy = found.strategy() if isinstance(found, Mixture) else found
+        resolved = self._in_game(self.find(player), player, progress, strategy_only=True)
+        strategy: Strategy = resolved.strategy() if isinstance(resolved, Mixture) else resolved
         return strategy
 
     def _in_game(
-        self, found: Any, player: Any, progress: ProgressCallback, strategy_only: bool
+        self, resolved: Any, player: Any, progress: ProgressCallback, strategy_only: bool
     ) -> Any:
-        """What a player is in this game; a bot that is none is refused before it is built."""
+        """The strategy, mixture or table of a player in this game; a bot without one is refused
+        before its tables are built."""
         from counterplay.poker.bots.table import TableBot
 
-        if isinstance(found, BotSpec) and found.strategy is not None:
-            return found.strategy(self.game)
-        bot = isinstance(found, BotSpec) or callable(getattr(found, "act", None))
-        if bot and getattr(found, "strategy", None) is None:
-            if strategy_only or getattr(found, "table", None) is None:
-                raise BadStrategy(_no_table(found))
-            if isinstance(found, BotSpec):
-                found = TableBot(found.name, found.table(progress))  # type: ignore[misc]
-            if found.betting != self.game.rules.betting:
-                raise BadStrategy(f"{found.name} was made for other betting than {self.game.name}")
-            return found.table
-        return self.checked(strategy_in(found), player)
+        if isinstance(resolved, BotSpec) and resolved.strategy is not None:
+            return resolved.strategy(self.game)
+        bot = isinstance(resolved, BotSpec) or callable(getattr(resolved, "act", None))
+        if bot and getattr(resolved, "strategy", None) is None:
+            if strategy_only or getattr(resolved, "table", None) is None:
+                raise BadStrategy(_no_table(resolved))
+            if isinstance(resolved, BotSpec):
+                resolved = TableBot(resolved.name, resolved.table(progress))  # type: ignore[misc]
+            if resolved.betting != self.game.rules.betting:
+                raise BadStrategy(
+                    f"{resolved.name} was made for other betting than {self.game.name}"
+                )
+            return resolved.table
+        return self.checked(strategy_in(resolved), player)
 
     def user_defined(self, word: str) -> Any:
-        """A class, made without arguments; a function that makes a bot or a strategy; a bot, a
+        """A class without required arguments; a function that returns a bot or a strategy; a bot, a
         strategy, or a spec."""
-        found = super().user_defined(word)
-        if isinstance(found, BotSpec):
-            return found
-        with suppress(AttributeError, TypeError):  # of an object that takes no attribute
-            found.made_from = word
-        acts = callable(getattr(found, "act", None))
-        if not acts and not isinstance(getattr(found, "strategy", found), Strategy | Mixture):
+        resolved = super().user_defined(word)
+        if isinstance(resolved, BotSpec):
+            return resolved
+        with suppress(AttributeError, TypeError):  # the object may refuse attributes
+            resolved.made_from = word
+        acts = callable(getattr(resolved, "act", None))
+        if not acts and not isinstance(getattr(resolved, "strategy", resolved), Strategy | Mixture):
             raise BadParameter(f"{word}: a bot has a method act(view), and this has none")
-        return found
+        return resolved
 
 
 def bot(
-    player: Any, progress: ProgressCallback = no_progress, game: Game | str = USUAL_GAME
+    player: Any, progress: ProgressCallback = no_progress, game: Game | str = DEFAULT_GAME
 ) -> Any:
-    """A bot from a name, a strategy, the path of a saved one or of a model, a class of your own
-    as `my_bots.py:MyBot` (which runs that file), or anything with a method `act`."""
+    """A bot from a name, a strategy, the path of a saved strategy or model, a user-defined class as
+    `my_bots.py:MyBot` (which runs that file), or any object with a method `act`."""
     return HoldemResolver(registry.as_game(game)).player(player, progress)
 
 
 def kind_of(word: str) -> str | None:
-    """Which way to write a player of hold'em this is: "user-defined", "name", "path" or None."""
+    """How `word` names a player of hold'em: "user-defined", "name", "path" or None."""
     return players.kind_of(word, BOTS)
 
 
 def game_of(player: Any, game: Game | str | None = None) -> Game:
-    """The game that is named, else that of the player: of his file or object, for a bot
-    hold'em."""
+    """The given game, else that of the player's file or object; hold'em for a bot."""
     if game is not None:
         return registry.as_game(game, player)
     kind = players.kind_of(player, BOTS)
@@ -140,22 +141,22 @@ def game_of(player: Any, game: Game | str | None = None) -> Game:
         raise BadParameter(f"{player} needs to know the game: add --game kuhn")
     if kind == "path":
         return _game_in(Path(player))
-    usual = HoldemResolver(registry.load(USUAL_GAME))
-    own = getattr(usual.find(player), "game", None)
-    return own if isinstance(own, Game) else usual.game
+    resolver = HoldemResolver(registry.load(DEFAULT_GAME))
+    own = getattr(resolver.find(player), "game", None)
+    return own if isinstance(own, Game) else resolver.game
 
 
 def find_strategy(player: Any, game: Game | str | None = None) -> Strategy:
-    """A player as a strategy of the game, as `game_of` where nobody names it."""
+    """A player as a strategy of the game; `game_of` determines the game if none is given."""
     return as_strategy(game_of(player, game), player)
 
 
 def game_between(words: Sequence[str], game: str | None = None) -> Game:
-    """The game that is named, where no file is for another one; else that of the first who has
-    one of his own, or hold'em."""
+    """The given game, if no player's file is for another; else the game of the first player that
+    has one, or hold'em."""
     if game is None:
         own = [word for word in words if word.lower() != UNIFORM]
-        return game_of(own[0]) if own else registry.load(USUAL_GAME)
+        return game_of(own[0]) if own else registry.load(DEFAULT_GAME)
     loaded = registry.load(game)
     for word in words:
         name = _game_name(Path(word)) if players_of(loaded).kind(word) == "path" else None
@@ -165,7 +166,7 @@ def game_between(words: Sequence[str], game: str | None = None) -> Game:
 
 
 def _game_name(path: Path) -> str | None:
-    """The game that a file names, where it can be read."""
+    """The name of the game in a file, or None if it cannot be read."""
     with suppress(CounterplayError):
         name = _header(path).get("game")
         return name if isinstance(name, str) else None
@@ -184,25 +185,25 @@ def _game_in(path: Path) -> Game:
     with suppress(CounterplayError):
         if name is not None:
             return registry.recorded_game(name, path)
-    return _load(path).game  # says what is wrong with it
+    return _load(path).game  # raises with the reason
 
 
 def _load(path: Path, game: Game | None = None) -> Strategy | OpponentModel:
     if path.suffix != ".json":
         return Strategy.load(path, game)
-    from counterplay.poker.models.file import load_model
+    from counterplay.poker.models.model import load_model
 
     return load_model(path, game)
 
 
 def _name(player: Any) -> str:
-    """How a strategy is called that was read from here."""
+    """The name of a strategy read from a path."""
     path = Path(str(player))
     return path.name if path.is_dir() else path.stem
 
 
-def _no_player(player: Any, found: Any) -> str:
-    what = shown(found) if found is player else f"{shown(player)}, which is {shown(found)}"
+def _no_player(player: Any, resolved: Any) -> str:
+    what = shown(resolved) if resolved is player else f"{shown(player)}, which is {shown(resolved)}"
     return (
         f"a player is a strategy, the name of a bot, or an object with a method act(view), not "
         f"{what}"
@@ -210,19 +211,19 @@ def _no_player(player: Any, found: Any) -> str:
 
 
 def _no_table(player: Any) -> str:
-    """What to do where a strategy is needed and a bot is none."""
+    """Why a bot is not a strategy, and how to learn a model of it."""
     name = str(getattr(player, "name", type(player).__name__))
     word = name if isinstance(player, BotSpec) else getattr(player, "made_from", None)
     why = (
-        "remembers more than a strategy of a game can say"
+        "has more recall than a strategy of a game"
         if getattr(player, "table", None) is not None
-        else "is a program and no table of probabilities"
+        else "is a program without a table of probabilities"
     )
     if word is None:
         how = (
-            f'cp.play_match("{USUAL_GAME}", "probe", player, 20_000, log="hands.parquet", '
+            f'cp.play_match("{DEFAULT_GAME}", "probe", player, 20_000, log="hands.parquet", '
             f'observer="a"), then cp.learn_model(cp.observe(cp.read_hands("hands.parquet"), '
-            f'{name!r}), cp.load("{USUAL_GAME}"), {name!r})'
+            f'{name!r}), cp.load("{DEFAULT_GAME}"), {name!r})'
         )
     else:
         how = (

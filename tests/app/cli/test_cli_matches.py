@@ -21,7 +21,7 @@ from support.holdem import NAME
 
 import counterplay as cp
 from counterplay.app.cli import matches as cli_matches
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -126,7 +126,7 @@ def test_match_writes_what_an_observer_saw(folder: Path, inside: Inside) -> None
             "--json",
         )
     )
-    hands = read_hands(folder / "hands.parquet").hands
+    hands = read_parquet(folder / "hands.parquet").hands
     assert len(hands) == 200
     assert {hand.observer for hand in hands} == {"probe"}
     assert sum(hand.won("run") for hand in hands) / 200 == pytest.approx(facts["mean"])
@@ -226,7 +226,7 @@ def test_a_learner_writes_its_log(
     assert "memory written to mind.parquet" in done.stdout
     assert "luck-adjusted" in done.stdout
     assert "now plays: " in done.stdout
-    hands = read_hands(tmp_path / "new" / "hands.parquet").hands
+    hands = read_parquet(tmp_path / "new" / "hands.parquet").hands
     assert len(hands) == 1100
     seen = {"a": "adaptive", "b": "probe"}
     assert {hand.observer for hand in hands} == {seen[observer[1]] if observer else None}
@@ -253,7 +253,7 @@ def test_stopping_prints_what_there_is(inside: Inside, stops: None, tmp_path: Pa
     assert done.returncode == 130
     facts = json.loads(done.stdout)
     assert facts["stopped"] is True
-    assert len(read_hands(tmp_path / "hands.parquet").hands) == facts["hands"] < 10**7
+    assert len(read_parquet(tmp_path / "hands.parquet").hands) == facts["hands"] < 10**7
 
 
 def test_stopping_a_learner_prints_what_there_is(

@@ -120,7 +120,7 @@ def test_the_list_of_experiments_for_machines(tmp_path: Path) -> None:
 
 
 def test_trees_as_text_for_machines(tmp_path: Path) -> None:
-    write_hands(tmp_path / "h.parquet", random_hands(3, 40))
+    write_parquet(tmp_path / "h.parquet", random_hands(3, 40))
     words = ["model", "h.parquet", "--player", "Ann", "--json"]
     assert "text" not in json.loads(typed(tmp_path, *words).stdout)
     assert "preflop" in json.loads(typed(tmp_path, *words, "--text").stdout)["text"]

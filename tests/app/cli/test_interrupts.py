@@ -229,7 +229,7 @@ QUIET = {
     "show": (["show", "x.npz"], "counterplay.poker.players.game_of"),
     "model": (
         ["model", "x.parquet", "--player", "y"],
-        "counterplay.poker.histories.parquet.read_any",
+        "counterplay.poker.histories.read.read_hands",
     ),
     "solve": (["solve", "kuhn"], "counterplay.core.forms.registry.load"),
     "respond": (["respond", "uniform", "--game", "kuhn"], "counterplay.core.forms.registry.load"),

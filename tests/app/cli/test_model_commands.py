@@ -16,10 +16,9 @@ from support.models import NAME, timid_shares, weak_hands, weak_strategy
 
 import counterplay as cp
 from counterplay.core.forms import registry
-from counterplay.poker.histories.parquet import write_hands
+from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.records import HandRecord
-from counterplay.poker.models.file import load_model, save_model
-from counterplay.poker.models.model import OpponentModel, learn_model
+from counterplay.poker.models.model import OpponentModel, learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 
 
@@ -53,7 +52,7 @@ def test_stopped_while_it_is_judged(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("counterplay.app.cli.models._estimate", stop)
-    write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:60])
+    write_parquet(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:60])
     words = ("model", "h.parquet", "--player", NAME, "--kind", "frequency", "--out", "m.json")
     done = inside(tmp_path, *words)
     assert done.returncode == 130
@@ -223,11 +222,11 @@ def test_mistakes_get_one_sentence(
     small: OpponentModel,
     tmp_path: Path,
 ) -> None:
-    write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:50])
-    write_hands(tmp_path / "four.parquet", weak_hands(500, 6, "a")[:4])
-    write_hands(tmp_path / "one.parquet", weak_hands(500, 6, "a")[:1])
-    write_hands(tmp_path / "none.parquet", [])
-    write_hands(tmp_path / "folds.parquet", folds("dealer"))
+    write_parquet(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:50])
+    write_parquet(tmp_path / "four.parquet", weak_hands(500, 6, "a")[:4])
+    write_parquet(tmp_path / "one.parquet", weak_hands(500, 6, "a")[:1])
+    write_parquet(tmp_path / "none.parquet", [])
+    write_parquet(tmp_path / "folds.parquet", folds("dealer"))
     for name in ("empty", "empty.log", "empty.phhs"):
         (tmp_path / name).touch()
     (tmp_path / "folder").mkdir()
@@ -255,7 +254,7 @@ def folds(dealer: str) -> list[HandRecord]:
 @pytest.mark.parametrize("kind", ["tree", "frequency"])
 @pytest.mark.parametrize("unseen", ["inferred", "fractional"])
 def test_one_who_only_folds(kind: str, unseen: str, tmp_path: Path, inside: Inside) -> None:
-    write_hands(tmp_path / "h.parquet", folds("dealer"))
+    write_parquet(tmp_path / "h.parquet", folds("dealer"))
     options = ("--kind", kind, "--unseen", unseen, "--json")
     facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "dealer", *options))
     assert (facts["hands"], facts["decisions"], facts["accuracy"]) == (20, 20, 1.0)
@@ -271,7 +270,7 @@ def test_one_who_only_folds(kind: str, unseen: str, tmp_path: Path, inside: Insi
 )
 def test_any_name_gives_the_name_of_a_file(name: str, tmp_path: Path, inside: Inside) -> None:
     """A file system takes 255 bytes."""
-    write_hands(tmp_path / "h.parquet", folds(name))
+    write_parquet(tmp_path / "h.parquet", folds(name))
     done = inside(
         tmp_path, "model", "h.parquet", f"--player={name}", "--kind", "frequency", "--json"
     )
@@ -289,7 +288,7 @@ def test_skipping_all_hands_leaves_none(tmp_path: Path, inside: Inside) -> None:
 
 def test_hands_of_which_only_the_fifth_has_a_decision(tmp_path: Path, inside: Inside) -> None:
     hands = [HandRecord(k, "a", "b", "f", (), (0, 1), None, -0.5) for k in range(4)]
-    write_hands(
+    write_parquet(
         tmp_path / "h.parquet", [*hands, HandRecord(4, "a", "b", "rf", (), (0, 1), None, 1.0)]
     )
     done = inside(tmp_path, "model", "h.parquet", "--player", "b")
@@ -298,7 +297,7 @@ def test_hands_of_which_only_the_fifth_has_a_decision(tmp_path: Path, inside: In
 
 
 def test_text_and_json_together(tmp_path: Path, inside: Inside) -> None:
-    write_hands(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:50])
+    write_parquet(tmp_path / "h.parquet", weak_hands(500, 6, "a")[:50])
     facts_of(inside(tmp_path, "model", "h.parquet", "--player", NAME, "--json", "--text"))
 
 
@@ -362,6 +361,6 @@ def test_a_name_is_not_a_path(tmp_path: Path, inside: Inside) -> None:
     name, folder = "../up/x", tmp_path / "here"
     folder.mkdir()
     hands = [replace(hand, dealer=name, big_blind="other") for hand in random_hands(1, 20)]
-    write_hands(folder / "h.parquet", hands)
+    write_parquet(folder / "h.parquet", hands)
     facts_of(inside(folder, "model", "h.parquet", "--player", name, "--json"))
     assert not (tmp_path / "up").exists()

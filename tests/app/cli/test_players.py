@@ -15,7 +15,7 @@ from support.models import weak_hands
 
 import counterplay as cp
 from counterplay.poker.holdem.table import strategy_table
-from counterplay.poker.models.file import save_model
+from counterplay.poker.models.model import save_model
 from counterplay.poker.players import kind_of
 
 HOLDEM = "holdem(buckets=2)"
@@ -149,7 +149,7 @@ def test_a_program_has_no_table_and_the_way_out_is_said(
     words = [*COMMANDS[command](word, tmp_path), *ONLY_HOLDEM.get(command, [])]
     done = typed(quick, *words)
     assert one_sentence(done), done.stderr
-    assert "is a program and no table of probabilities" in done.stderr
+    assert "is a program without a table of probabilities" in done.stderr
     assert f"counterplay match probe {word} -n 20000 --log hands.parquet" in done.stderr
 
 
@@ -169,7 +169,7 @@ def test_sparbot_is_measured_and_shown_but_no_strategy(quick: Path) -> None:
     assert cp.exploitability(HOLDEM, "sparbot", flops=12) == 0.5
     done = typed(quick, "respond", "sparbot", "-n", "2")
     assert one_sentence(done)
-    assert "remembers more than a strategy" in done.stderr
+    assert "has more recall than a strategy" in done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)

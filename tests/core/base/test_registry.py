@@ -32,7 +32,7 @@ import numpy as np
 
 import counterplay as cp
 from counterplay.core.forms.spec import GameSpec
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BotSpec
 from counterplay.core.solvers.base import Solver
 
 

@@ -23,8 +23,7 @@ from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
 from counterplay.poker.acpc.programs import WAIT, AcpcSeat, acpc_seat
 from counterplay.poker.acpc.server import MOST_UNREAD, LocalPlayer, deal_acpc
 from counterplay.poker.bots.bot import Bot, Ending, View
-from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BOTS, BotSpec
 from counterplay.poker.bots.table import strategy_bot
 
 NAMES = ("one", "two")

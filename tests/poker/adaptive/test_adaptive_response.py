@@ -14,7 +14,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.solvers.algorithms import ALGORITHMS, new_solver
 from counterplay.core.solvers.mcts import ROOT, VALUE, VISITS
 from counterplay.poker.adaptive.response import DISCOUNT, ResponseLearner, engines
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 
 SLOW = ("mccfr-chance", "mccfr-public")  # an iteration walks all betting
 THREADED = [  # with two threads one engine does, the others run with make test-slow
@@ -114,7 +114,7 @@ def test_an_engine_that_cannot_is_refused_with_those_that_can(engine: Any) -> No
     ("suffix", "observer"), [(".parquet", None), (".phhs", "a"), (".log", None), (".parquet", "b")]
 )
 def test_the_log_of_a_learner(suffix: str, observer: str | None, tmp_path: Path) -> None:
-    from counterplay.poker.histories.parquet import read_any
+    from counterplay.poker.histories.read import read_hands
 
     log = tmp_path / "new" / f"hands{suffix}"
     found = list(
@@ -123,7 +123,7 @@ def test_the_log_of_a_learner(suffix: str, observer: str | None, tmp_path: Path)
         )
     )
     assert [block.hands for block in found] == [20, 40, 50]  # the last one is shorter
-    hands = read_any(log).hands
+    hands = read_hands(log).hands
     assert len(hands) == 50
     assert {hand.dealer for hand in hands} == {"adaptive", "Caller"}
     seats = [
@@ -132,7 +132,7 @@ def test_the_log_of_a_learner(suffix: str, observer: str | None, tmp_path: Path)
     ]
     assert np.mean(seats) == pytest.approx(found[-1].mean)
     if observer is not None and suffix == ".parquet":
-        assert {hand.observer for hand in read_hands(log).hands} == {
+        assert {hand.observer for hand in read_parquet(log).hands} == {
             "adaptive" if observer == "a" else "Caller"
         }
 
@@ -142,7 +142,7 @@ def test_a_bot_called_adaptive_is_told_apart(tmp_path: Path) -> None:
         name = "adaptive"
 
     list(from_nothing(Twin(), 20, every=20, iterations=10, log=tmp_path / "hands.parquet"))
-    assert {hand.dealer for hand in read_hands(tmp_path / "hands.parquet").hands} == {
+    assert {hand.dealer for hand in read_parquet(tmp_path / "hands.parquet").hands} == {
         "adaptive",
         "adaptive (2)",
     }

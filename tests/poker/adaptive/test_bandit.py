@@ -14,7 +14,7 @@ from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.predict import LEAST, Predictor
+from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
 
 SEEDS = (1, 2, 3)
 
@@ -119,8 +119,10 @@ def test_predictions_are_what_bayes_says() -> None:
             total = sum(weight.values())
             expected = sum(w * found[pair][action] for pair, w in weight.items()) / total
             assert shares[d, line.action[d], k] == pytest.approx(expected, abs=1e-9)
-            log += np.log(max(expected, LEAST))
-            weight = {pair: w * max(found[pair][action], LEAST) for pair, w in weight.items()}
+            log += np.log(max(expected, MIN_PROBABILITY))
+            weight = {
+                pair: w * max(found[pair][action], MIN_PROBABILITY) for pair, w in weight.items()
+            }
         cards = tuple(sorted(shown.shown))
         log += np.log(weight[cards] / sum(weight.values()))
         assert likelihood[k] == pytest.approx(log, abs=1e-9)

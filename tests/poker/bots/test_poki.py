@@ -13,18 +13,26 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.poki.bot import Poki
-from counterplay.poker.bots.poki.frequencies import (
+from counterplay.poker.bots.poki.opponent import (
+    BLOCKED,
     CALLED,
     FOLDED,
     RAISED,
-    Frequencies,
+    ActionFrequencies,
     bets_faced,
+    new_opponent_strengths,
+    quantile,
+    reweight,
 )
-from counterplay.poker.bots.poki.preflop import choose_strategy, income_rates, preflop_action
 from counterplay.poker.bots.poki.settings import PokiSettings
-from counterplay.poker.bots.poki.strength import Strength
-from counterplay.poker.bots.poki.triples import Spot, triple
-from counterplay.poker.bots.poki.weights import GONE, new_rating, quantile, reweight
+from counterplay.poker.bots.poki.strategy import (
+    BettingContext,
+    choose_strategy,
+    income_rates,
+    preflop_action,
+    triple,
+)
+from counterplay.poker.bots.poki.strength import HandStrength
 from counterplay.poker.cards.cards import N_HOLDINGS, RANKS, card, holding
 from counterplay.poker.cards.evaluator import strength
 
@@ -116,16 +124,18 @@ def test_actions_of_the_strategies(
 
 
 def test_frequencies_start_with_defaults_and_learn() -> None:
-    seen = Frequencies(DEFAULT)
-    assert seen.of(2, 1) == (0.5, 0.3, 0.2)
+    frequencies = ActionFrequencies(DEFAULT)
+    assert frequencies.triple(2, 1) == (0.5, 0.3, 0.2)
     for _ in range(10):
-        seen.see(1, 1, RAISED)
-    assert seen.of(1, 1) == pytest.approx((0.25, 0.15, 0.6))  # half of twenty
-    assert seen.of(2, 1) == seen.of(1, 1)  # nothing of its own: the round before
-    assert seen.of(0, 1) == (0.5, 0.3, 0.2)
+        frequencies.add(1, 1, RAISED)
+    assert frequencies.triple(1, 1) == pytest.approx((0.25, 0.15, 0.6))  # half of twenty
+    assert frequencies.triple(2, 1) == frequencies.triple(
+        1, 1
+    )  # nothing of its own: the round before
+    assert frequencies.triple(0, 1) == (0.5, 0.3, 0.2)
     for _ in range(40):
-        seen.see(1, 1, CALLED)
-    assert seen.of(1, 1) == pytest.approx((0.0, 1.0, 0.0))  # the last forty
+        frequencies.add(1, 1, CALLED)
+    assert frequencies.triple(1, 1) == pytest.approx((0.0, 1.0, 0.0))  # the last forty
 
 
 @pytest.mark.parametrize(
@@ -136,29 +146,29 @@ def test_bets_faced(to_call: float, bets: int, faced: int) -> None:
 
 
 def rated() -> tuple[np.ndarray, object]:
-    rating = new_rating()
-    rating.ehs[:] = np.arange(N_HOLDINGS) / N_HOLDINGS
-    rating.ehs[:100] = GONE
-    for e in rating.ehs[100:]:
-        rating.bins[int(e * 2048)] += 1
-    rating.bins[2048] = N_HOLDINGS - 100
-    return np.ones(N_HOLDINGS), rating
+    strengths = new_opponent_strengths()
+    strengths.ehs[:] = np.arange(N_HOLDINGS) / N_HOLDINGS
+    strengths.ehs[:100] = BLOCKED
+    for e in strengths.ehs[100:]:
+        strengths.bins[int(e * 2048)] += 1
+    strengths.bins[2048] = N_HOLDINGS - 100
+    return np.ones(N_HOLDINGS), strengths
 
 
-def test_borders_are_quantiles() -> None:
-    _, rating = rated()
+def test_thresholds_are_quantiles() -> None:
+    _, strengths = rated()
     low = 100 / N_HOLDINGS
     for share in (0.2, 0.5, 0.9):
-        assert quantile(rating, share) == pytest.approx(1.0 - share * (1.0 - low), abs=2e-3)
-    assert quantile(rating, 1.0) <= low
-    assert quantile(rating, 0.0) > 0.999
+        assert quantile(strengths, share) == pytest.approx(1.0 - share * (1.0 - low), abs=2e-3)
+    assert quantile(strengths, 1.0) <= low
+    assert quantile(strengths, 0.0) > 0.999
 
 
 @pytest.mark.parametrize("action", [FOLDED, CALLED, RAISED])
 def test_weights_stay_in_range_and_follow_the_action(action: int) -> None:
-    weights, rating = rated()
+    weights, strengths = rated()
     for _ in range(30):
-        reweight(weights, rating, 0.3, 0.3, 0.1, 0.0, 2.0, action, False, 0.4, 0.01)
+        reweight(weights, strengths, 0.3, 0.3, 0.1, 0.0, 2.0, action, False, 0.4, 0.01)
         assert np.all(weights[:100] == 0.0)
         assert np.all((weights[100:] >= 0.01) & (weights[100:] <= 1.0))
     best = int(np.argmax(weights))
@@ -169,15 +179,15 @@ def test_weights_stay_in_range_and_follow_the_action(action: int) -> None:
     ("fold", "rise", "action"), [(0.0, 1.0, RAISED), (0.0, 0.0, CALLED), (1.0, 0.0, FOLDED)]
 )
 def test_an_action_that_was_certain_says_nothing(fold: float, rise: float, action: int) -> None:
-    weights, rating = rated()
-    reweight(weights, rating, fold, rise, 0.02, 0.4, 2.0, action, False, 0.4, 0.01)
+    weights, strengths = rated()
+    reweight(weights, strengths, fold, rise, 0.02, 0.4, 2.0, action, False, 0.4, 0.01)
     assert weights[100:] == pytest.approx(1.0)
 
 
 def test_one_action_is_the_noisy_triple() -> None:
     """Far from the borders a raise is 1 for the best and 0 for the worst, before noise 0.4."""
-    weights, rating = rated()
-    reweight(weights, rating, 0.3, 0.3, 0.05, 0.0, 2.0, RAISED, False, 0.4, 0.01)
+    weights, strengths = rated()
+    reweight(weights, strengths, 0.3, 0.3, 0.05, 0.0, 2.0, RAISED, False, 0.4, 0.01)
     low, high = 0.4 / 3, 1 - 0.4 + 0.4 / 3
     assert weights[1325] == 1.0
     assert weights[100] == pytest.approx(low / high)
@@ -190,7 +200,7 @@ def test_triples_are_distributions() -> None:
     rng = random.Random(3)
     for _ in range(3000):
         faced = rng.randrange(3)
-        spot = Spot(
+        context = BettingContext(
             rng.randrange(1, 4),
             faced,
             2.0,
@@ -200,7 +210,7 @@ def test_triples_are_distributions() -> None:
             rng.random() < 0.5,
         )
         found = triple(
-            spot, Strength(rng.random(), rng.random() * 0.5, rng.random() * 0.5), DEFAULT
+            context, HandStrength(rng.random(), rng.random() * 0.5, rng.random() * 0.5), DEFAULT
         )
         assert sum(found) == pytest.approx(1.0, abs=1e-12)
         assert min(found) >= 0.0
@@ -209,21 +219,23 @@ def test_triples_are_distributions() -> None:
 
 
 def test_rules() -> None:
-    river = Spot(3, 1, 2.0, 2.0, 10.0, False, True)
+    river = BettingContext(3, 1, 2.0, 2.0, 10.0, False, True)
     assert (
-        triple(river, Strength(0.10, 0.0, 0.0), DEFAULT)[0] > 0.9
+        triple(river, HandStrength(0.10, 0.0, 0.0), DEFAULT)[0] > 0.9
     )  # folds below the odds of 1 to 6
-    assert triple(river, Strength(0.17, 0.0, 0.0), DEFAULT)[0] == 0.0  # calls above them
-    assert triple(river, Strength(0.95, 0.0, 0.0), DEFAULT)[2] > 0.9  # raises
-    flop = Spot(1, 0, 1.0, 0.0, 4.0, False, True)
-    assert triple(flop, Strength(0.2, 0.19, 0.0), DEFAULT)[2] < 0.1  # 2 / (4 + 6) is not covered
-    assert triple(flop, Strength(0.2, 0.21, 0.0), DEFAULT)[2] > 0.2  # semi-bluff
-    unopened = Spot(3, 0, 2.0, 0.0, 10.0, True, True)
+    assert triple(river, HandStrength(0.17, 0.0, 0.0), DEFAULT)[0] == 0.0  # calls above them
+    assert triple(river, HandStrength(0.95, 0.0, 0.0), DEFAULT)[2] > 0.9  # raises
+    flop = BettingContext(1, 0, 1.0, 0.0, 4.0, False, True)
     assert (
-        triple(unopened, Strength(0.2, 0.0, 0.0), DEFAULT)[2] > 0.9
+        triple(flop, HandStrength(0.2, 0.19, 0.0), DEFAULT)[2] < 0.1
+    )  # 2 / (4 + 6) is not covered
+    assert triple(flop, HandStrength(0.2, 0.21, 0.0), DEFAULT)[2] > 0.2  # semi-bluff
+    unopened = BettingContext(3, 0, 2.0, 0.0, 10.0, True, True)
+    assert (
+        triple(unopened, HandStrength(0.2, 0.0, 0.0), DEFAULT)[2] > 0.9
     )  # and goes on with it on the river
     assert (
-        triple(unopened._replace(flag=False), Strength(0.2, 0.0, 0.0), DEFAULT)[2]
+        triple(unopened._replace(semi_bluffing=False), HandStrength(0.2, 0.0, 0.0), DEFAULT)[2]
         == DEFAULT.river_bluff
     )
 

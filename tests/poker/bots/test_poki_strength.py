@@ -10,10 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterplay.poker.bots.poki import store
-from counterplay.poker.bots.poki.potential import SCALE, new_work, rate_board
-from counterplay.poker.bots.poki.store import Potentials, potentials
-from counterplay.poker.bots.poki.strength import look_ahead, new_look, read_strength, weigh
+from counterplay.poker.bots.poki import potential
+from counterplay.poker.bots.poki.potential import (
+    SCALE,
+    Potentials,
+    fill_board,
+    new_potential_workspace,
+    potentials,
+)
+from counterplay.poker.bots.poki.strength import (
+    fill_hand_potential,
+    fill_lookahead,
+    hand_strength,
+    new_lookahead,
+)
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, cards, holding
 from counterplay.poker.cards.evaluator import strength, strengths
@@ -51,8 +61,8 @@ def test_worked_example_of_the_thesis() -> None:
         for pair, value in zip(others, later[1:].tolist(), strict=True):
             table[status[pair], sign_status(int(later[0]), value)] += 1
     assert table.tolist() == [[449005, 3211, 169504], [0, 8370, 540], [91981, 1036, 346543]]
-    found = read_strength(table)
-    figures = (found.hs, found.ppot, found.npot, found.optimistic, found.full)
+    found = hand_strength(table)
+    figures = (found.hs, found.ppot, found.npot, found.ehs_optimistic, found.ehs)
     assert figures == pytest.approx((0.585106, 0.208324, 0.273693, 0.671539, 0.511399), abs=1e-6)
 
 
@@ -100,21 +110,23 @@ def naive(own: list[int], board: list[int], weights: np.ndarray) -> tuple[float,
 def test_weighted_look_ahead_is_the_naive_one(text: str) -> None:
     own, board = (cards(part) for part in text.split())
     weights = np.random.default_rng(len(text)).random(N_HOLDINGS)
-    look = new_look()
-    look_ahead(padded(board), np.array(own), HOLDING_CARDS, look)
-    weigh(weights, look)
-    assert tuple(read_strength(look.table)) == pytest.approx(naive(own, board, weights), abs=1e-12)
+    lookahead = new_lookahead()
+    fill_lookahead(padded(board), np.array(own), HOLDING_CARDS, lookahead)
+    fill_hand_potential(weights, lookahead)
+    assert tuple(hand_strength(lookahead.hand_potential)) == pytest.approx(
+        naive(own, board, weights), abs=1e-12
+    )
 
 
 def test_random_boards_are_the_naive_ones() -> None:
     rng = random.Random(5)
-    look = new_look()
+    lookahead = new_lookahead()
     for size in (3, 4, 5, 3, 4, 5):
         dealt = rng.sample(range(52), size + 2)
         weights = np.random.default_rng(size).random(N_HOLDINGS)
-        look_ahead(padded(dealt[2:]), np.array(dealt[:2]), HOLDING_CARDS, look)
-        weigh(weights, look)
-        assert tuple(read_strength(look.table)) == pytest.approx(
+        fill_lookahead(padded(dealt[2:]), np.array(dealt[:2]), HOLDING_CARDS, lookahead)
+        fill_hand_potential(weights, lookahead)
+        assert tuple(hand_strength(lookahead.hand_potential)) == pytest.approx(
             naive(dealt[:2], dealt[2:], weights), abs=1e-12
         )
 
@@ -123,12 +135,12 @@ def test_random_boards_are_the_naive_ones() -> None:
     "text", ["Jh4c3h", "KhQh2h", "9s9d9c", "5c6d7h8s", "2c3c4c9c", "AhAdAcAs", "Tc9cJh2h"]
 )
 def test_table_of_all_holdings_is_the_weighted_kernel_with_equal_weights(text: str) -> None:
-    board, work, look = cards(text), new_work(), new_look()
+    board, work, lookahead = cards(text), new_potential_workspace(), new_lookahead()
     work.board[:] = 0
     for c in board:
         work.board[c & 3] |= 1 << (c >> 2)
     hs, ppot = np.zeros(N_HOLDINGS, dtype=np.uint16), np.zeros(N_HOLDINGS, dtype=np.uint16)
-    rate_board(HOLDING_CARDS, work, hs, ppot)
+    fill_board(HOLDING_CARDS, work, hs, ppot)
     left = 50 - len(board)
     rng = random.Random(1)
     for h in rng.sample(range(N_HOLDINGS), 60):
@@ -136,19 +148,19 @@ def test_table_of_all_holdings_is_the_weighted_kernel_with_equal_weights(text: s
         if set(own.tolist()) & set(board):
             assert hs[h] == ppot[h] == 0
             continue
-        look_ahead(padded(board), own, HOLDING_CARDS, look)
-        weigh(np.ones(N_HOLDINGS), look)
-        exact = read_strength(look.table)
+        fill_lookahead(padded(board), own, HOLDING_CARDS, lookahead)
+        fill_hand_potential(np.ones(N_HOLDINGS), lookahead)
+        exact = hand_strength(lookahead.hand_potential)
         assert hs[h] / (left * (left - 1)) == pytest.approx(exact.hs, abs=1e-12)
         assert ppot[h] / SCALE == pytest.approx(exact.ppot, abs=0.51 / SCALE)
 
 
 def test_stored_tables_are_the_counted_ones() -> None:
-    table, work = potentials(), new_work()
+    table, work = potentials(), new_potential_workspace()
     hs, ppot = np.zeros(N_HOLDINGS, dtype=np.uint16), np.zeros(N_HOLDINGS, dtype=np.uint16)
     for row, size, k in ((3, 3, 3), (1755 + 77, 4, 77)):
         work.board[:] = boards(size).masks[k]
-        rate_board(HOLDING_CARDS, work, hs, ppot)
+        fill_board(HOLDING_CARDS, work, hs, ppot)
         assert np.array_equal(table.hs[row], hs)
         assert np.array_equal(table.ppot[row], ppot)
 
@@ -159,23 +171,23 @@ def test_tables_are_kept_and_damaged_ones_built_again(
     built = Potentials(*(np.full((2, N_HOLDINGS), k, dtype=np.uint16) for k in (5, 6)))
     calls = []
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path))
-    monkeypatch.setattr(store, "N_EARLY", 2)
+    monkeypatch.setattr(potential, "N_EARLY", 2)
     monkeypatch.setattr(
-        store, "count_potentials", lambda threads, progress: calls.append(threads) or built
+        potential, "compute_potentials", lambda threads, progress: calls.append(threads) or built
     )
-    assert store.TABLES.read() is None
-    assert np.array_equal(store.potentials().ppot, built.ppot)
-    assert store.potentials() is store.potentials()
-    monkeypatch.setattr(store.TABLES, "_held", {})
-    store.potentials()
+    assert potential.TABLES.read() is None
+    assert np.array_equal(potential.potentials().ppot, built.ppot)
+    assert potential.potentials() is potential.potentials()
+    monkeypatch.setattr(potential.TABLES, "_held", {})
+    potential.potentials()
     assert len(calls) == 1  # read from disk
-    path = store.TABLES.slot().path
+    path = potential.TABLES.slot().path
     damaged = bytearray(path.read_bytes())
     damaged[-1] ^= 1
     path.write_bytes(damaged)
-    assert store.TABLES.read() is None
-    monkeypatch.setattr(store.TABLES, "_held", {})
-    assert np.array_equal(store.potentials().hs, built.hs)
+    assert potential.TABLES.read() is None
+    monkeypatch.setattr(potential.TABLES, "_held", {})
+    assert np.array_equal(potential.potentials().hs, built.hs)
     assert len(calls) == 2
 
 
@@ -185,7 +197,7 @@ def test_tables_stay_in_memory_where_nothing_can_be_written(
     built = Potentials(*(np.zeros((2, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("COUNTERPLAY_CACHE", str(tmp_path / "file"))
-    monkeypatch.setattr(store.TABLES, "_held", {})
-    monkeypatch.setattr(store, "count_potentials", lambda threads, progress: built)
+    monkeypatch.setattr(potential.TABLES, "_held", {})
+    monkeypatch.setattr(potential, "compute_potentials", lambda threads, progress: built)
     with pytest.warns(UserWarning, match="stay in memory"):
-        assert store.potentials() is built
+        assert potential.potentials() is built

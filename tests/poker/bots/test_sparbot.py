@@ -29,8 +29,7 @@ from counterplay.poker.abstraction.sparbot import (
 from counterplay.poker.betting.betting import NO_FOLD, Betting
 from counterplay.poker.bots.sparbot import build, model
 from counterplay.poker.bots.sparbot.chance import chance_from_counts, count_deals
-from counterplay.poker.bots.sparbot.model import make_model, model_actions
-from counterplay.poker.bots.sparbot.solve import solve
+from counterplay.poker.bots.sparbot.model import make_model, model_actions, solve
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
 from counterplay.poker.cards.strength import TURN_TOTAL
@@ -71,7 +70,7 @@ def naive_value(made, chance, prior, policy, start):
             if child.round == state.round or child.round == start.round + 3 or child.over:
                 total += share * walk(child, paths, last)
                 continue
-            step = chance.step[state.round][last]
+            step = chance.transition[state.round][last]
             for pair in product(range(n), repeat=2):
                 total += (
                     share
@@ -86,7 +85,7 @@ def naive_value(made, chance, prior, policy, start):
 def sequence_sides(made):
     """The model as a sequence form."""
     one, two, value = [], [], []
-    for ends in made.form.ends:
+    for ends in made.form.terminals:
         paths = len(ends.weight[0])
         one.append(np.repeat(ends.sequence[0], paths, axis=1).ravel())
         two.append(np.tile(ends.sequence[1], (1, paths)).ravel())
@@ -103,7 +102,7 @@ def sequence_sides(made):
 def test_model_has_the_published_size(n, infosets, millions):
     made = make_model(FLOP, np.full((n, n), 1 / n**2), random_chance(n))
     assert [len(plex.parent) for plex in plexes(made)] == [infosets, infosets]
-    last = [ends for ends in made.form.ends if len(ends.weight[0]) == n**3]
+    last = [ends for ends in made.form.terminals if len(ends.weight[0]) == n**3]
     assert sum(len(ends.stake) for ends in last) == 49 * 13
     assert sum(len(ends.stake) for ends in last) * n**6 / 1e6 == pytest.approx(millions, abs=0.1)
 
@@ -150,7 +149,7 @@ def test_leaves_of_the_preflop_model_can_carry_bets(monkeypatch):
     plain = make_model(Betting(), chance.first, chance)
     monkeypatch.setattr(model, "LEAF_BETS", 1.0)
     more = make_model(Betting(), chance.first, chance)
-    for before, after in zip(plain.form.ends, more.form.ends, strict=True):
+    for before, after in zip(plain.form.terminals, more.form.terminals, strict=True):
         rolled_out = len(before.stake) == 49 * 7
         np.testing.assert_allclose(
             after.stake - before.stake, TREE.rules.bets[3] if rolled_out else 0.0
@@ -215,7 +214,7 @@ def test_borders_and_potential():
 
 
 def test_the_bot_is_built_by_the_usual_choices():
-    usual = build.Choices()
+    usual = build.SparbotOptions()
     said = build.parameters()
     assert (said["tremble"], said["leaf_bets"]) == (usual.tremble, usual.leaf_bets)
     assert said["shares_six"] == list(usual.borders.shares_six)
@@ -239,10 +238,10 @@ def test_chance_is_counted_on_real_deals():
     again = count_deals(buckets, 40_000, 2)
     for one, other in zip(counts, again, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert counts.first.sum() == counts.step[2].sum() == 80_000
+    assert counts.first.sum() == counts.transition[2].sum() == 80_000
     chance = chance_from_counts(counts)
     np.testing.assert_allclose(chance.first, chance.first.T)
-    for step in chance.step:
+    for step in chance.transition:
         np.testing.assert_allclose(step.sum(axis=(2, 3)), 1.0)
         np.testing.assert_allclose(step, step.transpose(1, 0, 3, 2))
     for value in chance.value:
@@ -261,7 +260,7 @@ def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
     policies, played = build.solve_models(random_chance(2))
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)
-    check_rows(*build.real_rows(policies, 2), 2)
+    check_rows(*build.full_rows(policies, 2), 2)
 
 
 @pytest.mark.parametrize("fourth", [build.AS_THIRD, build.MADE, build.MADE_BY_TWO])
@@ -275,7 +274,7 @@ def test_other_answers_to_the_fourth_bet_are_legal_and_change_nothing_else(fourt
             legal = [action in model_actions(state) for action in ("fold", "call", "raise")]
             rows = rng.random((paths, 3)) * np.array(legal)
             policies[state.history] = rows / rows.sum(axis=1, keepdims=True)
-    usual, other = (build.real_rows(policies, n, how) for how in (build.CALLED, fourth))
+    usual, other = (build.full_rows(policies, n, how) for how in (build.CALLED, fourth))
     changed = set()
     for node, (state, actions) in enumerate(zip(TREE.states, TREE.actions, strict=True)):
         if TREE.nodes.decision[node] < 0 or "rrrr" in state.history[:-1]:
@@ -329,7 +328,7 @@ def test_prior_follows_the_preflop_policies():
     low = build.TREMBLE
     weight = chance.first * np.outer([low, 1.0], [low, 1.0])
     np.testing.assert_allclose(
-        prior, np.einsum("ab,abcd->cd", weight, chance.step[0]) / weight.sum(), atol=1e-12
+        prior, np.einsum("ab,abcd->cd", weight, chance.transition[0]) / weight.sum(), atol=1e-12
     )
 
 

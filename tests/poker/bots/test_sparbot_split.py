@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterplay.poker.bots.sparbot.split import _halved, halves, split_rows
+from counterplay.poker.bots.sparbot.build import _halved, halves, split_rows
 
 
 @given(st.lists(st.tuples(*[st.floats(0.0, 1.0)] * 3), min_size=1, max_size=8))

@@ -17,7 +17,8 @@ from support.hands import random_hands
 
 from counterplay.core.base.errors import BadFile
 from counterplay.poker.histories.acpc import read_acpc, write_acpc
-from counterplay.poker.histories.parquet import read_any, write_hands
+from counterplay.poker.histories.parquet import write_parquet
+from counterplay.poker.histories.read import read_hands
 from counterplay.poker.histories.records import HandRecord
 
 LOG = (DATA / "seed42.log").read_text()
@@ -84,20 +85,20 @@ def test_folders_and_packed_files(tmp_path: Path) -> None:
     (folder / "2.log").write_text(LOG)
     (folder / "10.log.gz").write_bytes(gzip.compress(LOG.encode()))
     (folder / "deep" / "a.LOG.bz2").write_bytes(bz2.compress(LOG.encode()))
-    write_hands(folder / "a.parquet", HANDS)
+    write_parquet(folder / "a.parquet", HANDS)
     for name in ("2.err", "2.player1.std", "readme.txt"):  # as `play_match.pl` leaves them
         (folder / name).write_text("nothing")
-    found = read_any(folder)
+    found = read_hands(folder)
     assert found.hands == 4 * HANDS
     for name in ("10.log.gz", "deep/a.LOG.bz2"):
-        assert read_any(folder / name).hands == HANDS
+        assert read_hands(folder / name).hands == HANDS
     two = gzip.compress(LOG.encode()) + gzip.compress(LOG.encode())
     (tmp_path / "two.gz").write_bytes(two)  # by content, two streams
-    assert read_any(tmp_path / "two.gz").hands == 2 * HANDS
+    assert read_hands(tmp_path / "two.gz").hands == 2 * HANDS
     (folder / "3.log").write_text(f"{LOG}STATE:x\n")
     with pytest.raises(BadFile, match=r"3\.log:56: 2 parts"):
-        read_any(folder)
-    some = read_any(folder, "skip")
+        read_hands(folder)
+    some = read_hands(folder, "skip")
     assert (len(some), len(some.skipped)) == (250, 1)
 
 
@@ -106,16 +107,16 @@ def test_packed_files_that_are_damaged_or_too_large(tmp_path: Path) -> None:
     for data in (packed[:-20], packed[:100], packed[:50] + b"xxxx" + packed[54:], b"\x1f\x8b"):
         path.write_bytes(data)
         with pytest.raises(BadFile, match="damaged"):
-            read_any(path)
+            read_hands(path)
     path.write_bytes(gzip.compress(bytes(100_000_000), 1))
     with pytest.raises(BadFile, match="unpacks to more"):
-        read_any(path)
+        read_hands(path)
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:bz2") as archive:
         archive.add(DATA / "seed42.log", "a.log")
     path.write_bytes(buffer.getvalue())
     with pytest.raises(BadFile, match="an archive of files; unpack it"):
-        read_any(path)
+        read_hands(path)
 
 
 # 4
@@ -132,7 +133,7 @@ def test_other_blinds(blind: float, tmp_path: Path, inside: Inside) -> None:
     few = "\n".join(line for line in text.splitlines()[:7])
     with pytest.raises(BadFile, match=f"big_blind={blind:g}, --big-blind {blind:g}"):
         read(tmp_path, few)
-    assert read_any(tmp_path / "a.log", big_blind=blind).hands == HANDS[:3]
+    assert read_hands(tmp_path / "a.log", big_blind=blind).hands == HANDS[:3]
     done = inside(tmp_path, "model", "a.log", "--player", "Recorded")
     assert (done.returncode, "--big-blind" in done.stderr) == (2, True)
 
@@ -170,7 +171,7 @@ def test_blinds_that_are_not_reversed(tmp_path: Path) -> None:
     lines = [line for line in text.splitlines() if line.startswith("STATE")]
     few = "\n".join(lines[k] for k in sorted([*shown, fold]))
     assert read(tmp_path, few, "skip") == []
-    with pytest.raises(BadFile, match=r"not known which position deals|by the rules"):
+    with pytest.raises(BadFile, match=r"position of the dealer is unknown|by the rules"):
         read(tmp_path, few)
 
 
@@ -196,11 +197,11 @@ def test_two_players_of_one_name(fixed: bool, tmp_path: Path) -> None:
 def test_a_byte_order_mark(code: str, tmp_path: Path) -> None:
     mark = "\ufeff" if code == "utf-16-be" else ""
     (tmp_path / "a.log").write_bytes(f"{mark}{LOG}".encode(code))
-    assert read_any(tmp_path / "a.log").hands == HANDS
+    assert read_hands(tmp_path / "a.log").hands == HANDS
     some = random_hands(3, 20)
     write_acpc(tmp_path / "b.log", some)
     (tmp_path / "c.log").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "b.log").read_bytes())
-    assert read_any(tmp_path / "c.log").hands == some  # checksum and all
+    assert read_hands(tmp_path / "c.log").hands == some  # checksum and all
 
 
 # 7
@@ -233,7 +234,7 @@ def test_hands_without_a_decision_are_counted(tmp_path: Path, inside: Inside) ->
             for k in range(4)
         ),
     ]
-    write_hands(tmp_path / "h.parquet", hands)
+    write_parquet(tmp_path / "h.parquet", hands)
     options = ("--game", "holdem(buckets=1)", "--kind", "frequency", "--json")
     facts = facts_of(inside(tmp_path, "model", "h.parquet", "--player", "Recorded", *options))
     idle = sum(hand.betting == "f" and hand.big_blind == "Recorded" for hand in hands)

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 import counterplay as cp
-from counterplay.poker.histories.records import what_is_wrong
+from counterplay.poker.histories.records import betting_error
 
 
 @pytest.mark.parametrize("betting", ["rrrrc/cc", "rc/rrrrrc"])
 def test_the_cap_is_named(betting: str) -> None:
-    said = what_is_wrong(betting)
+    said = betting_error(betting)
     assert "beyond the cap of 4 on a street" in said
     assert "--on-error skip" in said
 
 
 def test_other_mistakes_are_not() -> None:
-    assert "cap" not in what_is_wrong("cc/f")
+    assert "cap" not in betting_error("cc/f")
 
 
 def test_in_a_file(tmp_path: Path) -> None:

@@ -145,11 +145,11 @@ def test_phh_showdowns(tmp_path: Path) -> None:
         path.write_text(text)
         assert [hand.dealer_won for hand in read_phh(path)] == [won]
     for text, why in (
-        (silent, "not known who won"),
+        (silent, "winner is unknown"),
         (shown + "winnings = [28, 0]", "by the chips"),
         (SHOWDOWN.replace("[100, 100]", "[100, 9]"), "all-in"),
         (shown.replace("QsQd", "AcQd"), "stands twice"),
-        (shown.replace("p2 sm -", "p2 sm AcKh"), "he was dealt AcKd"),
+        (shown.replace("p2 sm -", "p2 sm AcKh"), "player was dealt AcKd"),
     ):
         path.write_text(text)
         with pytest.raises(BadFile, match=why):

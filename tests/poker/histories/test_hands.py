@@ -17,17 +17,17 @@ from support.holdem import TREE
 
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.poker.cards.cards import N_CARDS, cards
-from counterplay.poker.histories import parquet as hand_files
 from counterplay.poker.histories.acpc import read_acpc, write_acpc
-from counterplay.poker.histories.parquet import (
-    HandLog,
-    hands_table,
-    read_any,
-    read_hands,
-    write_hands,
-)
+from counterplay.poker.histories.parquet import hands_table, read_parquet, write_parquet
 from counterplay.poker.histories.phh import read_phh, write_phh
-from counterplay.poker.histories.records import HandRecord, Hands, parse_holding, seen_by, settle
+from counterplay.poker.histories.read import read_hands
+from counterplay.poker.histories.records import (
+    HandHistories,
+    HandRecord,
+    observed_by,
+    parse_holding,
+    settle,
+)
 
 SHOWN = HandRecord(
     0,
@@ -99,8 +99,11 @@ def test_every_end_of_the_betting_tree_is_a_record() -> None:
         ({"dealer_won": "1"}, "not a number"),
         ({"dealer_cards": None, "dealer_won": 3.0}, "-1 or 0 or 1"),
         ({"observer": "C"}, "neither"),
-        ({"observer": "A", "dealer_cards": None}, "his own cards"),
-        ({"observer": "A", "betting": "rrf", "board": (), "dealer_won": -2.0}, "cannot see"),
+        ({"observer": "A", "dealer_cards": None}, "cards of the observer 'A' must be known"),
+        (
+            {"observer": "A", "betting": "rrf", "board": (), "dealer_won": -2.0},
+            "cannot know the opponent's cards",
+        ),
     ],
 )
 def test_illegal_records_are_refused(change: dict[str, object], message: str) -> None:
@@ -109,17 +112,17 @@ def test_illegal_records_are_refused(change: dict[str, object], message: str) ->
 
 
 def test_seen_by_hides_what_was_folded() -> None:
-    assert seen_by(SHOWN, "B") == replace(SHOWN, observer="B")
-    assert seen_by(FOLDED, "A").big_blind_cards is None
-    assert seen_by(FOLDED, "A").dealer_cards == FOLDED.dealer_cards
-    assert seen_by(FOLDED, "B").dealer_cards is None
-    assert seen_by(seen_by(FOLDED, "A"), "A") == seen_by(FOLDED, "A")
+    assert observed_by(SHOWN, "B") == replace(SHOWN, observer="B")
+    assert observed_by(FOLDED, "A").big_blind_cards is None
+    assert observed_by(FOLDED, "A").dealer_cards == FOLDED.dealer_cards
+    assert observed_by(FOLDED, "B").dealer_cards is None
+    assert observed_by(observed_by(FOLDED, "A"), "A") == observed_by(FOLDED, "A")
     with pytest.raises(BadParameter, match="recorded by"):
-        seen_by(seen_by(SHOWN, "A"), "B")
+        observed_by(observed_by(SHOWN, "A"), "B")
     with pytest.raises(BadParameter, match="did not play"):
-        seen_by(SHOWN, "C")
+        observed_by(SHOWN, "C")
     for hand in random_hands(1):
-        view = seen_by(hand, hand.dealer)
+        view = observed_by(hand, hand.dealer)
         assert (view.big_blind_cards is None) == hand.betting.endswith("f")
         assert view.cards(hand.dealer) == hand.dealer_cards
 
@@ -129,39 +132,39 @@ def test_round_trips(tmp_path: Path, seed: int) -> None:
     hands = random_hands(seed)
     assert {len(hand.board) for hand in hands} == set(TREE.rules.board)
     mixed = [
-        seen_by(hand, hand.dealer if hand.number % 3 else hand.big_blind)
+        observed_by(hand, hand.dealer if hand.number % 3 else hand.big_blind)
         if hand.number % 2
         else hand
         for hand in hands
     ]
     unseen = [replace(hand, dealer_cards=None, big_blind_cards=None) for hand in hands]
     for some in (hands, mixed, unseen, []):
-        write_hands(tmp_path / "a.parquet", some, {"seed": seed})
-        assert read_hands(tmp_path / "a.parquet") == Hands(some, [], {"seed": seed})
+        write_parquet(tmp_path / "a.parquet", some, {"seed": seed})
+        assert read_parquet(tmp_path / "a.parquet") == HandHistories(some, [], {"seed": seed})
         write_phh(tmp_path / "a.phhs", some)
-        assert read_any(tmp_path / "a.phhs").hands == some
+        assert read_hands(tmp_path / "a.phhs").hands == some
         for chips in (10, 1, 0.5):
             write_acpc(tmp_path / "a.log", some, big_blind=chips)
             assert read_acpc(tmp_path / "a.log", big_blind=chips).hands == [
                 replace(hand, observer=None) for hand in some
             ]
-    views = [seen_by(hand, "Ann") for hand in hands]
+    views = [observed_by(hand, "Ann") for hand in hands]
     write_acpc(tmp_path / "a.log", views)
     assert read_acpc(tmp_path / "a.log", observer="Ann").hands == views
 
 
 def test_read_any_by_suffix_and_by_content(tmp_path: Path) -> None:
     hands = random_hands(4, 20)
-    write_hands(tmp_path / "a.parquet", hands)
+    write_parquet(tmp_path / "a.parquet", hands)
     write_acpc(tmp_path / "a.log", hands)
     write_phh(tmp_path / "a.phhs", hands)
     for name in ("a.parquet", "a.log", "a.phhs"):
-        assert read_any(tmp_path / name).hands == hands
+        assert read_hands(tmp_path / name).hands == hands
         (tmp_path / "plain").write_bytes((tmp_path / name).read_bytes())
-        assert read_any(str(tmp_path / "plain")).hands == hands
+        assert read_hands(str(tmp_path / "plain")).hands == hands
     for k in (2, 10, 1):
         write_phh(tmp_path / "folder" / "x" / f"{k}.phh", [replace(hands[0], number=k)])
-    assert [hand.number for hand in read_any(tmp_path / "folder")] == [1, 2, 10]
+    assert [hand.number for hand in read_hands(tmp_path / "folder")] == [1, 2, 10]
     (tmp_path / "plain").write_text("hello")
     (tmp_path / "empty").mkdir()
     for missing, why in (
@@ -171,13 +174,13 @@ def test_read_any_by_suffix_and_by_content(tmp_path: Path) -> None:
         ("nothing.log", "no such"),
     ):
         with pytest.raises(BadFile, match=why) as error:
-            read_any(tmp_path / missing)
+            read_hands(tmp_path / missing)
         assert missing in str(error.value)
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
     write_acpc(tmp_path / "a.log", [SHOWN])
-    for reader in (read_acpc, read_phh, read_hands):
+    for reader in (read_acpc, read_phh, read_parquet):
         with pytest.raises(BadParameter, match="on_error"):
             reader(tmp_path / "a.log", on_error="ignore")
     with pytest.raises(BadParameter, match="big_blind"):
@@ -187,9 +190,7 @@ def test_wrong_arguments(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="one hand"):
         write_phh(tmp_path / "b.phh", [SHOWN, SHOWN])
     with pytest.raises(BadParameter, match="not JSON"):
-        write_hands(tmp_path / "b.parquet", [SHOWN], {"x": object()})
-    with pytest.raises(BadParameter, match="every"):
-        HandLog(tmp_path / "b.parquet", every=0)
+        write_parquet(tmp_path / "b.parquet", [SHOWN], {"x": object()})
     assert [file.name for file in tmp_path.iterdir()] == ["a.log"]
 
 
@@ -211,16 +212,16 @@ def test_foreign_and_newer_tables(tmp_path: Path) -> None:
     ):
         pq.write_table(columns.replace_schema_metadata(header), path)
         with pytest.raises(BadFile, match=why) as error:
-            read_hands(path)
+            read_parquet(path)
         assert str(error.value).startswith(str(path))
-    assert len(read_hands(path, "skip").skipped) == 5
+    assert len(read_parquet(path, "skip").skipped) == 5
 
 
 def test_damage_to_a_table_is_noticed(tmp_path: Path) -> None:
     """Cut short or with one byte changed: `BadFile`, or the very same hands if the byte carried
     nothing."""
     hands, path = random_hands(7, 50), tmp_path / "a.parquet"
-    write_hands(path, hands)
+    write_parquet(path, hands)
     data, rng = path.read_bytes(), np.random.default_rng(0)
     for k in rng.integers(0, len(data), 300):
         for damaged in (
@@ -228,7 +229,7 @@ def test_damage_to_a_table_is_noticed(tmp_path: Path) -> None:
             data[:k] + bytes([data[k] ^ int(rng.integers(1, 256))]) + data[k + 1 :],
         ):
             path.write_bytes(damaged)
-            found = read_or_refusal(read_hands, path)
+            found = read_or_refusal(read_parquet, path)
             assert str(path) in found if isinstance(found, str) else found.hands == hands
 
 
@@ -242,39 +243,7 @@ def test_random_bytes_never_give_a_traceback(
 ) -> None:
     path = tmp_path_factory.mktemp("bytes") / "x"
     path.write_bytes(head + tail)
-    for reader in (read_acpc, read_phh, read_hands, read_any):
+    for reader in (read_acpc, read_phh, read_parquet, read_hands):
         for on_error in ("refuse", "skip"):
             found = read_or_refusal(reader, path, on_error)
             assert str(path) in found if isinstance(found, str) else found.hands == []
-
-
-def _play_and_fail(log: HandLog, hands: list[HandRecord]) -> None:
-    with log:
-        for hand in hands:
-            log.append(hand)
-        raise KeyError
-
-
-def test_a_log_saves_on_the_way_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hands, path, sizes = random_hands(8, 100), tmp_path / "log.parquet", list[int]()
-    written = hand_files.write_bytes
-
-    def spy(file: Path, data: bytes) -> None:
-        written(file, data)
-        sizes.append(len(read_hands(file)))
-
-    monkeypatch.setattr(hand_files, "write_bytes", spy)
-    with pytest.raises(KeyError):
-        _play_and_fail(HandLog(path, {"match": 1, "day": 1}, every=5), hands[:50])
-    assert sizes == [5, 10, 15, 25, 40, 50]
-    with HandLog(path, {"day": 2}) as log:
-        assert len(log) == 50
-        for hand in hands[50:]:
-            log.append(hand)
-    assert read_hands(path) == Hands(hands, [], {"match": 1, "day": 2})
-    path.write_bytes(b"precious")
-    with pytest.raises(BadFile):
-        HandLog(path)
-    assert path.read_bytes() == b"precious"

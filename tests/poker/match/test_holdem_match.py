@@ -25,7 +25,7 @@ from counterplay.core.kernels.rng import new_state, uniform
 from counterplay.core.match import play as match_module
 from counterplay.core.match.play import BLOCK, blocks
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.match.deals import deal_block, session_deals
 from counterplay.poker.match.referee import play_session
 
@@ -247,7 +247,7 @@ def test_the_number_of_processes_does_not_matter(
                 )
             )
         )
-        logs.append(read_hands(log).hands)
+        logs.append(read_parquet(log).hands)
     assert results[0] == results[1] == results[2]
     assert logs[0] == logs[1] == logs[2]
     assert len(logs[0]) == 602

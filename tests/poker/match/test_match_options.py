@@ -13,7 +13,7 @@ import counterplay as cp
 from counterplay.core.base.errors import BadParameter, BadStrategy, UnknownName
 from counterplay.core.match import play as match_module
 from counterplay.core.match.play import blocks
-from counterplay.poker.histories.parquet import read_any
+from counterplay.poker.histories.read import read_hands
 
 # --- the ends of the ranges
 
@@ -72,7 +72,7 @@ def test_long_names_are_logged_or_refused_before_a_hand_is_played(
         assert not player.views
         assert not any(tmp_path.iterdir())
         return
-    hands = read_any(log).hands
+    hands = read_hands(log).hands
     assert len(hands) == 20
     assert {hand.dealer for hand in hands} == {"n" * length, "probe"}
 
@@ -93,7 +93,7 @@ def test_strange_names_are_logged_or_refused_before_a_hand_is_played(
         assert not player.views
         assert not log.exists()
         return
-    assert {hand.dealer for hand in read_any(log).hands} == {name, "probe"}
+    assert {hand.dealer for hand in read_hands(log).hands} == {name, "probe"}
 
 
 # --- targets that cannot be written are found before a hand is played, and nothing is destroyed

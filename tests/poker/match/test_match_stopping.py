@@ -21,7 +21,7 @@ from counterplay.core.match import play as match_module
 from counterplay.core.match.play import blocks
 from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.bots.bot import View
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -98,7 +98,7 @@ def test_a_match_of_bots_stops_with_its_log(
     result = stopped(holdem(), Seeded(strategy(1)), Caller(), 40_000, **options)
     assert result.duplicate
     assert 80 <= result.hands < 40_000
-    hands = read_hands(log).hands
+    hands = read_parquet(log).hands
     assert result.hands <= len(hands) < 40_000
 
 
@@ -232,7 +232,7 @@ def test_learning_stops_with_a_block_and_a_log(where: str, tmp_path: Path) -> No
                 signal.setitimer(signal.ITIMER_REAL, 0.5)
     assert isinstance(stop.value, Interrupted)
     assert stop.value.result is found[-1]
-    assert len(read_hands(log).hands) == found[-1].hands
+    assert len(read_parquet(log).hands) == found[-1].hands
     assert found[-1].hands == 100 if where == "thinking" else 100 < found[-1].hands < 1_000
     low, high = found[-1].interval
     assert low < found[-1].mean < high
@@ -301,7 +301,7 @@ def test_workers_end_quietly(whole_group: bool, number: int, tmp_path: Path) -> 
     assert (process.returncode, error) == (130, "")
     result = json.loads(out.splitlines()[-1])
     assert 80 <= result["hands"] < 80_000
-    assert len(read_hands(tmp_path / "hands.parquet").hands) >= result["hands"]
+    assert len(read_parquet(tmp_path / "hands.parquet").hands) >= result["hands"]
     time.sleep(0.1)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)

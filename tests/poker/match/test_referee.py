@@ -17,7 +17,8 @@ from counterplay.core.match.play import blocks
 from counterplay.poker.betting.betting import NO_FOLD
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.histories.parquet import read_any, read_hands
+from counterplay.poker.histories.parquet import read_parquet
+from counterplay.poker.histories.read import read_hands
 from counterplay.poker.match.deals import deal_block, session_deals
 from counterplay.poker.match.referee import play_session
 
@@ -138,7 +139,7 @@ def test_logs_agree_with_the_result(
     result = cp.play_match(
         game, Slow(random10), Counter(), 300, seed=7, duplicate=duplicate, log=log
     )
-    hands = read_hands(log).hands
+    hands = read_parquet(log).hands
     assert len(hands) == result.hands == 300
     assert [hand.number for hand in hands] == list(range(300))
     assert sum(hand.won("slow") for hand in hands) / 300 == pytest.approx(result.mean, abs=1e-12)
@@ -166,7 +167,7 @@ def test_an_observer_sees_no_folded_cards(
 ) -> None:
     log = tmp_path / "hands.parquet"
     cp.play_match(game, Slow(random10), Counter(), 300, seed=7, log=log, observer=observer)
-    hands = read_hands(log).hands
+    hands = read_parquet(log).hands
     me, other = ("slow", "counter") if observer == "a" else ("counter", "slow")
     assert {hand.observer for hand in hands} == {me}
     assert all(hand.cards(me) is not None for hand in hands)
@@ -185,6 +186,6 @@ def test_the_suffix_of_a_log_says_its_format(suffix: str, game: cp.Game, tmp_pat
         assert "parquet" in str(error)  # noqa: PT017  refusing a suffix clearly would be as good
         assert suffix != ".parquet"
         return
-    hands = read_any(log).hands
+    hands = read_hands(log).hands
     assert len(hands) == 20
     assert sum(hand.won("Caller") for hand in hands) == pytest.approx(20 * result.mean)

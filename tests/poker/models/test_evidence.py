@@ -44,7 +44,7 @@ def test_it_narrows_and_confirms() -> None:
         evidence.add(0, k % 2, np.array([0.5, 0.5, 0.0]))
         evidence.add(1, 1, np.array([0.3, 0.7, 0.0]))
     assert evidence.confirmed.tolist() == [False, True, False]
-    first = evidence.findings()[0]
+    first = evidence.deviations()[0]
     assert (first.group, first.share, first.n) in {(1, 0.0, 400), (1, 1.0, 400)}
     assert first.expected == pytest.approx(0.3 if first.action == 0 else 0.7)
 

@@ -15,8 +15,7 @@ from support.models import NAME, learnt, weak_hands
 import counterplay as cp
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile
-from counterplay.poker.models.file import load_model, save_model
-from counterplay.poker.models.model import KINDS, learn_model
+from counterplay.poker.models.model import KINDS, learn_model, load_model, save_model
 from counterplay.poker.models.observe import observe
 
 Content = dict[str, Any]

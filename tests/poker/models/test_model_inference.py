@@ -28,8 +28,8 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.cards.cards import N_HOLDINGS
-from counterplay.poker.histories.records import HandRecord, seen_by
+from counterplay.poker.cards.cards import N_HOLDINGS, cards
+from counterplay.poker.histories.records import HandRecord, observed_by, parse_holding
 from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.model import (
     slots_of,
@@ -80,7 +80,7 @@ def test_decisions_of_each_seat_by_hand() -> None:
 
 
 def test_what_the_observer_could_not_see_is_unseen() -> None:
-    seen = observe([seen_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B")
+    seen = observe([observed_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B")
     assert seen.cards[seen.hand == 0].tolist() == [[UNSEEN, UNSEEN]] * 6
     assert seen.cards[seen.hand == 1].tolist() == [list(ACES)] * 4
     early = replace(FOLDED, betting="rf", board=(), dealer_won=1.0)
@@ -185,7 +185,7 @@ def test_slots_are_those_of_the_labels(game: cp.Game) -> None:
 
 
 def test_expected_counts_are_bayes_over_all_holdings(game: cp.Game) -> None:
-    hands = [seen_by(hand, 'Bób "x"') for hand in random_hands(5, 40)]
+    hands = [observed_by(hand, 'Bób "x"') for hand in random_hands(5, 40)]
     policy = seldom_folding(game, 2).probabilities
     seen = observe(hands, "Ann")
     assert 0.2 < float((seen.cards[:, 0] >= 0).mean()) < 0.8
@@ -201,7 +201,7 @@ def test_expected_counts_are_bayes_over_all_holdings(game: cp.Game) -> None:
 def test_a_fold_is_spread_over_the_holdings_that_fold(game: cp.Game) -> None:
     """By hand: one fold before the flop by a player who folds the buckets below 5 with
     probability 0.9."""
-    record = seen_by(HandRecord(0, "B", "A", "f", (), ACES, KINGS, -0.5), "A")
+    record = observed_by(HandRecord(0, "B", "A", "f", (), ACES, KINGS, -0.5), "A")
     counts, likelihood = infer_counts(
         observe([record], "B"), game, slots_of(game), weak_strategy(game).probabilities
     )
@@ -221,7 +221,7 @@ def test_known_cards_count_once_and_the_impossible_teaches_nothing(game: cp.Game
     assert sorted(naive.values()) == [1.0] * 4
     never = weak_strategy(game, lambda facing, hand: {"call": 1.0}).probabilities
     both = observe(
-        [seen_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B"
+        [observed_by(FOLDED, "A"), replace(SHOWN, observer="A")], "B"
     )  # B raised and folded, which `never` does not
     counts, likelihood = infer_counts(both, game, slots_of(game), never)
     assert (counts.sum(), likelihood) == (4.0, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterplay.poker.models.quality import Quality, _half_interval
+from counterplay.poker.models.quality import Quality, _half_width
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,6 @@ def test_decisions_of_one_hand_count_together() -> None:
     once = np.random.default_rng(1).normal(size=200)
     hand = np.arange(200)
     alone = 1.96 * once.std(ddof=1) / np.sqrt(200)
-    assert _half_interval(once, hand) == pytest.approx(alone)
-    assert _half_interval(np.repeat(once, 5), np.repeat(hand, 5)) == pytest.approx(alone)
-    assert _half_interval(once[:3], np.zeros(3)) == np.inf
+    assert _half_width(once, hand) == pytest.approx(alone)
+    assert _half_width(np.repeat(once, 5), np.repeat(hand, 5)) == pytest.approx(alone)
+    assert _half_width(once[:3], np.zeros(3)) == np.inf

@@ -30,7 +30,7 @@ from counterplay.poker.models.model import (
     slots_of,
 )
 from counterplay.poker.models.observe import ACTIONS, UNSEEN, buckets_of, observe
-from counterplay.poker.models.quality import LEAST_SHARE, assess, predict, split
+from counterplay.poker.models.quality import MIN_SHARE, assess, predict, split
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -176,7 +176,7 @@ def test_predictions_by_hand(game: cp.Game) -> None:
                     model.strategy.probabilities[naive_slot(game, letters, hand, action)]
                     for hand in range(10)
                 ]
-                raw[a] = max(float(weights @ own), LEAST_SHARE)
+                raw[a] = max(float(weights @ own), MIN_SHARE)
         assert shares[k] == pytest.approx(raw / raw.sum())
     for kind in KINDS:
         of_learnt = predict(learnt(kind, "inferred"), seen)

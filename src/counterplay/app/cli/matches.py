@@ -103,7 +103,7 @@ def match(
     try:
         if learn:
             from counterplay.app.cli.learning import learn as play_learner
-            from counterplay.poker.players import USUAL_GAME
+            from counterplay.poker.players import DEFAULT_GAME
 
             stopped = play_learner(a, game or USUAL_GAME, hands, seed, learner, plan, as_json)
         else:

@@ -70,9 +70,8 @@ def model(
     and then: counterplay model hands.parquet --player poki
     """
     from counterplay.core.forms.registry import load
-    from counterplay.poker.histories.parquet import read_any
-    from counterplay.poker.models.file import save_model
-    from counterplay.poker.models.model import learn_model
+    from counterplay.poker.histories.read import read_hands
+    from counterplay.poker.models.model import learn_model, save_model
     from counterplay.poker.models.observe import observe
     from counterplay.poker.models.quality import assess, split
 

@@ -34,7 +34,7 @@ from counterplay.core.parallel.jobs import Job
 from counterplay.core.responses.algorithms import confidence
 from counterplay.core.responses.solver import ResponseSolver
 from counterplay.core.solvers.algorithms import new_solver
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import Observations, observe
 from counterplay.poker.players import bot

@@ -39,18 +39,18 @@ from counterplay.poker.bots.bot import Ending
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, N_DEALT
 from counterplay.poker.cards.evaluator import strength_of_masks
-from counterplay.poker.models.holdings import (
-    NOT_SHOWN,
-    Line,
-    Panel,
-    Weighing,
-    begin,
-    board_of,
-    line_of,
-    new_weighing,
-    panel,
-    reach_street,
-    take_out,
+from counterplay.poker.models.predict import (
+    NO_CARD,
+    RangeWorkspace,
+    SeatDecisions,
+    StrategyStack,
+    deal_street,
+    new_range_workspace,
+    padded_board,
+    remove_card,
+    reset_ranges,
+    seat_decisions,
+    strategy_stack,
 )
 
 MODEL_ERROR = 0.08  # τ, sb/h: of a model learnt from unlimited hands
@@ -126,18 +126,18 @@ def choose(arms: list[ArmStatistics], hands: int, playing: int) -> tuple[int, li
 
 
 @jit(inner=True)
-def _total(weighing: Weighing, mix: np.ndarray) -> float:
+def _total(ranges: RangeWorkspace, mix: np.ndarray) -> float:
     """Σ_x π(x)."""
     total = 0.0
     for h in range(index(N_HOLDINGS)):
         for k in range(index(len(mix))):
-            total += mix[k] * weighing.weight[h, k]
+            total += mix[k] * ranges.weight[h, k]
     return total
 
 
 @jit(inner=True)
-def _strength(weighing: Weighing, a: int, b: int) -> int:
-    masks, deck = weighing.chance.masks, weighing.chance.deck
+def _strength(ranges: RangeWorkspace, a: int, b: int) -> int:
+    masks, deck = ranges.chance.masks, ranges.chance.deck
     for suit in range(index(4)):
         masks[suit] = 0
     for j in range(index(FIRST_OF_BOARD), index(N_DEALT)):
@@ -155,7 +155,7 @@ def estimate_hand(
     shown: np.ndarray,
     stake: float,
     mix: np.ndarray,
-    weighing: Weighing,
+    ranges: RangeWorkspace,
     out: np.ndarray,
 ) -> None:
     """Fills `out` (float64[k]) with the estimated payoff of each strategy in this hand.
@@ -164,42 +164,42 @@ def estimate_hand(
     `stake`: our payoff if the opponent folded, or the stake of the showdown.
     """
     n, holdings = index(len(mix)), index(N_HOLDINGS)
-    begin(weighing, board)
+    reset_ranges(ranges, board)
     for k in range(n):
         out[k] = 0.0
-    known = shown[ZERO] != NOT_SHOWN
+    known = shown[ZERO] != NO_CARD
     if known:
-        take_out(weighing, shown[ZERO])
-        take_out(weighing, shown[ONE])
+        remove_card(ranges, shown[ZERO])
+        remove_card(ranges, shown[ONE])
     street = -1
     for d in range(index(len(line.node))):
         while street < line.street[d]:
             street += 1
-            reach_street(panel, weighing, street)
+            deal_street(strategy_stack, ranges, street)
         node, action = index(line.node[d]), index(line.action[d])
         if line.cost[d] == line.cost[d]:  # not NaN: folding is legal
-            scale = -line.cost[d] / _total(weighing, mix)
+            scale = -line.cost[d] / _total(ranges, mix)
             for h in range(holdings):
-                row = index(row_of(panel.first_row, node, weighing.bucket[h]))
+                row = index(row_of(strategy_stack.first_row, node, ranges.bucket[h]))
                 for k in range(n):
-                    out[k] += scale * weighing.weight[h, k] * panel.policy[row, ZERO, k]
+                    out[k] += scale * ranges.weight[h, k] * strategy_stack.policy[row, ZERO, k]
             if action == ZERO:
                 return
         for h in range(holdings):
-            row = index(row_of(panel.first_row, node, weighing.bucket[h]))
+            row = index(row_of(strategy_stack.first_row, node, ranges.bucket[h]))
             for k in range(n):
-                weighing.weight[h, k] *= panel.policy[row, action, k]
+                ranges.weight[h, k] *= strategy_stack.policy[row, action, k]
     dealt = 0
     for s in range(1, 4):
-        dealt = s if board[index(1 + s)] != NOT_SHOWN else dealt
+        dealt = s if board[index(1 + s)] != NO_CARD else dealt
     while street < dealt:
         street += 1
-        reach_street(panel, weighing, street)
-    total = _total(weighing, mix)
+        deal_street(strategy_stack, ranges, street)
+    total = _total(ranges, mix)
     if not known:
         for h in range(holdings):
             for k in range(n):
-                out[k] += stake * weighing.weight[h, k] / total
+                out[k] += stake * ranges.weight[h, k] / total
         return
     theirs = _strength(weighing, shown[ZERO], shown[ONE])
     for h in range(holdings):
@@ -210,16 +210,16 @@ def estimate_hand(
             ours = _strength(weighing, weighing.holdings[h, ZERO], weighing.holdings[h, ONE])
             won = stake * ((1 if ours > theirs else 0) - (1 if ours < theirs else 0)) / total
             for k in range(n):
-                out[k] += won * weighing.weight[h, k]
+                out[k] += won * ranges.weight[h, k]
 
 
 class OffPolicyEstimator:
     """Payoff estimates for k strategies, hand by hand."""
 
     def __init__(self, game: Game, strategies: list[Strategy]) -> None:
-        self._panel, self._k = panel(game, strategies), len(strategies)
+        self._panel, self._k = strategy_stack(game, strategies), len(strategies)
         self._betting = game.rules.betting
-        self._weighing = new_weighing(self._k)
+        self._weighing = new_range_workspace(self._k)
 
     def estimate(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
         """float64[k]: the estimated payoff of each strategy; `mix`: the probability with which each

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.core.base.progress import ProgressCallback
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BotSpec
 
 
 def _prepare(progress: ProgressCallback) -> None:

@@ -40,9 +40,9 @@ from counterplay.poker.adaptive.tracker import (
 from counterplay.poker.betting.betting import STREETS
 from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.histories.parquet import read_hands, write_hands
+from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
-from counterplay.poker.models.evidence import Finding
+from counterplay.poker.models.evidence import Deviation
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets

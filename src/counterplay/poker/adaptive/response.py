@@ -26,7 +26,7 @@ from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.models.evidence import Evidence
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import Observations, check_limit, observe
-from counterplay.poker.models.tilted import ROUNDS, Tilted, tilted_model
+from counterplay.poker.models.tilted import ROUNDS, TiltedModel, tilted_model
 
 DISCOUNT = 0.5
 ALGORITHM = RESPONSES["mcdbr"]

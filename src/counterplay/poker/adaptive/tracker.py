@@ -46,7 +46,7 @@ from counterplay.poker.holdem.bucket_pairs import value_against
 from counterplay.poker.models.evidence import Evidence, Finding
 from counterplay.poker.models.model import kind_of, slots_of
 from counterplay.poker.models.observe import observe
-from counterplay.poker.models.predict import LEAST, Predictor
+from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
 from counterplay.poker.models.tilted import N_KINDS
 
 Stop = Callable[[], bool]
@@ -125,7 +125,7 @@ class OpponentTracker:
     def __init__(self, portfolio: Portfolio, options: TrackerOptions) -> None:
         self.game, self.portfolio, self.options = portfolio.game, portfolio, options
         tree = self.game.rules.tree
-        self._kind = kind_of(tree, np.arange(len(tree.states)))
+        self._kind = decision_kind(tree, np.arange(len(tree.states)))
         self._legal = tree.legal
         self._models = [portfolio.equilibrium, *(member.model for member in portfolio.members)]
         self._fixed = [portfolio.equilibrium, *(member.strategy for member in portfolio.members)]
@@ -200,7 +200,7 @@ class OpponentTracker:
             for j, evidence in enumerate(self.evidence):
                 evidence.add(kind, action, shares[d, :, j])
             recent += np.log(self._detector.recent(kind, action, self._legal[node]))
-            actions += np.log(max(shares[d, action, -1], LEAST))
+            actions += np.log(max(shares[d, action, -1], MIN_PROBABILITY))
         self.log_likelihood += likelihood[:-1]
         if self.learnt_from < SETTLED:
             return None
@@ -330,7 +330,7 @@ class LearnerTracker:
     def choose(self) -> None:
         """There is one arm only."""
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Deviation]:
         return []
 
     def why(self) -> str:

@@ -1,4 +1,4 @@
-"""Opponents without cards in their head: what they do depends on what is legal alone."""
+"""Simple opponents: their actions depend on the legal actions only, not on the cards."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.poker.betting.betting import ACTIONS, CALL, FOLD, RAISE, BettingTree
 from counterplay.poker.betting.rows import nodes_and_buckets
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BotSpec
 from counterplay.poker.bots.table import TableBot, strategy_bot
 
-Shares = Callable[[list[str]], dict[str, float]]
+Probabilities = Callable[[list[str]], dict[str, float]]
 
 
-def _prefer(action: str) -> Shares:
-    """That action where it is legal, else a call (a check)."""
+def _prefer(action: str) -> Probabilities:
+    """The action where it is legal, else a call (a check)."""
     return lambda legal: {action if action in legal else CALL: 1.0}
 
 
@@ -31,8 +31,8 @@ def _without_folding(legal: list[str]) -> dict[str, float]:
     return {CALL: 0.5, RAISE: 0.5} if RAISE in legal else {CALL: 1.0}
 
 
-#: Probabilities of the legal actions.
-SIMPLE: dict[str, Shares] = {
+#: Probabilities of the legal actions, by name of the bot.
+SIMPLE: dict[str, Probabilities] = {
     "always-call": _prefer(CALL),
     "always-raise": _prefer(RAISE),
     "always-fold": _prefer(FOLD),
@@ -42,7 +42,7 @@ SIMPLE: dict[str, Shares] = {
 
 
 @cache
-def _blind_game() -> Game:
+def _one_bucket_game() -> Game:
     return load("holdem(buckets=1)")
 
 
@@ -55,17 +55,17 @@ def simple_strategy(name: str, game: Game) -> Strategy:
 
 @cache
 def _by_node(name: str, tree: BettingTree) -> np.ndarray:
-    """float64[nodes, 3]: what one of `SIMPLE` does at every node; it looks at no card."""
-    shares = np.zeros((len(tree.actions), len(ACTIONS)))
+    """float64[nodes, 3]: probabilities of one of `SIMPLE` at every public node."""
+    probabilities = np.zeros((len(tree.actions), len(ACTIONS)))
     for node in tree.nodes.node.tolist():
-        wanted = SIMPLE[name](tree.actions[node])
-        shares[node] = [wanted.get(action, 0.0) for action in ACTIONS]
-    return shares
+        chosen = SIMPLE[name](tree.actions[node])
+        probabilities[node] = [chosen.get(action, 0.0) for action in ACTIONS]
+    return probabilities
 
 
 def simple_bot(name: str) -> TableBot:
     """One of `SIMPLE` as a bot."""
-    return strategy_bot(simple_strategy(name, _blind_game()), name)
+    return strategy_bot(simple_strategy(name, _one_bucket_game()), name)
 
 
 def _spec(name: str, summary: str) -> BotSpec:

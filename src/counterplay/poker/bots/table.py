@@ -1,7 +1,7 @@
-"""Bots that are tables: a row of probabilities for each public node and what the player remembers
-of his buckets.
+"""Bots that play a table: a row of probabilities for each public node and path of remembered
+buckets.
 
-A saved strategy, the simple bots and Sparbot are of this kind. Two of them play each other inside
+Saved strategies, the simple bots and Sparbot are of this kind. Two of them play each other inside
 one kernel.
 """
 
@@ -23,18 +23,18 @@ from counterplay.poker.holdem.table import Table, rules_of, strategy_table
 
 
 @jit
-def _find_row(table: Table, chance: Deal, street: int, node: int) -> int:
-    """The row of the player whose cards lie first."""
+def _find_row(table: Table, deal: Deal, street: int, node: int) -> int:
+    """The row of the player whose cards come first in the deck."""
     code = 0
     for k in range(street + 1):
-        board = find_board(table.cards, chance, k)
-        code = code * table.carry[k] + bucket_of(table.cards, chance, board, 0, k)
+        board = find_board(table.cards, deal, k)
+        code = code * table.carry[k] + bucket_of(table.cards, deal, board, 0, k)
     return int(row_of(table.first_row, index(node), code))
 
 
 @jit
 def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
-    """An action of a row: 0 fold, 1 call, 2 raise."""
+    """Draws an action from a row: 0 fold, 1 call, 2 raise."""
     u = uniform(rng)
     if u < policy[row, 0]:
         return 0
@@ -43,22 +43,21 @@ def _draw(policy: np.ndarray, row: int, rng: np.ndarray) -> int:
 
 
 class TableBot(Bot):
-    """A bot that plays a table. `player`: the only seat it is meant for, as in `Strategy`; None
-    for both."""
+    """A bot that plays a table. `player`: its only seat, as in `Strategy`; None for both."""
 
     player: int | None = None
-    betting: BettingRules = LIMIT  # whose nodes the rows are for
-    strategy: Strategy | None = None  # that it plays, where it was made from one
-    made_from: str  # name or path, where it was made from one; set by whoever did
+    betting: BettingRules = LIMIT  # rules of the public nodes
+    strategy: Strategy | None = None  # the strategy it was made from
+    made_from: str  # the name or path it was made from, if any; set by the resolver
 
     def __init__(self, name: str, table: Table) -> None:
         self.name = name
         self.table = table
-        self._chance = new_deal()
+        self._deal = new_deal()
         self._rng = new_state(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes its own from the strategy, without the tables."""
+        """Pickles the strategy without the tables; another process rebuilds them."""
         if self.strategy is not None:
             return strategy_bot, (self.strategy, self.name)
         return copyreg.__newobj__, (type(self),), vars(self)  # type: ignore[attr-defined]
@@ -79,14 +78,14 @@ class TableBot(Bot):
         return {action: shares[action] for action in view.betting.actions()}
 
     def _row(self, view: View) -> int:
-        deck = self._chance.deck
+        deck = self._deal.deck
         deck[:2] = view.cards
         deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(view.board)] = view.board
-        return _find_row(self.table, self._chance, view.betting.round, view.node)
+        return _find_row(self.table, self._deal, view.betting.round, view.node)
 
 
 def strategy_bot(strategy: Strategy, name: str = "") -> TableBot:
-    """A strategy as a bot."""
+    """A bot that plays a strategy."""
     bot = TableBot(name or strategy.game.name, strategy_table(strategy))
     bot.player, bot.strategy = strategy.player, strategy
     bot.betting = rules_of(strategy).betting

@@ -1,5 +1,5 @@
-"""What a bot is shown, from text: a history such as `rc/cr` and cards such as `AhKd`. For whoever
-deals to bots from outside: a client, another table, a notebook.
+"""Views and endings from text: a history such as `rc/cr` and cards such as `AhKd`. For programs
+that deal to bots, such as clients and notebooks.
 
 Seat 0 is the dealer, who has the small blind and acts first before the flop.
 """
@@ -14,10 +14,10 @@ from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.histories.records import (
     DEALER,
     Holding,
-    end_of,
+    betting_error,
+    final_state,
     parse_cards,
     parse_holding,
-    what_is_wrong,
 )
 from counterplay.poker.histories.records import settle as settle_numbers
 
@@ -29,13 +29,13 @@ def nodes_by_history() -> dict[str, int]:
 
 
 def view(history: str, cards: str, board: str = "") -> View:
-    """What the player who has to act after `history` sees, for a bot's `act`."""
+    """What the player to act after `history` sees, for a bot's `act`."""
     node = nodes_by_history().get(history)
     if node is None:
-        raise BadParameter(what_is_wrong(history))
+        raise BadParameter(betting_error(history))
     state = betting_tree(LIMIT).states[node]
     if state.over:
-        raise BadParameter(f"nobody acts after {history!r}: the hand is over")
+        raise BadParameter(f"no player acts after {history!r}: the hand is over")
     own = parse_holding(cards)
     return View(state.player(), own, _board(state, board, own), state, node)
 
@@ -43,38 +43,38 @@ def view(history: str, cards: str, board: str = "") -> View:
 def ending(
     history: str, seat: int, cards: str, board: str = "", shown: str | None = None
 ) -> Ending:
-    """What a player sees at the end of a hand, for a bot's `end_hand`; `shown`: the other's
-    cards, at a showdown."""
-    state, own = end_of(history), parse_holding(cards)
+    """What a player sees at the end of a hand, for a bot's `end_hand`. `shown`: the opponent's
+    cards at a showdown."""
+    state, own = final_state(history), parse_holding(cards)
     if seat not in (0, 1):
         raise BadParameter(f"a seat is 0 (the dealer) or 1 (the big blind), not {seat!r}")
     if (shown is not None) != (state.folded == NO_FOLD):
-        raise BadParameter("the other's cards are shown at a showdown, and only there")
+        raise BadParameter("the opponent's cards are shown at a showdown, and only there")
     other = None if shown is None else parse_holding(shown)
-    lying = _board(state, board, own, other)
-    won = settle_numbers(history, lying, *((own, other) if seat == DEALER else (other, own)))
+    dealt = _board(state, board, own, other)
+    won = settle_numbers(history, dealt, *((own, other) if seat == DEALER else (other, own)))
     assert won is not None
-    return Ending(seat, own, lying, state, won if seat == DEALER else -won, other)
+    return Ending(seat, own, dealt, state, won if seat == DEALER else -won, other)
 
 
 def settle(
     history: str, board: str = "", dealer: str | None = None, big_blind: str | None = None
 ) -> float | None:
-    """What the dealer wins in small bets, and the big blind loses; None at a showdown with cards
-    that are not known."""
-    state = end_of(history)
+    """The dealer's result in small bets, which the big blind loses; None at a showdown with unknown
+    cards."""
+    state = final_state(history)
     holdings = [None if cards is None else parse_holding(cards) for cards in (dealer, big_blind)]
     return settle_numbers(history, _board(state, board, *holdings), *holdings)
 
 
 def _board(state: Betting, text: str, *holdings: Holding | None) -> tuple[int, ...]:
-    """The cards on the board, with or without / between streets; all cards are different."""
+    """The cards of the board, with or without / between streets; all cards must be different."""
     board = parse_cards(text.replace("/", ""))
     if len(board) != state.on_board:
         raise BadParameter(
             f"after {state.history!r} the board has {state.on_board} cards, not {len(board)}"
         )
-    known = [*board, *(card for held in holdings for card in held or ())]
-    if len(set(known)) < len(known):
+    dealt = [*board, *(card for held in holdings for card in held or ())]
+    if len(set(dealt)) < len(dealt):
         raise BadParameter("a card stands twice in the hand")
     return board

@@ -1,1 +1,6 @@
-"""Hands that were played: records, and the formats they are kept in."""
+"""Hand histories: finished hands of two-player limit hold'em, and the formats they are stored in.
+
+Reading order: `records.py` (one checked hand, and what every reader returns), `files.py`
+(compressed files, checksums, folders), the formats `acpc.py` (dealer logs), `phh.py` (PHH) and
+`parquet.py`, and `read.py`, which recognises the format of a file.
+"""

@@ -11,13 +11,13 @@ from typing import NamedTuple
 from counterplay.core.base.errors import BadParameter, CounterplayError
 from counterplay.poker.betting.betting import betting_tree
 from counterplay.poker.histories.acpc import write_acpc
-from counterplay.poker.histories.parquet import write_hands
+from counterplay.poker.histories.parquet import write_parquet
 from counterplay.poker.histories.phh import write_phh
-from counterplay.poker.histories.records import RULES, HandRecord, seen_by
+from counterplay.poker.histories.records import RULES, HandRecord, observed_by
 from counterplay.poker.match.referee import PlayedHand
 
 LOGS: dict[str, Callable[[Path, list[HandRecord]], None]] = {
-    ".parquet": write_hands,
+    ".parquet": write_parquet,
     ".phhs": write_phh,
     ".log": write_acpc,
 }
@@ -51,7 +51,9 @@ class HandLog(NamedTuple):
 
     def _write(self, path: Path, names: tuple[str, str], hands: list[HandRecord]) -> None:
         if self.observer is not None:
-            hands = [seen_by(record, names[0 if self.observer == "a" else 1]) for record in hands]
+            hands = [
+                observed_by(record, names[0 if self.observer == "a" else 1]) for record in hands
+            ]
         LOGS[path.suffix](path, hands)
 
 

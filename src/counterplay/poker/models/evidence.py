@@ -1,15 +1,15 @@
-"""Evidence that is valid at any time: confidence sequences on what a player does.
+"""Anytime-valid evidence: confidence sequences on a player's action frequencies.
 
-A group pools decisions of a kind (a street, facing a bet or not, and whether a raise is left). At
-each decision a reference, such as an equilibrium, expects action a with probability q_t, worked out
-before it is seen. What was done less q_t has mean zero under the reference and is sub-Gaussian with
-variance 1/4, so by Robbins' normal mixture, with V = n/4,
+A group pools decisions of one kind (street, facing a bet or not, whether a raise is legal). At each
+decision a reference, such as an equilibrium, predicts action a with probability q_t. The indicator
+of the action less q_t has mean zero under the reference and is sub-Gaussian with variance 1/4, so
+by Robbins' normal mixture, with V = n/4,
 
     |Σ (1[a_t = a] - q_t)| < √((V + ρ) (log((V + ρ)/ρ) + 2 log(1/α)))   for all n at once
 
-with probability 1 - α: whoever looks after every hand, and stops when he likes, is wrong no more
-often. The same half width is right for the mean of what the player really does, also when that
-depends on the past (Howard, Ramdas, McAuliffe & Sekhon 2021).
+with probability 1 - α, also under optional stopping. The same half width holds for the mean of the
+player's true probabilities, also when these depend on the past (Howard, Ramdas, McAuliffe & Sekhon
+2021).
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ _VARIANCE = 0.25
 
 
 def half_width(n: np.ndarray | float, alpha: float = ALPHA, rho: float = RHO) -> np.ndarray:
-    """Half of the interval for the mean of n numbers from 0 to 1, at any n; infinite for none."""
+    """Half width of the interval for the mean of n numbers from 0 to 1, valid for all n at once."""
     if not 0.0 < alpha < 1.0 or not rho > 0.0:
         raise BadParameter(f"alpha is between 0 and 1 and rho above 0, not {alpha!r}, {rho!r}")
     n = np.asarray(n, dtype=np.float64)
     v = _VARIANCE * n
     square = (v + rho) * (np.log((v + rho) / rho) + 2.0 * np.log(1.0 / alpha))
     with np.errstate(divide="ignore"):
-        found: np.ndarray = np.sqrt(square) / n
-    return found
+        half: np.ndarray = np.sqrt(square) / n
+    return half
 
 
-class Finding(NamedTuple):
-    """What is confirmed: in a group of decisions an action is more or less frequent than the
-    reference."""
+class Deviation(NamedTuple):
+    """A confirmed deviation: in a group of decisions an action is more or less frequent than under
+    the reference."""
 
     group: int
     action: int
-    share: float  # how often it was done
-    half: float  # half of the interval
-    expected: float  # by the reference
+    share: float  # frequency of the action
+    half: float  # half width of the interval
+    expected: float  # frequency under the reference
     n: int
 
 
 @dataclass
 class Evidence:
-    """Counts of g groups and a actions beside what a reference expected."""
+    """Counts in g groups of a actions, and their expectation under a reference."""
 
     n: np.ndarray  # float64[g]
-    done: np.ndarray  # float64[g, a]
+    taken: np.ndarray  # float64[g, a]
     expected: np.ndarray  # float64[g, a]
 
     @classmethod
@@ -63,46 +63,42 @@ class Evidence:
         return cls(np.zeros(groups), np.zeros((groups, actions)), np.zeros((groups, actions)))
 
     def add(self, group: int, action: int, expected: np.ndarray) -> None:
-        """One decision, and what the reference expected of it."""
+        """Adds one decision and the probabilities (float64[a]) that the reference predicted."""
         self.n[group] += 1.0
-        self.done[group, action] += 1.0
+        self.taken[group, action] += 1.0
         self.expected[group] += expected
 
     @property
     def _alpha(self) -> float:
-        """Of one statement."""
-        return ALPHA / self.done.size
+        """Error probability of one statement."""
+        return ALPHA / self.taken.size
 
     @property
     def half_widths(self) -> np.ndarray:
-        """float64[g]: of every share, all statements holding together."""
+        """float64[g]: half widths of all shares, simultaneously valid."""
         return half_width(self.n, self._alpha)
 
     @property
     def confirmed(self) -> np.ndarray:
-        """bool[g]: whether some action deviates for certain."""
-        apart = np.abs(self.done - self.expected).max(axis=1)
-        seen = np.maximum(self.n, 1.0)
-        found: np.ndarray = (self.n > 0) & (apart > half_width(seen, self._alpha) * seen)
-        return found
+        """bool[g]: whether the deviation of some action is confirmed."""
+        largest = np.abs(self.taken - self.expected).max(axis=1)
+        n = np.maximum(self.n, 1.0)
+        confirmed: np.ndarray = (self.n > 0) & (largest > half_width(n, self._alpha) * n)
+        return confirmed
 
     @property
-    def apart(self) -> float:
-        """How far what was done is from what was expected, all groups together: the total
-        variation, from 0 to 1."""
-        return float(np.abs(self.done - self.expected).sum() / max(2.0 * self.n.sum(), 1.0))
+    def total_variation(self) -> float:
+        """Distance of the counts from their expectation over all groups, from 0 to 1."""
+        return float(np.abs(self.taken - self.expected).sum() / max(2.0 * self.n.sum(), 1.0))
 
-    def findings(self) -> list[Finding]:
-        """All that is confirmed, the largest deviation first."""
-        found = []
+    def deviations(self) -> list[Deviation]:
+        """All confirmed deviations, the largest first."""
+        confirmed = []
         half = self.half_widths
-        for group, action in np.argwhere(self.done + self.expected > 0).tolist():
+        for group, action in np.argwhere(self.taken + self.expected > 0).tolist():
             n = float(self.n[group])
-            share, expected = self.done[group, action] / n, self.expected[group, action] / n
+            share, expected = self.taken[group, action] / n, self.expected[group, action] / n
             if abs(share - expected) > half[group]:
-                found.append(
-                    Finding(
-                        group, action, float(share), float(half[group]), float(expected), int(n)
-                    )
-                )
-        return sorted(found, key=lambda one: -abs(one.share - one.expected))
+                numbers = float(share), float(half[group]), float(expected), int(n)
+                confirmed.append(Deviation(group, action, *numbers))
+        return sorted(confirmed, key=lambda one: -abs(one.share - one.expected))

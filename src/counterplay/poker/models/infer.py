@@ -1,11 +1,10 @@
-"""What cards that were not shown may have been: Bayes' rule over all 1,326 holdings.
+"""Inference of hidden cards: Bayes' rule over all 1,326 holdings.
 
-Cards are seen at showdowns only, so they are missing exactly when somebody folded. A holding that
-the model would have played otherwise is unlikely; one that it would have folded is likely.
-Expectation: each unseen hand is spread over its holdings by prior (every holding the board leaves)
-times the model's probability of what was done. Maximisation: learn the model again from those
-expected counts. Repeated, this is EM. Between steps `learn_model` smooths the counts, so the
-likelihood may fall a little.
+Cards are revealed at showdowns only, so they are missing exactly when a player folded. E step: the
+actions of a hand with hidden cards are distributed over the holdings by the prior (uniform, with
+card removal for the board) times the model's probability of the actions. M step: the model is
+learnt again from the expected counts. Between steps `learn_model` smooths the counts, so the
+likelihood may decrease slightly.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
 from counterplay.poker.models.observe import Observations
 
-#: Hands are divided into so many pieces, whatever the number of cores, so that sums are the same
-#: bits everywhere.
-PIECES = 4
+#: Hands are divided into a fixed number of chunks, so that sums do not depend on the number of
+#: cores.
+CHUNKS = 4
 
 
 class Inference(NamedTuple):
-    """Observations made ready: n decisions in h hands."""
+    """Observations as kernel input: n decisions in h hands."""
 
-    start: np.ndarray  # int64[h + 1]: the decisions of a hand
+    start: np.ndarray  # int64[h + 1]: first decision of each hand
     first: np.ndarray  # int64[n]: first information set of the decision
     action: np.ndarray  # int64[n]
     street: np.ndarray  # int64[n]
@@ -41,29 +40,31 @@ class Inference(NamedTuple):
     slot_of: np.ndarray  # int64[m, 3]
 
 
-class Scratch(NamedTuple):
+class InferenceWorkspace(NamedTuple):
+    """The range of the player in one hand."""
+
     weight: np.ndarray  # float64[1326]
     bucket: np.ndarray  # int64[4, 1326]
-    chance: Deal
+    deal: Deal
     holdings: np.ndarray  # int64[1326, 2]
 
 
-def prepare(seen: Observations, game: Game, slot_of: np.ndarray) -> Inference:
+def prepare(observations: Observations, game: Game, slot_of: np.ndarray) -> Inference:
     form = game.form
-    hands = np.flatnonzero(np.diff(seen.hand, prepend=-1))
+    hands = np.flatnonzero(np.diff(observations.hand, prepend=-1))
     return Inference(
-        np.append(hands, len(seen.node)).astype(np.int64),
-        row_of(form.first_row, seen.node, 0).astype(np.int64),
-        seen.action.astype(np.int64),
-        form.nodes.street[seen.node].astype(np.int64),
-        seen.cards.astype(np.int64),
-        seen.board.astype(np.int64),
+        np.append(hands, len(observations.node)).astype(np.int64),
+        row_of(form.first_row, observations.node, 0).astype(np.int64),
+        observations.action.astype(np.int64),
+        form.nodes.street[observations.node].astype(np.int64),
+        observations.cards.astype(np.int64),
+        observations.board.astype(np.int64),
         np.ascontiguousarray(slot_of),
     )
 
 
-def new_scratch() -> Scratch:
-    return Scratch(
+def new_inference_workspace() -> InferenceWorkspace:
+    return InferenceWorkspace(
         np.zeros(N_HOLDINGS),
         np.zeros((4, N_HOLDINGS), dtype=np.int64),
         new_deal(),
@@ -72,12 +73,14 @@ def new_scratch() -> Scratch:
 
 
 @jit(inner=True)
-def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Scratch) -> float:
-    """Fill `scratch.weight` with the joint probability of each holding and what was done; their
+def _weigh(
+    data: Inference, low: int, high: int, policy: np.ndarray, work: InferenceWorkspace
+) -> float:
+    """Fills `work.weight` with the joint probability of each holding and the actions; returns their
     sum."""
     total = 0.0
     for h in range(index(N_HOLDINGS)):
-        a, b = scratch.holdings[h, index(0)], scratch.holdings[h, index(1)]
+        a, b = work.holdings[h, index(0)], work.holdings[h, index(1)]
         weight = 1.0
         for j in range(index(5)):
             card = data.board[index(low), j]
@@ -85,68 +88,65 @@ def _weigh(data: Inference, low: int, high: int, policy: np.ndarray, scratch: Sc
                 weight = 0.0
         for k in range(index(low), index(high)):
             if weight > 0.0:
-                infoset = row_of(data.first, k, scratch.bucket[index(data.street[k]), h])
+                infoset = row_of(data.first, k, work.bucket[index(data.street[k]), h])
                 weight *= policy[index(data.slot_of[index(infoset), index(data.action[k])])]
-        scratch.weight[h] = weight
+        work.weight[h] = weight
         total += weight
     return total
 
 
 @jit
 def expected_counts(
-    cards: Cards,
-    data: Inference,
-    policy: np.ndarray,
-    scratch: Scratch,
-    counts: np.ndarray,
+    cards: Cards, data: Inference, policy: np.ndarray, work: InferenceWorkspace, counts: np.ndarray
 ) -> float:
-    """Add every decision to `counts`, unseen hands spread over their holdings; the log
-    likelihood of the unseen ones."""
-    likelihood, deck = 0.0, scratch.chance.deck
+    """Adds every decision to `counts`, distributed over the holdings where cards are hidden;
+    returns the log likelihood of the hands with hidden cards."""
+    likelihood, deck = 0.0, work.deal.deck
     for g in range(index(len(data.start) - 1)):
         low, high = data.start[g], data.start[g + index(1)]
         last = data.street[index(high - 1)]
-        seen = data.cards[index(low), index(0)] >= 0
+        known = data.cards[index(low), index(0)] >= 0
         for j in range(index(5)):
             deck[index(FIRST_OF_BOARD) + j] = data.board[index(low), j]
         for r in range(last + 1):
-            board = find_board(cards, scratch.chance, r)
-            for h in range(index(1 if seen else N_HOLDINGS)):
+            board = find_board(cards, work.deal, r)
+            for h in range(index(1 if known else N_HOLDINGS)):
                 for j in range(index(2)):
-                    deck[j] = data.cards[index(low), j] if seen else scratch.holdings[h, j]
-                scratch.bucket[index(r), h] = bucket_of(cards, scratch.chance, board, 0, r)
-        total = 1.0 if seen else _weigh(data, low, high, policy, scratch)
-        if seen:
-            scratch.weight[index(0)] = 1.0
+                    deck[j] = data.cards[index(low), j] if known else work.holdings[h, j]
+                work.bucket[index(r), h] = bucket_of(cards, work.deal, board, 0, r)
+        total = 1.0 if known else _weigh(data, low, high, policy, work)
+        if known:
+            work.weight[index(0)] = 1.0
         elif total > 0.0:
             likelihood += np.log(total / N_HOLDINGS)
         else:
-            continue  # the model says this cannot happen; such hands teach nothing
-        for h in range(index(1 if seen else N_HOLDINGS)):
-            share = scratch.weight[h] / total
+            continue  # impossible under the model
+        for h in range(index(1 if known else N_HOLDINGS)):
+            share = work.weight[h] / total
             if share > 0.0:
                 for k in range(index(low), index(high)):
-                    infoset = row_of(data.first, k, scratch.bucket[index(data.street[k]), h])
+                    infoset = row_of(data.first, k, work.bucket[index(data.street[k]), h])
                     counts[index(data.slot_of[index(infoset), index(data.action[k])])] += share
     return likelihood
 
 
 def infer_counts(
-    seen: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray
+    observations: Observations, game: Game, slot_of: np.ndarray, policy: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """float64[slots]: expected observations of each action under `policy`, and the log
-    likelihood of the unseen hands."""
-    data, cards = prepare(seen, game, slot_of), game.form.cards
+    """float64[slots]: expected number of observations of each action under `policy`, and the log
+    likelihood of the hands with hidden cards."""
+    data, cards = prepare(observations, game, slot_of), game.form.cards
     hands = len(data.start) - 1
-    borders = [hands * k // PIECES for k in range(PIECES + 1)]
+    borders = [hands * k // CHUNKS for k in range(CHUNKS + 1)]
 
-    def piece(k: int) -> tuple[np.ndarray, float]:
+    def chunk(k: int) -> tuple[np.ndarray, float]:
         counts = np.zeros(game.n_slots)
         part = data._replace(start=data.start[borders[k] : borders[k + 1] + 1])
-        return counts, float(expected_counts(cards, part, policy, new_scratch(), counts))
+        return counts, float(
+            expected_counts(cards, part, policy, new_inference_workspace(), counts)
+        )
 
     with ThreadPoolExecutor(cores()) as pool:
-        found = list(pool.map(piece, range(PIECES)))
-    return np.sum([counts for counts, _ in found], axis=0), sum(
-        likelihood for _, likelihood in found
-    )
+        chunks = list(pool.map(chunk, range(CHUNKS)))
+    counts, likelihoods = zip(*chunks, strict=True)
+    return np.sum(counts, axis=0), sum(likelihoods)

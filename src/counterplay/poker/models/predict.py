@@ -1,113 +1,209 @@
-"""How likely k models made what a player did in a hand, decision by decision, before it was done.
+"""Predictions of k models for the opponent's actions in a hand, each made before the action.
 
-His cards are not known, so each model has a weight for each of his holdings, which his actions
-change by Bayes' rule. At a showdown the cards he shows are predicted too. Products of such
-predictions compare models at any time: the ratio of two is a test martingale under the second.
+The opponent's cards are hidden, so each model has a range: a weight for each of the 1,326 holdings,
+which actions change by Bayes' rule. At a showdown the shown cards are predicted too. Products of
+such predictions compare models at any time: the ratio of two is a test martingale under the second.
+The range kernels also serve `poker/adaptive/bandit.py`.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from counterplay.core.base.errors import BadStrategy
 from counterplay.core.forms.game import Game
-from counterplay.core.forms.strategy import Strategy
+from counterplay.core.forms.strategy import Strategy, check_same_game
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
-from counterplay.poker.betting.betting import NO_FOLD
+from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingRules, betting_tree
 from counterplay.poker.betting.rows import row_of
 from counterplay.poker.bots.bot import Ending
-from counterplay.poker.cards.cards import N_HOLDINGS, holding
-from counterplay.poker.models.holdings import (
-    Line,
-    Panel,
-    Weighing,
-    begin,
-    board_of,
-    line_of,
-    new_weighing,
-    panel,
-    reach_street,
-    take_out,
-)
+from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
+from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_of, find_board, new_deal
+from counterplay.poker.holdem.table import strategy_table
 
-LEAST = 0.02  # that a model is taken to give to anything, or one surprise would refute it
+NO_CARD = -1
+MIN_PROBABILITY = 0.02  # of any action under a model, so that one surprise does not refute it
 _THREE = index(3)
+
+
+class StrategyStack(NamedTuple):
+    """k strategies of one hold'em game as one array of r rows."""
+
+    cards: Any
+    first_row: np.ndarray  # int32[n]
+    policy: np.ndarray  # float64[r, 3, k]
+
+
+class SeatDecisions(NamedTuple):
+    """The d decisions of one seat in a hand."""
+
+    node: np.ndarray  # int64[d]
+    action: np.ndarray  # int64[d]: 0 fold, 1 call, 2 raise
+    street: np.ndarray  # int64[d]
+    cost: np.ndarray  # float64[d]: loss by folding there; NaN where folding is illegal
+
+
+class RangeWorkspace(NamedTuple):
+    """The range of one seat under each of k strategies."""
+
+    weight: np.ndarray  # float64[1326, k]: reach probability of each holding
+    bucket: np.ndarray  # int64[1326]
+    holdings: np.ndarray  # int64[1326, 2]
+    chance: Deal
+
+
+def strategy_stack(game: Game, strategies: list[Strategy]) -> StrategyStack:
+    """Stacks strategies of one game, each for both seats."""
+    for strategy in strategies:
+        check_same_game(game, strategy)
+        if strategy.player is not None:
+            raise BadStrategy("a strategy for one seat cannot be weighed; respond in both seats")
+    tables = [strategy_table(strategy) for strategy in strategies]
+    policy = np.ascontiguousarray(np.stack([table.policy for table in tables], axis=2))
+    return StrategyStack(tables[0].cards, tables[0].first_row, policy)
+
+
+def new_range_workspace(k: int) -> RangeWorkspace:
+    return RangeWorkspace(
+        np.zeros((N_HOLDINGS, k)),
+        np.zeros(N_HOLDINGS, dtype=np.int64),
+        HOLDING_CARDS.astype(np.int64),
+        new_deal(),
+    )
+
+
+def padded_board(board: tuple[int, ...]) -> np.ndarray:
+    """int64[5]: the board, NO_CARD for cards to come."""
+    padded = np.full(5, NO_CARD, dtype=np.int64)
+    padded[: len(board)] = board
+    return padded
+
+
+@lru_cache(maxsize=1 << 15)
+def seat_decisions(rules: BettingRules, history: str, seat: int) -> SeatDecisions:
+    """The decisions of a seat on the path to `history`."""
+    tree = betting_tree(rules)
+    rows: list[tuple[int, int, int, float]] = []
+    node = 0
+    for letter in history.replace("/", ""):
+        state = tree.states[node]
+        action = next(name for name in tree.actions[node] if name[0] == letter)
+        if state.player() == seat:
+            facing = state.paid[seat] < state.paid[1 - seat]
+            cost = state.paid[seat] if facing else np.nan
+            rows.append((node, ACTIONS.index(action), state.round, cost))
+        node = tree.moves[node][action]
+    table = np.array(rows).reshape(-1, 4)
+    node_of, action_of, street = (
+        np.ascontiguousarray(table[:, k], dtype=np.int64) for k in range(3)
+    )
+    return SeatDecisions(node_of, action_of, street, np.ascontiguousarray(table[:, 3]))
+
+
+@jit(inner=True)
+def remove_card(ranges: RangeWorkspace, card: int) -> None:
+    """Card removal: holdings with this card get weight 0."""
+    for h in range(index(N_HOLDINGS)):
+        if ranges.holdings[h, ZERO] == card or ranges.holdings[h, ONE] == card:
+            for k in range(index(ranges.weight.shape[1])):
+                ranges.weight[h, k] = 0.0
+
+
+@jit(inner=True)
+def reset_ranges(ranges: RangeWorkspace, board: np.ndarray) -> None:
+    """Makes the ranges uniform, before card removal."""
+    for j in range(index(5)):
+        ranges.chance.deck[index(FIRST_OF_BOARD) + j] = board[j]
+    for h in range(index(N_HOLDINGS)):
+        for k in range(index(ranges.weight.shape[1])):
+            ranges.weight[h, k] = 1.0
+
+
+@jit
+def deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> None:
+    """Deals the board of a street: card removal for its cards, and buckets of all holdings."""
+    deck = ranges.chance.deck
+    if street == 1:
+        for j in range(index(3)):
+            remove_card(ranges, deck[index(FIRST_OF_BOARD) + j])
+    elif street > 1:
+        remove_card(ranges, deck[index(FIRST_OF_BOARD + 1 + street)])
+    board = find_board(stack.cards, ranges.chance, street)
+    for h in range(index(N_HOLDINGS)):
+        deck[ZERO], deck[ONE] = ranges.holdings[h, ZERO], ranges.holdings[h, ONE]
+        ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street)
 
 
 @jit
 def predict_hand(
-    panel: Panel,
-    line: Line,
+    stack: StrategyStack,
+    decisions: SeatDecisions,
     board: np.ndarray,
-    seen: np.ndarray,
+    own: np.ndarray,
     shown: int,
-    weighing: Weighing,
-    shares: np.ndarray,
+    ranges: RangeWorkspace,
+    predicted: np.ndarray,
     likelihood: np.ndarray,
 ) -> None:
-    """Fill `shares` (float64[d, 3, k]) with what each model expected at his d decisions and
-    `likelihood` (float64[k]) with the logarithm of all that was seen. `seen`: our two cards;
-    `shown`: his holding, or -1."""
+    """Fills `predicted` (float64[d, 3, k]) with each model's action probabilities at the opponent's
+    d decisions and `likelihood` (float64[k]) with the log likelihood of the hand. `own`: our two
+    cards; `shown`: the opponent's holding at a showdown, or -1."""
     n, holdings = index(len(likelihood)), index(N_HOLDINGS)
-    begin(weighing, board)
-    take_out(weighing, seen[ZERO])
-    take_out(weighing, seen[ONE])
+    reset_ranges(ranges, board)
+    remove_card(ranges, own[ZERO])
+    remove_card(ranges, own[ONE])
     for k in range(n):
         likelihood[k] = 0.0
     street = -1
-    for d in range(index(len(line.node))):
-        while street < line.street[d]:
+    for d in range(index(len(decisions.node))):
+        while street < decisions.street[d]:
             street += 1
-            reach_street(panel, weighing, street)
-        node, action = index(line.node[d]), index(line.action[d])
+            deal_street(stack, ranges, street)
+        node, action = index(decisions.node[d]), index(decisions.action[d])
         for a in range(_THREE):
             for k in range(n):
-                shares[d, a, k] = 0.0
+                predicted[d, a, k] = 0.0
         for h in range(holdings):
-            row = index(row_of(panel.first_row, node, weighing.bucket[h]))
+            row = index(row_of(stack.first_row, node, ranges.bucket[h]))
             for a in range(_THREE):
                 for k in range(n):
-                    shares[d, a, k] += weighing.weight[h, k] * panel.policy[row, a, k]
+                    predicted[d, a, k] += ranges.weight[h, k] * stack.policy[row, a, k]
             for k in range(n):
-                weighing.weight[h, k] *= max(panel.policy[row, action, k], LEAST)
+                ranges.weight[h, k] *= max(stack.policy[row, action, k], MIN_PROBABILITY)
         for k in range(n):
-            total = shares[d, ZERO, k] + shares[d, ONE, k] + shares[d, index(2), k]
+            total = predicted[d, ZERO, k] + predicted[d, ONE, k] + predicted[d, index(2), k]
             for a in range(_THREE):
-                shares[d, a, k] /= total
-            likelihood[k] += np.log(max(shares[d, action, k], LEAST))
+                predicted[d, a, k] /= total
+            likelihood[k] += np.log(max(predicted[d, action, k], MIN_PROBABILITY))
     if shown >= 0:
         for k in range(n):
             total = 0.0
             for h in range(holdings):
-                total += weighing.weight[h, k]
-            likelihood[k] += np.log(
-                max(weighing.weight[index(shown), k] / total, LEAST / N_HOLDINGS)
-            )
+                total += ranges.weight[h, k]
+            share = ranges.weight[index(shown), k] / total
+            likelihood[k] += np.log(max(share, MIN_PROBABILITY / N_HOLDINGS))
 
 
 class Predictor:
-    """k models of one game that predict a player, hand by hand."""
+    """k models of one game that predict an opponent, hand by hand."""
 
     def __init__(self, game: Game, models: list[Strategy]) -> None:
         self._game, self._k = game, len(models)
-        self._panel, self._weighing = panel(game, models), new_weighing(len(models))
+        self._stack, self._ranges = strategy_stack(game, models), new_range_workspace(len(models))
 
-    def predict(self, ending: Ending) -> tuple[Line, np.ndarray, np.ndarray]:
-        """The other's decisions in a hand that we saw, float64[d, 3, k] what was expected there,
-        and float64[k], the log likelihood of all."""
-        line = line_of(self._game.rules.betting, ending.betting.history, 1 - ending.seat)
-        shares, likelihood = np.empty((len(line.node), 3, self._k)), np.empty(self._k)
+    def predict(self, ending: Ending) -> tuple[SeatDecisions, np.ndarray, np.ndarray]:
+        """The opponent's decisions in a hand, the predicted probabilities there (float64[d, 3, k]),
+        and the log likelihood of the hand (float64[k])."""
+        history, seat = ending.betting.history, 1 - ending.seat
+        decisions = seat_decisions(self._game.rules.betting, history, seat)
+        predicted, likelihood = np.empty((len(decisions.node), 3, self._k)), np.empty(self._k)
         shown = -1
         if ending.betting.folded == NO_FOLD and ending.shown is not None:
             shown = holding(ending.shown)
-        seen = np.array(ending.cards, dtype=np.int64)
-        predict_hand(
-            self._panel,
-            line,
-            board_of(ending.board),
-            seen,
-            shown,
-            self._weighing,
-            shares,
-            likelihood,
-        )
-        return line, shares, likelihood
+        own, board = np.array(ending.cards, dtype=np.int64), padded_board(ending.board)
+        out = (self._ranges, predicted, likelihood)
+        predict_hand(self._stack, decisions, board, own, shown, *out)
+        return decisions, predicted, likelihood

@@ -12,9 +12,8 @@ from reference.c45 import estimated
 from reference.labor import CLASSES, labor
 from support.c45 import AB, ABC, NAN, X, column
 
-from counterplay.poker.models.c45.grow import Node, Split, count, gather, split_on
-from counterplay.poker.models.c45.learn import Attribute, Settings, learn
-from counterplay.poker.models.c45.prune import add_errors
+from counterplay.poker.models.c45.grow import Node, Split, count, group_patterns, split_on
+from counterplay.poker.models.c45.learn import Attribute, Settings, add_errors, learn
 
 # Quinlan's golf data as Weka has them (weather.numeric.arff): outlook, temperature, humidity,
 # windy, play.
@@ -48,7 +47,7 @@ PLAY = WEATHER_ROWS[:, 4].astype(int)
 
 def stump(attribute: Attribute, x: np.ndarray, y: list[int], mdl: bool = True) -> Split | None:
     """The root's test of the only attribute, before anything is chosen or pruned."""
-    data = gather((attribute,), x, np.array(y), np.ones(len(y)), max(y) + 1)
+    data = group_patterns((attribute,), x, np.array(y), np.ones(len(y)), max(y) + 1)
     rows, share = np.arange(len(data.weight)), np.ones(len(data.weight))
     return split_on(data, Node(rows, share, count(data, rows, share)), 0, Settings(mdl=mdl))
 

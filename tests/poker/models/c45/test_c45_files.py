@@ -16,7 +16,8 @@ from support.c45 import AB, NAN, X, column
 
 from counterplay.core.base.errors import BadFile, BadParameter
 from counterplay.core.base.files import read_json, write_json
-from counterplay.poker.models.c45.learn import Attribute, Tree, learn
+from counterplay.poker.models.c45.file import from_json, to_json
+from counterplay.poker.models.c45.learn import Attribute, learn
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_attributes_refuse() -> None:
 
 def cut_at(threshold: float, weight: float = 2.0) -> dict[str, Any]:
     """The file of a tree with one test."""
-    whole = learn([X], column(0, 0, 1, 1), np.array([0, 0, 1, 1]), AB).to_json()
+    whole = to_json(learn([X], column(0, 0, 1, 1), np.array([0, 0, 1, 1]), AB))
     whole["nodes"][0] |= {"threshold": threshold, "counts": [weight, 2]}
     whole["nodes"][1]["counts"] = [weight, 0]
     return whole
@@ -93,7 +94,7 @@ def cut_at(threshold: float, weight: float = 2.0) -> dict[str, Any]:
     ],
 )
 def test_thresholds_print_as_plain_numbers(threshold: float, printed: str) -> None:
-    lines = Tree.from_json(cut_at(threshold)).text().split("\n")
+    lines = from_json(cut_at(threshold)).text().split("\n")
     assert [line.split(":")[0] for line in lines[:2]] == [f"x <= {printed}", f"x > {printed}"]
 
 
@@ -109,14 +110,14 @@ def test_thresholds_print_as_plain_numbers(threshold: float, printed: str) -> No
     ],
 )
 def test_weights_print_as_plain_numbers(weight: float, printed: str) -> None:
-    assert f" ({printed})\nx > 0" in Tree.from_json(cut_at(0, weight)).text()
+    assert f" ({printed})\nx > 0" in from_json(cut_at(0, weight)).text()
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(0, 1e15))
 def test_every_number_prints_plainly_and_is_nearly_itself(threshold: float, weight: float) -> None:
     printed = re.fullmatch(
         r"x <= (\S+): [ab] \((\S+)\)",
-        Tree.from_json(cut_at(threshold, weight)).text().split("\n")[0],
+        from_json(cut_at(threshold, weight)).text().split("\n")[0],
     )
     assert printed
     for text, value, error in ((printed[1], threshold, 6e-7), (printed[2], weight, 0.0051)):
@@ -137,7 +138,7 @@ def test_minus_zero_in_the_data_is_zero() -> None:
 @cache
 def labor_text() -> str:
     attributes, x, y = labor()
-    return json.dumps(learn(attributes, x, y, CLASSES, confidence=None).to_json())
+    return json.dumps(to_json(learn(attributes, x, y, CLASSES, confidence=None)))
 
 
 def labor_json() -> dict[str, Any]:
@@ -148,9 +149,9 @@ def labor_json() -> dict[str, Any]:
 def test_files_round_trip(tmp_path: Any) -> None:
     attributes, x, y = labor()
     tree = learn(attributes, x, y, CLASSES, confidence=None, laplace=True)
-    write_json(tmp_path / "tree.json", tree.to_json())
-    again = Tree.from_json(read_json(tmp_path / "tree.json"))
-    assert again.to_json() == tree.to_json()
+    write_json(tmp_path / "tree.json", to_json(tree))
+    again = from_json(read_json(tmp_path / "tree.json"))
+    assert to_json(again) == to_json(tree)
     assert again.text() == tree.text()
     assert again.settings == tree.settings
     assert np.array_equal(again.predict(x), tree.predict(x))
@@ -173,7 +174,7 @@ def test_a_file_of_version_0_1_predicts_what_it_did() -> None:
     ]
     attributes = [{"name": "bucket", "kind": "numeric", "values": []}]
     head = {"counterplay": "c45", "format": 1, "settings": settings, "attributes": attributes}
-    tree = Tree.from_json({**head, "classes": ["fold", "call"], "nodes": nodes})
+    tree = from_json({**head, "classes": ["fold", "call"], "nodes": nodes})
     left, right = [3 / 4, 1 / 4], [1 / 8, 7 / 8]
     mixed = (np.array(left) + 3 * np.array(right)) / 4
     assert np.allclose(
@@ -213,7 +214,7 @@ def test_damaged_files_give_a_sentence_or_a_tree_that_works(data: st.DataObject)
     else:
         del place[key]
     try:
-        tree = Tree.from_json(whole)
+        tree = from_json(whole)
     except BadFile:
         return
     assert np.allclose(tree.predict(np.full((1, len(tree.attributes)), np.nan)).sum(axis=1), 1)
@@ -223,7 +224,7 @@ def test_damaged_files_give_a_sentence_or_a_tree_that_works(data: st.DataObject)
 @given(JUNK)
 def test_junk_is_refused(junk: Any) -> None:
     with pytest.raises(BadFile):
-        Tree.from_json(junk)
+        from_json(junk)
 
 
 @pytest.mark.parametrize(
@@ -248,4 +249,4 @@ def test_damage_is_named(path: list[Any], value: Any, says: str) -> None:
         place = place[key]
     place[path[-1]] = value
     with pytest.raises(BadFile, match=says):
-        Tree.from_json(whole)
+        from_json(whole)

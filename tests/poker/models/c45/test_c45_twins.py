@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from reference.c45 import Twin
 from support.c45 import AB, ABC, NAN, NEAR, Data, X, column, near_data, random_data, same, shape
 
-from counterplay.poker.models.c45.grow import gather, grow
+from counterplay.poker.models.c45.file import from_json, to_json
+from counterplay.poker.models.c45.grow import group_patterns, grow
 from counterplay.poker.models.c45.learn import Attribute, Settings, Tree, learn
 
 
@@ -150,7 +151,7 @@ def test_no_tree_is_too_deep() -> None:
     """A chain of 3000 tests, x <= 0, x <= 1, ..., deeper than Python's recursion: node 2k tests,
     node 2k + 1 is a leaf."""
     n = 3000
-    whole = learn([X], column(0, 0, 1, 1), np.array([0, 0, 1, 1]), AB).to_json()
+    whole = to_json(learn([X], column(0, 0, 1, 1), np.array([0, 0, 1, 1]), AB))
     whole["nodes"] = [{"counts": [0, 1]}]
     for k in reversed(range(n)):
         counts = [(n - k) // 2, (n - k + 1) // 2 + 1]
@@ -159,7 +160,7 @@ def test_no_tree_is_too_deep() -> None:
             {"counts": counts, "attribute": 0, "threshold": k, "children": [2 * k + 1, 2 * k + 2]},
             {"counts": leaf},
         ]
-    tree = Tree.from_json(json.loads(json.dumps(whole)))
+    tree = from_json(json.loads(json.dumps(whole)))
     assert (tree.size, len(tree.text().split("\n"))) == (2 * n + 1, 2 * n + 4)
     assert tree.predict(column(0, 1, n)).tolist() == [[1, 0], [0, 1], [0, 1]]
     assert np.allclose(tree.predict(column(NAN)), [[(n // 2) / (n + 1), (n // 2 + 1) / (n + 1)]])
@@ -178,4 +179,4 @@ def test_edge_shapes() -> None:
     assert learn([X], column(1e15, 1e15, 2e15, 2e15), np.array([0, 0, 1, 1]), AB).predict(
         column(1e15)
     ).tolist() == [[1, 0]]
-    assert grow(gather((X,), x, y, np.ones(6), 2), Settings()).split is not None
+    assert grow(group_patterns((X,), x, y, np.ones(6), 2), Settings()).split is not None

@@ -1,16 +1,21 @@
 """Poki, the formula-based player of Davidson and Billings (2002): a re-creation from published
-descriptions."""
+descriptions.
+
+Reading order: `settings.py` (constants and their sources), `strength.py` (hand strength, hand
+potential), `potential.py` (tables of both for all boards), `opponent.py` (frequencies, weight
+table), `strategy.py` (pre-flop expert system, post-flop triples), `bot.py`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from counterplay.core.base.progress import ProgressCallback
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BotSpec
 
 
 def _prepare(progress: ProgressCallback) -> None:
-    from counterplay.poker.bots.poki.store import potentials
+    from counterplay.poker.bots.poki.potential import potentials
 
     potentials(progress)
 
@@ -22,8 +27,5 @@ def _make() -> Any:
 
 
 BOT = BotSpec(
-    "poki",
-    _make,
-    "re-creation of the formula-based Poki from its published descriptions",
-    _prepare,
+    "poki", _make, "re-creation of the formula-based Poki from its published descriptions", _prepare
 )

@@ -1,13 +1,13 @@
 """`Poki`: the formula-based player of Davidson and Billings (2002), heads-up. A re-creation from
 published descriptions.
 
-Before the flop an expert system (`preflop.py`), afterwards hand strength and potential
-(`strength.py`) against a weighted opponent (`weights.py`, `frequencies.py`) and a table of rules
-(`triples.py`). Its constants are in `settings.py`.
+Before the flop an expert system, afterwards a formula over hand strength and potential
+(`strategy.py`, `strength.py`) against a weight table of the opponent's holdings (`opponent.py`).
+Its constants are in `settings.py`.
 
-Deviations: heads-up only; no simulations; nothing is learnt from cards shown at a showdown. What a
-raise or a call means at the cap and which bets count as faced is said in `frequencies.py`;
-smoothing and scaling of weights in `weights.py`.
+Deviations: heads-up only; no simulations; nothing is learnt from cards shown at a showdown.
+`opponent.py` states how calls at the cap and the bets faced are counted, and how weights are
+smoothed and scaled.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from counterplay.core.kernels.rng import new_state, uniform
 from counterplay.poker.betting.betting import (
+    ACTIONS,
     CALL,
     FOLD,
     LETTER,
@@ -27,57 +28,64 @@ from counterplay.poker.betting.betting import (
     betting_tree,
 )
 from counterplay.poker.bots.bot import Bot, Ending, View
-from counterplay.poker.bots.poki.frequencies import Frequencies, bets_faced
-from counterplay.poker.bots.poki.preflop import (
+from counterplay.poker.bots.poki.opponent import (
+    ActionFrequencies,
+    StrengthTables,
+    bets_faced,
+    fill_opponent_strengths,
+    new_opponent_strengths,
+    reweight,
+)
+from counterplay.poker.bots.poki.potential import potentials
+from counterplay.poker.bots.poki.settings import PokiSettings, Triple
+from counterplay.poker.bots.poki.strategy import (
+    BettingContext,
+    allows_semi_bluff,
     choose_strategy,
     income_rates,
     preflop_action,
     preflop_equity,
+    triple,
 )
-from counterplay.poker.bots.poki.settings import PokiSettings, Triple
-from counterplay.poker.bots.poki.store import potentials
 from counterplay.poker.bots.poki.strength import (
-    Strength,
-    look_ahead,
-    new_look,
-    read_strength,
-    weigh,
+    HandStrength,
+    fill_hand_potential,
+    fill_lookahead,
+    hand_strength,
+    new_lookahead,
 )
-from counterplay.poker.bots.poki.triples import Spot, allows_semi_bluff, triple
-from counterplay.poker.bots.poki.weights import Rates, new_rating, rate, reweight
 from counterplay.poker.cards.canonical import SIZES, boards, fill_hash
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, holding
 from counterplay.poker.cards.tables import strengths
 
-LETTERS = {"f": 0, "c": 1, "r": 2}
-NOTHING = -1
-STREAM = 0x506F6B69  # of random numbers, apart from those of whoever deals with the same seed
+NO_ROUND = -1
+STREAM = 0x506F6B69  # of random numbers, distinct from that of a dealer with the same seed
 
 
 @cache
-def _rates() -> Rates:
+def _tables() -> StrengthTables:
     key, row = fill_hash(np.concatenate([boards(size).masks for size in SIZES]))
     early = potentials()
-    return Rates(key, row, preflop_equity(), early.hs, early.ppot, strengths().river)
+    return StrengthTables(key, row, preflop_equity(), early.hs, early.ppot, strengths().river)
 
 
 class Poki(Bot):
-    """Plays one session against one opponent; `start` forgets him."""
+    """Plays one session against one opponent; `start` resets the model of the opponent."""
 
     name = "poki"
     betting = LIMIT
 
     def __init__(self, settings: PokiSettings | None = None) -> None:
         self.settings = settings or PokiSettings()
-        self._look = new_look()
-        self._rating = new_rating()
-        self.weights = np.ones(N_HOLDINGS)  # float64[1326]: of the opponent's holdings
+        self._lookahead = new_lookahead()
+        self._strengths = new_opponent_strengths()
+        self.weights = np.ones(N_HOLDINGS)  # float64[1326]: the weight table
         self._own = np.zeros(2, dtype=np.int64)
         self.start(0)
 
     def start(self, seed: int) -> None:
         self.seed(seed)
-        self.frequencies = Frequencies(self.settings)
+        self.frequencies = ActionFrequencies(self.settings)
         self.new_hand(0)
 
     def seed(self, seed: int) -> None:
@@ -85,122 +93,105 @@ class Poki(Bot):
 
     def new_hand(self, seat: int) -> None:
         self._seat = seat
-        self._mood = float(uniform(self._rng))  # one random number for all decisions of a hand
-        self._strategy = ""
-        self._node, self._read = 0, 0  # how far the history was read
-        self._rated, self._looked = (
-            NOTHING,
-            NOTHING,
-        )  # the rounds that `_rating` and `_look` are about
-        self._flag = False  # a semi-bluff was started
+        self._random = float(uniform(self._rng))  # one random number for all decisions of a hand
+        self._preflop_strategy = ""
+        self._node, self._letters_read = 0, 0  # position in the history
+        self._strengths_round = self._lookahead_round = NO_ROUND  # rounds the workspaces are for
+        self._semi_bluffing = False
         self.weights[:] = 1.0
 
     def act(self, view: View) -> str:
-        if not self._strategy:
+        if not self._preflop_strategy:
             self._own[:] = view.cards
-            self._strategy = choose_strategy(
-                float(income_rates()[holding(view.cards)]), self._seat, self.settings
-            )
+            rate = float(income_rates()[holding(view.cards)])
+            self._preflop_strategy = choose_strategy(rate, self._seat, self.settings)
         betting = view.betting
-        self._follow(betting.history, view.board, True)
-        legal = betting.actions()
+        self._read_history(betting.history, view.board, reweigh=True)
         to_call = betting.paid[1 - self._seat] - betting.paid[self._seat]
         if betting.round == 0:
-            wanted = preflop_action(
-                self._strategy, betting.bets, bets_faced(to_call, 1), paid_freely=betting.acted > 1
-            )
+            faced, paid_freely = bets_faced(to_call, 1), betting.acted > 1
+            action = preflop_action(self._preflop_strategy, betting.bets, faced, paid_freely)
         else:
-            wanted = self._after_the_flop(view, to_call)
-        return wanted if wanted in legal else CALL
+            action = self._postflop_action(view, to_call)
+        return action if action in betting.actions() else CALL
 
     def end_hand(self, ending: Ending) -> None:
-        self._follow(ending.betting.history, ending.board, False)
+        self._read_history(ending.betting.history, ending.board, reweigh=False)
 
-    def strength(self, round: int, board: tuple[int, ...]) -> Strength:
-        """HS, PPot1 and NPot1 of the own cards against the weights."""
-        if self._looked != round:
-            look_ahead(_padded(board, round), self._own, HOLDING_CARDS, self._look)
-            self._looked = round
-        weigh(self.weights, self._look)
-        return read_strength(self._look.table)
+    def strength(self, round: int, board: tuple[int, ...]) -> HandStrength:
+        """HS, PPot1 and NPot1 of the own cards against the weight table."""
+        if self._lookahead_round != round:
+            fill_lookahead(_padded(board, round), self._own, HOLDING_CARDS, self._lookahead)
+            self._lookahead_round = round
+        fill_hand_potential(self.weights, self._lookahead)
+        return hand_strength(self._lookahead.hand_potential)
 
-    def _after_the_flop(self, view: View, to_call: float) -> str:
+    def _postflop_action(self, view: View, to_call: float) -> str:
         betting = view.betting
         faced = bets_faced(to_call, betting.bets)
         if faced > 0 or betting.round == 1:  # rule 1
-            self._flag = False
-        spot = Spot(
+            self._semi_bluffing = False
+        context = BettingContext(
             betting.round,
             faced,
             betting.rules.bets[betting.round],
             to_call,
             sum(betting.paid),
-            self._flag,
+            self._semi_bluffing,
             betting.acted > 0,
         )
         strength = self.strength(betting.round, view.board)
-        action = self._draw(triple(spot, strength, self.settings))
-        self._flag = action == RAISE and allows_semi_bluff(spot, strength, self.settings)
+        action = self._draw(triple(context, strength, self.settings))
+        self._semi_bluffing = action == RAISE and allows_semi_bluff(
+            context, strength, self.settings
+        )
         return action
 
-    def _draw(self, chances: Triple) -> str:
+    def _draw(self, probabilities: Triple) -> str:
         """The action at this hand's random number, in the order fold, call, raise."""
-        if self._mood < chances[0]:
+        fold, call, _ = probabilities
+        if self._random < fold:
             return FOLD
-        return CALL if self._mood < chances[0] + chances[1] else RAISE
+        return CALL if self._random < fold + call else RAISE
 
-    def _follow(self, history: str, board: tuple[int, ...], weigh_too: bool) -> None:
-        """Read the history on from where it was left; the opponent's actions change frequencies
-        and weights."""
+    def _read_history(self, history: str, board: tuple[int, ...], reweigh: bool) -> None:
+        """Continues reading the history; the opponent's actions update the frequencies, and the
+        weights if `reweigh`."""
         tree = betting_tree(LIMIT)
-        for letter in history[self._read :]:
-            self._read += 1
+        for letter in history[self._letters_read :]:
+            self._letters_read += 1
             if letter == "/":
                 continue
-            state = tree.states[self._node]
+            state, action = tree.states[self._node], LETTER[letter]
             if state.player() != self._seat:
-                self._see(state, LETTERS[letter], board, weigh_too)
-            self._node = tree.moves[self._node][LETTER[letter]]
+                self._observe(state, ACTIONS.index(action), board, reweigh)
+            self._node = tree.moves[self._node][action]
 
-    def _see(self, state: Betting, action: int, board: tuple[int, ...], weigh_too: bool) -> None:
-        """One action of the opponent: weights by the frequencies known before it, then the
+    def _observe(self, state: Betting, action: int, board: tuple[int, ...], reweigh: bool) -> None:
+        """One action of the opponent: weights by the frequencies before it, then the
         frequencies."""
-        settings, capped = self.settings, state.capped
         to_call = state.paid[self._seat] - state.paid[1 - self._seat]
         faced = bets_faced(to_call, state.bets)
-        if weigh_too:
-            if self._rated != state.round:
-                rate(
-                    _rates(),
-                    _padded(board, state.round),
-                    state.on_board,
-                    self._own,
-                    HOLDING_CARDS,
-                    self._rating,
-                )
-                self._rated = state.round
-            fold, _, rise = self.frequencies.of(state.round, faced)
+        if reweigh:
             odds = to_call / (sum(state.paid) + to_call) if faced > 0 else 2.0
-            least, slope = (
-                (settings.least_sigma, settings.sigma)
-                if state.round > 0
-                else (settings.preflop_sigma / 2000.0, 0.0)
-            )
-            reweight(
-                self.weights,
-                self._rating,
-                fold,
-                rise,
-                least,
-                slope,
-                odds,
-                action,
-                capped,
-                settings.noise,
-                settings.floor,
-            )
-        if not capped:
-            self.frequencies.see(state.round, faced, action)
+            self._reweight(state, faced, odds, action, board)
+        if not state.capped:
+            self.frequencies.add(state.round, faced, action)
+
+    def _reweight(
+        self, state: Betting, faced: int, odds: float, action: int, board: tuple[int, ...]
+    ) -> None:
+        settings, out = self.settings, self._strengths
+        if self._strengths_round != state.round:
+            cards = _padded(board, state.round)
+            fill_opponent_strengths(_tables(), cards, state.on_board, self._own, HOLDING_CARDS, out)
+            self._strengths_round = state.round
+        fold, _, rise = self.frequencies.triple(state.round, faced)
+        sigma = (settings.least_sigma, settings.sigma)
+        if state.round == 0:
+            sigma = (settings.preflop_sigma / 2000.0, 0.0)
+        noise, floor = settings.noise, settings.floor
+        reweight(self.weights, out, fold, rise, *sigma, odds, action, state.capped, noise, floor)
 
 
 def _padded(board: tuple[int, ...], round: int) -> np.ndarray:

@@ -1,40 +1,48 @@
-"""HS and PPot1 of every holding on every flop and turn against a uniform opponent, for models of
+"""HS and PPot1 of every holding on every flop and turn against a uniform opponent, for the model of
 the opponent.
 
 A re-creation from published descriptions: Loki and Poki rate every holding of the opponent on the
-board (Papp 1998, Section 5.3), one card ahead. Counted exactly over classes of holdings
-(`classes.py`): two holdings of given classes meet in as many ways as their types have cards left.
+board (Papp 1998, Section 5.3), one card ahead. Counted exactly over holding classes
+(`strength.py`): two holdings of given classes meet in as many ways as their types have cards left.
 T[b] + T[t] / 2 → `below` and HP[b][a] + HP[b][t] / 2 + HP[t][a] / 2 → `rising`, sums over the next
 card, both doubled so that they are whole numbers.
+
+The tables are computed once (about 15 s on two cores); they take 96 MB in the store
+(`core/base/store.py`).
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterplay.core.base.progress import ProgressCallback, no_progress
+from counterplay.core.base.store import Cached, Piece
 from counterplay.core.kernels.jit import ONE, index, jit
-from counterplay.poker.bots.poki.classes import (
+from counterplay.core.parallel.processes import cores
+from counterplay.poker.bots.poki.strength import (
     N_TYPES,
-    Classes,
-    find_types,
-    find_values,
+    HoldingClasses,
+    fill_strengths,
+    fill_types,
     flush_suit,
-    new_classes,
-    pair_value,
+    holding_strength,
+    new_holding_classes,
+    type_of,
 )
-from counterplay.poker.cards.canonical import Boards
-from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.canonical import SIZES, Boards, boards
+from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 
-MOST = 351  # 26 · 27 / 2 classes
-SCALE = 65_535  # of a stored PPot1
+MAX_CLASSES = 351  # 26 · 27 / 2
+SCALE = 65_535  # stored value of PPot1 = 1
 
 
-class Work(NamedTuple):
-    """Scratch of one thread; `n` classes of the board with a next card are in use."""
+class PotentialWorkspace(NamedTuple):
+    """Arrays of one thread, by class of the board with a next card."""
 
-    classes: Classes
+    classes: HoldingClasses
     number: np.ndarray  # int32[26, 26]: of the class of two types, or -1
     types: np.ndarray  # int32[351, 2]
     size: np.ndarray  # int32[351]: holdings
@@ -45,39 +53,23 @@ class Work(NamedTuple):
     sum_below: np.ndarray  # int64[1326]: over next cards
     sum_rising: np.ndarray  # int64[1326]
     board: np.ndarray  # int64[4]: suit masks
-    longer: np.ndarray  # int64[4]
+    next_board: np.ndarray  # int64[4]: board with a next card
     none: np.ndarray  # int64[4]: no dead cards
 
 
-def new_work() -> Work:
-    def ints(*shape: int) -> np.ndarray:
-        return np.zeros(shape, dtype=np.int32)
-
-    def longs(n: int) -> np.ndarray:
-        return np.zeros(n, dtype=np.int64)
-
-    return Work(
-        new_classes(),
-        ints(N_TYPES, N_TYPES),
-        ints(MOST, 2),
-        ints(MOST),
-        ints(MOST),
-        ints(MOST),
-        longs(MOST),
-        longs(MOST),
-        longs(N_HOLDINGS),
-        longs(N_HOLDINGS),
-        longs(4),
-        longs(4),
-        longs(4),
-    )
+def new_potential_workspace() -> PotentialWorkspace:
+    shapes = ((N_TYPES, N_TYPES), (MAX_CLASSES, 2), *[(MAX_CLASSES,)] * 3)
+    ints = (np.zeros(shape, dtype=np.int32) for shape in shapes)
+    sizes = (MAX_CLASSES, MAX_CLASSES, N_HOLDINGS, N_HOLDINGS, 4, 4, 4)
+    longs = (np.zeros(size, dtype=np.int64) for size in sizes)
+    return PotentialWorkspace(new_holding_classes(), *ints, *longs)
 
 
 @jit(inner=True)
-def _list_classes(suit: int, work: Work) -> int:
-    """Number the classes of the board `longer`; returns how many there are."""
-    find_types(work.longer, work.none, suit, work.classes)
-    find_values(work.longer, suit, work.classes)
+def _list_classes(suit: int, work: PotentialWorkspace) -> int:
+    """Numbers the classes of `next_board`; returns their number."""
+    fill_types(work.next_board, work.none, suit, work.classes)
+    fill_strengths(work.next_board, suit, work.classes)
     n = index(0)
     for t in range(index(N_TYPES)):
         for u in range(t + ONE):
@@ -93,17 +85,17 @@ def _list_classes(suit: int, work: Work) -> int:
             work.types[n, 1] = u
             work.size[n] = size
             second = work.classes.card[u, ONE] if t == u else work.classes.card[u, 0]
-            work.now[n] = pair_value(
+            work.now[n] = holding_strength(
                 work.board, work.classes.card[t, 0], second, work.classes.masks
             )
-            work.then[n] = work.classes.value[t, u]
+            work.then[n] = work.classes.strength[t, u]
             n += ONE
     return n
 
 
 @jit(inline=True)
 def _below(now: int, other: int) -> int:
-    """2 where the other one is ahead now, 1 where they tie."""
+    """2 where the other holding is ahead now, 1 where they tie."""
     return (1 if other > now else 0) + (1 if other >= now else 0)
 
 
@@ -116,9 +108,9 @@ def _rise(now: int, other: int, then: int, later: int) -> int:
 
 
 @jit(inner=True)
-def _meet(n: int, work: Work) -> None:
-    """Fill `below` and `rising` of every class: first as if no cards were shared, then corrected
-    where types are."""
+def _compare_classes(n: int, work: PotentialWorkspace) -> None:
+    """Fills `below` and `rising` of every class: first without card removal, then corrected for
+    shared types."""
     for h in range(n):
         now, then = work.now[h], work.then[h]
         below, rising = np.int64(0), np.int64(0)
@@ -132,9 +124,7 @@ def _meet(n: int, work: Work) -> None:
             mine = t if which == 0 else u
             for x in range(N_TYPES):
                 o = work.number[index(mine), index(x)]
-                if o < 0 or (
-                    which == 1 and x == t
-                ):  # the class of both types was corrected with the first
+                if o < 0 or (which == 1 and x == t):  # corrected already, with the first type
                     continue
                 first = np.int64(work.classes.left[index(mine)]) - (2 if t == u else 1)
                 second = np.int64(work.classes.left[index(x)]) - (1 if x in (t, u) else 0)
@@ -148,47 +138,46 @@ def _meet(n: int, work: Work) -> None:
 
 
 @jit(inner=True)
-def _gone(masks: np.ndarray, card: Any) -> int:
+def _blocked(masks: np.ndarray, card: Any) -> int:
     return int(masks[index(card & 3)] >> (card >> 2) & 1)
 
 
 @jit
-def rate_board(pairs: np.ndarray, work: Work, hs: np.ndarray, ppot: np.ndarray) -> None:
-    """Fill `hs` (twice the wins plus the ties) and `ppot` (of SCALE) of all holdings on
-    `work.board`; 0 where a card is gone.
+def fill_board(
+    pairs: np.ndarray, work: PotentialWorkspace, hs: np.ndarray, ppot: np.ndarray
+) -> None:
+    """Fills `hs` (twice the wins plus the ties) and `ppot` (times SCALE) of all holdings on
+    `work.board`; 0 for holdings that share a card with it.
 
-    Next cards of one rank outside the flush suit leave the same classes, met once.
+    Next cards of one rank outside the flush suit leave the same classes, which are compared once.
     """
     for h in range(index(len(pairs))):
         work.sum_below[h] = 0
         work.sum_rising[h] = 0
-    cards, known_rank, known_suit = 0, -1, -1
+    on_board, last_rank, last_suit = 0, -1, -1
     for card in range(52):
-        if _gone(work.board, card):
-            cards += 1
+        if _blocked(work.board, card):
+            on_board += 1
             continue
         for k in range(index(4)):
-            work.longer[k] = work.board[k]
-        work.longer[index(card & 3)] |= 1 << (card >> 2)
-        suit = flush_suit(work.longer)
-        if known_rank != card >> 2 or known_suit != suit or (card & 3) == suit:
-            _meet(_list_classes(suit, work), work)
-            known_rank, known_suit = card >> 2 if (card & 3) != suit else -1, suit
+            work.next_board[k] = work.board[k]
+        work.next_board[index(card & 3)] |= 1 << (card >> 2)
+        suit = flush_suit(work.next_board)
+        if last_rank != card >> 2 or last_suit != suit or (card & 3) == suit:
+            _compare_classes(_list_classes(suit, work), work)
+            last_rank, last_suit = card >> 2 if (card & 3) != suit else -1, suit
         for h in range(index(len(pairs))):
             a, b = np.int64(pairs[h, 0]), np.int64(pairs[h, 1])
-            t, u = (
-                2 * (a >> 2) + (1 if (a & 3) == suit else 0),
-                2 * (b >> 2) + (1 if (b & 3) == suit else 0),
-            )
-            if not (_gone(work.longer, a) or _gone(work.longer, b)):
+            t, u = type_of(a, suit), type_of(b, suit)
+            if not (_blocked(work.next_board, a) or _blocked(work.next_board, b)):
                 o = index(work.number[index(t), index(u)])
                 work.sum_below[h] += work.below[o]
                 work.sum_rising[h] += work.rising[o]
-    left = 50 - cards  # unseen by the holder
+    left = 50 - on_board  # cards unknown to the holder
     for h in range(index(len(pairs))):
         hs[h] = 0
         ppot[h] = 0
-        if not (_gone(work.board, pairs[h, 0]) or _gone(work.board, pairs[h, 1])):
+        if not (_blocked(work.board, pairs[h, 0]) or _blocked(work.board, pairs[h, 1])):
             hs[h] = left * (left - 1) - work.sum_below[h] // (left - 2)
             if work.sum_below[h] > 0:
                 ppot[h] = (2 * SCALE * work.sum_rising[h] + work.sum_below[h]) // (
@@ -197,17 +186,67 @@ def rate_board(pairs: np.ndarray, work: Work, hs: np.ndarray, ppot: np.ndarray) 
 
 
 @jit
-def rate_boards(
+def fill_potentials(
     table: Boards,
     pairs: np.ndarray,
-    work: Work,
+    work: PotentialWorkspace,
     low: int,
     high: int,
     hs: np.ndarray,
     ppot: np.ndarray,
 ) -> None:
-    """Rows low .. high - 1 of both tables."""
+    """Fills rows low .. high - 1 of both tables."""
     for k in range(index(low), index(high)):
         for suit in range(index(4)):
             work.board[suit] = table.masks[k, suit]
-        rate_board(pairs, work, hs[k], ppot[k])
+        fill_board(pairs, work, hs[k], ppot[k])
+
+
+N_EARLY = SIZES[3] + SIZES[4]
+
+
+class Potentials(NamedTuple):
+    """HS and PPot1 of every holding on every canonical board: flops, then turns."""
+
+    # uint16[18187, 1326]: twice the wins plus the ties, of 2,162 on flops and 2,070 on turns
+    hs: np.ndarray
+    ppot: np.ndarray  # uint16[18187, 1326]: PPot1 times SCALE
+
+
+def potentials(progress: ProgressCallback = no_progress) -> Potentials:
+    """The tables: from memory, from disk, or computed now."""
+    return TABLES.get(progress)
+
+
+def compute_potentials(threads: int = 1, progress: ProgressCallback = no_progress) -> Potentials:
+    """Computes both tables."""
+    tables = Potentials(*(np.zeros((N_EARLY, N_HOLDINGS), dtype=np.uint16) for _ in range(2)))
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = []
+        for size, first in ((3, 0), (4, SIZES[3])):
+            canonical, last = boards(size), first + SIZES[size]
+            hs, ppot = tables.hs[first:last], tables.ppot[first:last]
+            for low in range(0, SIZES[size], 128):
+                work, rows = new_potential_workspace(), (low, min(low + 128, SIZES[size]))
+                arguments = (canonical, HOLDING_CARDS, work, *rows, hs, ppot)
+                jobs.append(pool.submit(fill_potentials, *arguments))
+        for k, job in enumerate(jobs):
+            job.result()
+            progress((k + 1) / len(jobs), "Poki's tables")
+    return tables
+
+
+def _unpack(piece: Piece) -> Potentials | None:
+    shapes = dict.fromkeys(Potentials._fields, ((N_EARLY, N_HOLDINGS), np.uint16))
+    return Potentials(**piece.arrays) if piece.fits(shapes) else None
+
+
+TABLES = Cached(
+    "the tables of Poki stay",
+    "poki-potentials",
+    (__name__,),
+    make=lambda progress: compute_potentials(cores(), progress),
+    pack=lambda tables: Piece(None, tables._asdict()),
+    unpack=_unpack,
+    mapped=True,
+)

@@ -2,10 +2,10 @@
 description.
 
 Billings et al. 2003, "Approximating game-theoretic optimal strategies for full-scale poker";
-Billings 2006, chapter 3. The original's bucket table was never published, nor were its borders, its
-transition matrices or its strategy: what stands here is built by the same method, not copied.
-`poker/abstraction/sparbot.py`, `chance.py` and `model.py` each say what was published and what was
-chosen.
+Billings 2006, chapter 3. The original's buckets, transition probabilities and strategy were never
+published: this bot is built by the same method. Each file states what was published and what was
+chosen. Reading order: `poker/abstraction/sparbot.py` (the abstraction), `chance.py` (transition
+probabilities and expected-value tables), `model.py` (the abstract games), `build.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.poker.bots.spec import BotSpec
+from counterplay.poker.bots.registry import BotSpec
 
 
 def _table(progress: ProgressCallback) -> Any:

@@ -1,13 +1,17 @@
-"""Building the bot: buckets, chance, the pre-flop model, seven post-flop models, one table over the
-real betting tree.
+"""Building the bot: buckets, chance, the pre-flop model, seven post-flop models, and one table over
+the full betting tree.
 
-Published: the pre-flop model's strategy gives the joint probability of hands at the start of each
-post-flop model; the bot is hard-wired never to fold before the flop. Chosen here: some of every
-hand stays in these probabilities (`TREMBLE`), since the real opponent need not play as the model
-does; and the fourth bet of a round, which the models do not know, is heard as if the third had been
-called, so that the bot always calls it and never makes it.
+Published: the pre-flop model's strategy gives the joint probability of buckets at the start of each
+post-flop model; the bot never folds before the flop. Chosen here: every bucket keeps some
+probability (`TREMBLE`), since the opponent need not play as the model does; and the fourth bet of a
+round, which the models lack, is always called and never made.
 
-Built once, in the store (`core/base/store.py`) under its `parameters`.
+Bucket splitting is an option of the original while it plays. Published: a bucket is split in halves
+by strength, and the mixing shifted so that the bucket's totals are unchanged. Chosen here: shifted
+as far as possible, so that the stronger half raises first and the weaker half folds first; halves
+have equal numbers of deals.
+
+The table is built once and kept in the store (`core/base/store.py`) under its `parameters`.
 """
 
 from __future__ import annotations
@@ -21,51 +25,50 @@ import numpy as np
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.base.store import Cached, Piece
 from counterplay.core.parallel.processes import cores
-from counterplay.poker.abstraction import sparbot as view_rules
+from counterplay.poker.abstraction import sparbot as abstraction
 from counterplay.poker.abstraction.abstraction import Buckets
+from counterplay.poker.abstraction.ehs import river_deals
 from counterplay.poker.abstraction.sparbot import BUCKETS, N_BUCKETS
 from counterplay.poker.betting.betting import LIMIT, Betting, betting_tree
-from counterplay.poker.bots.sparbot import chance as chance_rules
-from counterplay.poker.bots.sparbot import model as model_rules
-from counterplay.poker.bots.sparbot import solve as solve_rules
-from counterplay.poker.bots.sparbot.chance import Chance, sparbot_chance
+from counterplay.poker.bots.sparbot import chance as chance_module
+from counterplay.poker.bots.sparbot import model as model_module
+from counterplay.poker.bots.sparbot.chance import BucketChance, sparbot_chance
 from counterplay.poker.bots.sparbot.model import (
     COLUMN,
-    ThreeRounds,
+    ModelSolution,
+    ThreeRoundModel,
     make_model,
     policy_rows,
+    solve,
+    starting_pot,
 )
-from counterplay.poker.bots.sparbot.solve import Solved, solve, starting_pot
-from counterplay.poker.bots.sparbot.split import split_buckets, split_rows
-from counterplay.poker.cards.tables import strengths
+from counterplay.poker.cards.canonical import boards
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.cards.strength import RIVER_TOTAL
+from counterplay.poker.cards.tables import Strengths, strengths
 from counterplay.poker.holdem.table import Table, new_table
 
-TREMBLE = 0.25  # so often a player is taken to have come to the flop with any hand
-CARRY = (
-    0,
-    0,
-    N_BUCKETS,
-    N_BUCKETS,
-)  # the bucket before the flop is forgotten, the later ones are remembered
+TREMBLE = 0.25  # probability with which a player is assumed to reach the flop with any bucket
+CARRY = (0, 0, N_BUCKETS, N_BUCKETS)  # recall of buckets: the one before the flop is forgotten
 
-#: The fourth bet of a round, which the models do not know: called always; answered as the third;
-#: or called, and also made with the strongest class of hands, or with the two strongest.
+#: The fourth bet of a round, which the models lack: always called; answered as the third; or called
+#: and also made, with the strongest bucket or with the two strongest.
 CALLED, AS_THIRD = "called", "answered as the third"
 MADE, MADE_BY_TWO = "made with the strongest", "made with the two strongest"
-CAPPING = {MADE: 1, MADE_BY_TWO: 2}  # classes of hands
+CAPPING = {MADE: 1, MADE_BY_TWO: 2}  # buckets
 
 
 @dataclass(frozen=True)
-class Choices:
-    """What was never published; `benchmarks/sparbot_search.py` tries other values."""
+class SparbotOptions:
+    """Constants that were never published; `benchmarks/sparbot_search.py` tries other values."""
 
-    borders: view_rules.Borders = field(default_factory=view_rules.Borders)
+    borders: abstraction.Borders = field(default_factory=abstraction.Borders)
     tremble: float = field(default_factory=lambda: TREMBLE)
-    leaf_bets: float = field(default_factory=lambda: model_rules.LEAF_BETS)
+    leaf_bets: float = field(default_factory=lambda: model_module.LEAF_BETS)
     fourth: str = CALLED
-    split: bool = False  # buckets while playing (split.py)
-    deals: int = chance_rules.N_DEALS
-    target: float = solve_rules.TARGET
+    split: bool = False  # bucket splitting while playing
+    deals: int = chance_module.N_DEALS
+    target: float = model_module.TARGET
 
 
 Policies = dict[str, np.ndarray]  # by model history: float64[paths, 3]
@@ -81,19 +84,19 @@ class ModelRecord(NamedTuple):
 
 
 def parameters() -> dict[str, Any]:
-    """Everything that was chosen."""
+    """All chosen constants."""
     return {
-        **view_rules.parameters(),
-        "deals": chance_rules.N_DEALS,
-        "seed": chance_rules.SEED,
-        "leaf_bets": model_rules.LEAF_BETS,
-        "target": solve_rules.TARGET,
+        **abstraction.parameters(),
+        "deals": chance_module.N_DEALS,
+        "seed": chance_module.SEED,
+        "leaf_bets": model_module.LEAF_BETS,
+        "target": model_module.TARGET,
         "tremble": TREMBLE,
     }
 
 
 def sparbot_table(progress: ProgressCallback = no_progress) -> Table:
-    """The bot: from memory, from disk, or built now (about a minute on two cores)."""
+    """The table of the bot: from memory, from disk, or built now (about a minute on two cores)."""
     return TABLE.get(progress)
 
 
@@ -128,36 +131,40 @@ def build_sparbot(
     buckets = BUCKETS.get(lambda share, what: progress(0.15 * share, "buckets"))
     chance = sparbot_chance(buckets, lambda share: progress(0.15 + 0.15 * share, "chance"))
     policies, records = solve_models(chance, lambda share, what: progress(0.3 + 0.69 * share, what))
-    return real_rows(policies, N_BUCKETS), buckets, records
+    return full_rows(policies, N_BUCKETS), buckets, records
 
 
-def chosen_policies(buckets: Buckets, choices: Choices) -> Policies:
-    """Strategies of the models of other choices over these buckets, which are its own."""
-    n = choices.borders.n_buckets
-    chance = sparbot_chance(buckets, n_buckets=n, deals=choices.deals)
-    return solve_models(chance, choices=choices)[0]
+def option_policies(buckets: Buckets, options: SparbotOptions) -> Policies:
+    """Strategies of the models with other options, over their buckets."""
+    n = options.borders.n_buckets
+    chance = sparbot_chance(buckets, n_buckets=n, deals=options.deals)
+    return solve_models(chance, options=options)[0]
 
 
-def chosen_table(buckets: Buckets, policies: Policies, choices: Choices) -> Table:
-    """A bot of other choices."""
-    n = choices.borders.n_buckets
-    first_row, policy = real_rows(policies, n, choices.fourth, choices.split)
-    if choices.split:
+def option_table(buckets: Buckets, policies: Policies, options: SparbotOptions) -> Table:
+    """The table of a bot with other options."""
+    n = options.borders.n_buckets
+    first_row, policy = full_rows(policies, n, options.fourth, options.split)
+    if options.split:
         buckets, n = split_buckets(buckets, strengths()), 2 * n
     return new_table(buckets, first_row, np.array([0, 0, n, n]), policy)
 
 
 def solve_models(
-    chance: Chance, progress: ProgressCallback = no_progress, choices: Choices | None = None
+    chance: BucketChance,
+    progress: ProgressCallback = no_progress,
+    options: SparbotOptions | None = None,
 ) -> tuple[Policies, list[ModelRecord]]:
     """Strategies of the pre-flop model before the flop and of the post-flop models after it."""
-    chosen = choices or Choices()
+    chosen = options or SparbotOptions()
     model = make_model(LIMIT.start(), chance.first, chance, chosen.leaf_bets)
-    answer = solve(
+    solution = solve(
         model, chosen.target, progress=lambda share: progress(share / 8, "pre-flop model")
     )
-    policies = {h: never_fold(rows) for h, rows in _all_rows(model, answer).items() if "/" not in h}
-    records = [_record(model, answer)]
+    policies = {
+        h: never_fold(rows) for h, rows in _all_rows(model, solution).items() if "/" not in h
+    }
+    records = [_record(model, solution)]
     models = [
         make_model(start, flop_prior(start.history, policies, chance, chosen.tremble), chance)
         for start in flop_starts()
@@ -178,16 +185,16 @@ def flop_starts() -> list[Betting]:
 
 
 def never_fold(rows: np.ndarray) -> np.ndarray:
-    """What would be folded is called."""
+    """Folds become calls."""
     fold, call = COLUMN["fold"], COLUMN["call"]
-    kept = rows.copy()
-    kept[:, call] += kept[:, fold]
-    kept[:, fold] = 0.0
-    return kept
+    changed = rows.copy()
+    changed[:, call] += changed[:, fold]
+    changed[:, fold] = 0.0
+    return changed
 
 
 def flop_prior(
-    history: str, policies: Policies, chance: Chance, tremble: float = TREMBLE
+    history: str, policies: Policies, chance: BucketChance, tremble: float = TREMBLE
 ) -> np.ndarray:
     """float64[n, n]: joint probability of the flop buckets after a pre-flop history, both
     players following the policies."""
@@ -199,25 +206,27 @@ def flop_prior(
         reach[state.player()] *= policies[state.history][:, COLUMN[action]]
         state = state.child(action)
     reach = tremble + (1.0 - tremble) * reach
-    joint = np.einsum("ab,abcd->cd", chance.first * np.outer(reach[0], reach[1]), chance.step[0])
+    joint = np.einsum(
+        "ab,abcd->cd", chance.first * np.outer(reach[0], reach[1]), chance.transition[0]
+    )
     return np.asarray(joint / joint.sum())
 
 
-def real_rows(
+def full_rows(
     policies: Policies, n_buckets: int, fourth: str = CALLED, split: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """first_row and policy of a `Table`: real nodes that sound alike to the models share their
-    rows."""
+    """first_row and policy of a `Table` over the full betting tree; nodes that the models do not
+    distinguish share their rows."""
     starts, rows = {}, []
     always_call = np.zeros((n_buckets**3, len(COLUMN)))
     always_call[:, COLUMN["call"]] = 1.0
-    known = {"": policies[""], **policies, "fourth bet": always_call}
-    if classes := CAPPING.get(fourth, 0):
-        known = {h: _cap(b, n_buckets, classes) if _third(h) else b for h, b in known.items()}
+    blocks = {"": policies[""], **policies, "fourth bet": always_call}
+    if raising := CAPPING.get(fourth, 0):
+        blocks = {h: _cap(b, n_buckets, raising) if _third(h) else b for h, b in blocks.items()}
     if split:
-        known = {history: split_rows(block, n_buckets) for history, block in known.items()}
+        blocks = {history: split_rows(block, n_buckets) for history, block in blocks.items()}
     filled = 0
-    for history, block in known.items():
+    for history, block in blocks.items():
         starts[history] = filled
         rows.append(block)
         filled += len(block)
@@ -225,36 +234,90 @@ def real_rows(
     first_row = np.zeros(len(states), dtype=np.int64)
     for node, state in enumerate(states):
         if not state.over:
-            heard = state.history.replace("rrrr", "rrr")
+            history = state.history.replace("rrrr", "rrr")
             called = state.round > 0 and state.capped and fourth != AS_THIRD
-            first_row[node] = starts["fourth bet" if called else heard]
+            first_row[node] = starts["fourth bet" if called else history]
     return first_row, np.concatenate(rows)
 
 
 def _third(history: str) -> bool:
-    """Whether somebody faces the third bet of a round after the flop."""
+    """Whether the player to act faces the third bet of a round after the flop."""
     return "/" in history and history.endswith("rrr")
 
 
-def _cap(rows: np.ndarray, n_buckets: int, classes: int) -> np.ndarray:
-    """What would be called with the strongest classes is raised. On the river the strongest is
-    the last bucket, before it the last but one."""
-    kept = rows.copy()
-    paths = np.arange(len(kept))
-    street = round(np.log(len(kept)) / np.log(n_buckets))
+def _cap(rows: np.ndarray, n_buckets: int, raising: int) -> np.ndarray:
+    """Calls with the `raising` strongest buckets become raises. On the river the strongest is the
+    last bucket, before it the last but one."""
+    capped = rows.copy()
+    paths = np.arange(len(capped))
+    street = round(np.log(len(capped)) / np.log(n_buckets))
     best = n_buckets - 1 if street == 3 else n_buckets - 2
-    strong = (paths % n_buckets <= best) & (paths % n_buckets > best - classes)
-    kept[strong, COLUMN["raise"]] += kept[strong, COLUMN["call"]]
-    kept[strong, COLUMN["call"]] = 0.0
-    return kept
+    strong = (paths % n_buckets <= best) & (paths % n_buckets > best - raising)
+    capped[strong, COLUMN["raise"]] += capped[strong, COLUMN["call"]]
+    capped[strong, COLUMN["call"]] = 0.0
+    return capped
 
 
-def _all_rows(model: ThreeRounds, answer: Solved) -> Policies:
-    own = np.split(answer.policy, [int(model.form.one.first[-1])])
+def _all_rows(model: ThreeRoundModel, solution: ModelSolution) -> Policies:
+    own = np.split(solution.policy, [int(model.form.one.first[-1])])
     return {history: policy_rows(at, own[at.player]) for history, at in model.decision.items()}
 
 
-def _record(model: ThreeRounds, answer: Solved) -> ModelRecord:
+def _record(model: ThreeRoundModel, solution: ModelSolution) -> ModelRecord:
     return ModelRecord(
-        model.start.history, starting_pot(model), answer.exploitability, answer.iterations
+        model.start.history, starting_pot(model), solution.exploitability, solution.iterations
     )
+
+
+def split_buckets(buckets: Buckets, strengths: Strengths) -> Buckets:
+    """Bucket b becomes 2b, its weaker half, and 2b + 1."""
+    flop, turn = (np.repeat(boards(size).weight, N_HOLDINGS) for size in (3, 4))
+    return Buckets(
+        _halved(buckets.preflop, strengths.preflop, np.ones(N_HOLDINGS)),
+        _halved(buckets.flop, strengths.flop, flop),
+        _halved(buckets.turn, strengths.turn, turn),
+        _halved(buckets.river, np.arange(RIVER_TOTAL + 1), river_deals(strengths.river)),
+        buckets.river_entry,
+    )
+
+
+def _halved(bucket: np.ndarray, strength: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Splits each bucket at the strength that halves its weight. Strength 0 marks holdings that
+    share a card with the board."""
+    halved = 2 * bucket.astype(np.uint16)
+    flat, counts = bucket.reshape(-1), np.asarray(strength).reshape(-1)
+    for b in np.unique(flat):
+        members = np.flatnonzero((flat == b) & (counts > 0))
+        order = members[np.argsort(counts[members], kind="stable")]
+        below = np.cumsum(weight[order])
+        if len(order) and below[-1] > 0:
+            middle = counts[order[np.searchsorted(below, below[-1] / 2)]]
+            halved[(bucket == b) & (np.asarray(strength) >= middle)] += 1
+    return halved
+
+
+def split_rows(rows: np.ndarray, n_buckets: int) -> np.ndarray:
+    """Rows by paths of n buckets to rows by paths of 2n, float64[n^k, 3] to float64[(2n)^k, 3].
+    Only the half of the last bucket matters."""
+    rounds = round(np.log(len(rows)) / np.log(n_buckets))
+    weak, strong = halves(rows)
+    both = np.stack([weak, strong], axis=1)  # [path, half, action]
+    shape: tuple[Any, ...] = (n_buckets,) * rounds
+    split = both.reshape(*shape, 2, rows.shape[1])
+    for axis in range(rounds - 1):
+        split = np.repeat(split, 2, axis=axis)
+    return np.ascontiguousarray(split).reshape(-1, rows.shape[1])
+
+
+def halves(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strategies of the weaker and the stronger half, float64[paths, 3] each; their mean is
+    `rows`."""
+    fold, call, bet = (COLUMN[name] for name in ("fold", "call", "raise"))
+    weak, strong = np.zeros_like(rows), np.zeros_like(rows)
+    strong[:, bet] = np.minimum(2 * rows[:, bet], 1.0)
+    weak[:, bet] = 2 * rows[:, bet] - strong[:, bet]
+    weak[:, fold] = np.minimum(2 * rows[:, fold], 1.0)
+    strong[:, fold] = 2 * rows[:, fold] - weak[:, fold]
+    for half in (weak, strong):
+        half[:, call] = np.maximum(1.0 - half[:, fold] - half[:, bet], 0.0)
+    return weak, strong

@@ -1,9 +1,10 @@
-"""How buckets follow each other, counted on real deals.
+"""BucketChance in the abstract games: transition probabilities between pairs of buckets, and
+expected-value tables, estimated from sampled deals.
 
 Published: for each change of street one matrix from pairs of buckets to pairs of buckets, averaged
-over all cards; a pair, because the two hands share the board. The original enumerated some
-characteristic flops; here whole deals are sampled, always the same ones. A deal counts twice, once
-for each way to seat the two hands, so that every matrix is symmetric between players.
+over all cards; pairs, because the two hands share the board. The original enumerated some
+characteristic flops; here whole deals are sampled with a fixed seed. A deal counts twice, once for
+each seating of the two hands, so that every matrix is symmetric between the players.
 """
 
 from __future__ import annotations
@@ -22,58 +23,49 @@ from counterplay.poker.abstraction.sparbot import N_BUCKETS
 from counterplay.poker.cards.deal import Deal, bucket_of, compare, draw, find_board, new_deal
 
 N_DEALS = 8_000_000
-PIECES = (
-    32  # each with random numbers of its own, so the counts do not depend on the number of threads
-)
+CHUNKS = 32  # with a random stream each, so that counts do not depend on the number of threads
 SEED = 2003
 
 
-class Chance(NamedTuple):
+class BucketChance(NamedTuple):
     """n buckets; pairs are (first seat's, second seat's)."""
 
     first: np.ndarray  # float64[n, n]: probability of each pair before the flop
-    step: tuple[
-        np.ndarray, ...
-    ]  # float64[n, n, n, n] each, to flop, turn and river: probability of a pair after a pair
-    value: tuple[
-        np.ndarray, ...
-    ]  # float64[n, n] for each round: wins minus losses of the first seat at a showdown
+    # float64[n, n, n, n] each, to flop, turn and river: probability of a pair after a pair
+    transition: tuple[np.ndarray, ...]
+    # float64[n, n] for each round: wins minus losses of the first seat at a showdown
+    value: tuple[np.ndarray, ...]
 
 
-class Counts(NamedTuple):
-    """s = n² pairs of buckets."""
+class DealCounts(NamedTuple):
+    """Numbers of sampled deals, by s = n² pairs of buckets."""
 
     first: np.ndarray  # int64[s]
-    step: np.ndarray  # int64[3, s, s]
+    transition: np.ndarray  # int64[3, s, s]
     won: np.ndarray  # int64[4, s]: wins minus losses of the first seat
 
 
 @jit
 def _count_deals(
-    cards: Cards,
-    n: int,
-    n_buckets: int,
-    rng: np.ndarray,
-    chance: Deal,
-    counts: Counts,
+    cards: Cards, n: int, n_buckets: int, rng: np.ndarray, deal: Deal, counts: DealCounts
 ) -> None:
-    """Add n deals to `counts`; `chance` is scratch."""
+    """Adds n deals to `counts`; `deal` is workspace."""
     for _ in range(n):
-        draw(chance, rng)
-        compare(chance)
-        won = chance.winner[ZERO]
+        draw(deal, rng)
+        compare(deal)
+        won = deal.winner[ZERO]
         pair, swapped = ZERO, ZERO
         for street in range(4):
-            board = find_board(cards, chance, street)
-            one = index(bucket_of(cards, chance, board, 0, street))
-            two = index(bucket_of(cards, chance, board, 1, street))
+            board = find_board(cards, deal, street)
+            one = index(bucket_of(cards, deal, board, 0, street))
+            two = index(bucket_of(cards, deal, board, 1, street))
             pair_now, swapped_now = one * index(n_buckets) + two, two * index(n_buckets) + one
             if street == 0:
                 counts.first[pair_now] += 1
                 counts.first[swapped_now] += 1
             else:
-                counts.step[street - 1, pair, pair_now] += 1
-                counts.step[street - 1, swapped, swapped_now] += 1
+                counts.transition[street - 1, pair, pair_now] += 1
+                counts.transition[street - 1, swapped, swapped_now] += 1
             counts.won[street, pair_now] += won
             counts.won[street, swapped_now] -= won
             pair, swapped = pair_now, swapped_now
@@ -81,43 +73,44 @@ def _count_deals(
 
 def count_deals(
     buckets: Buckets, n: int, n_buckets: int, progress: ShareCallback = no_progress
-) -> Counts:
-    """Counts over n sampled deals, the same for the same n."""
+) -> DealCounts:
+    """DealCounts over n sampled deals; the same for the same n."""
     cards = cards_of(buckets)
     pairs = n_buckets**2
     total = _no_counts(pairs)
 
-    def work(piece: int) -> Counts:
+    def count_chunk(chunk: int) -> DealCounts:
         counts = _no_counts(pairs)
-        share = n * (piece + 1) // PIECES - n * piece // PIECES
-        _count_deals(cards, share, n_buckets, new_state(SEED, piece), new_deal(), counts)
+        share = n * (chunk + 1) // CHUNKS - n * chunk // CHUNKS
+        _count_deals(cards, share, n_buckets, new_state(SEED, chunk), new_deal(), counts)
         return counts
 
-    with ThreadPoolExecutor(cores()) as pool:  # kernels hold no interpreter lock
-        for done, part in enumerate(pool.map(work, range(PIECES)), 1):
+    with ThreadPoolExecutor(cores()) as pool:  # kernels release the interpreter lock
+        for done, part in enumerate(pool.map(count_chunk, range(CHUNKS)), 1):
             for sums, more in zip(total, part, strict=True):
                 sums += more
-            progress(done / PIECES)
+            progress(done / CHUNKS)
     return total
 
 
-def _no_counts(pairs: int) -> Counts:
-    return Counts(
+def _no_counts(pairs: int) -> DealCounts:
+    return DealCounts(
         *(np.zeros(shape, dtype=np.int64) for shape in ((pairs,), (3, pairs, pairs), (4, pairs)))
     )
 
 
-def chance_from_counts(counts: Counts) -> Chance:
-    """Shares of the counts. A pair of buckets that never came up (none with millions of deals)
-    goes nowhere and is worth 0."""
+def chance_from_counts(counts: DealCounts) -> BucketChance:
+    """Relative frequencies of the counts. A pair of buckets without deals (none with millions) has
+    no successors and value 0."""
     n = round(len(counts.first) ** 0.5)
-    seen = [counts.first, *(counts.step[k].sum(axis=0) for k in range(3))]
-    return Chance(
+    deals = [counts.first, *(counts.transition[k].sum(axis=0) for k in range(3))]
+    return BucketChance(
         (counts.first / counts.first.sum()).reshape(n, n),
         tuple(
-            (counts.step[k] / np.maximum(seen[k], 1)[:, None]).reshape(n, n, n, n) for k in range(3)
+            (counts.transition[k] / np.maximum(deals[k], 1)[:, None]).reshape(n, n, n, n)
+            for k in range(3)
         ),
-        tuple((counts.won[k] / np.maximum(seen[k], 1)).reshape(n, n) for k in range(4)),
+        tuple((counts.won[k] / np.maximum(deals[k], 1)).reshape(n, n) for k in range(4)),
     )
 
 
@@ -126,6 +119,6 @@ def sparbot_chance(
     progress: ShareCallback = no_progress,
     n_buckets: int = N_BUCKETS,
     deals: int = N_DEALS,
-) -> Chance:
+) -> BucketChance:
     """The chance moves of all eight models."""
     return chance_from_counts(count_deals(buckets, deals, n_buckets, progress))

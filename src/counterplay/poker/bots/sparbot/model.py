@@ -1,16 +1,19 @@
-"""A model: three rounds of betting over bucket pairs, with perfect recall, as two treeplexes and a
-factored payoff matrix.
+"""The abstract games of PsOpti: three-round models over pairs of buckets, with perfect recall, and
+their solution.
 
-Published: at most three bets a round after the flop (13 sequences, 7 of which go on), blind and
-three raises before it; a pre-flop model of pre-flop, flop and turn that ends in expected values,
-and seven post-flop models of flop, turn and river, one for each pre-flop sequence. Chosen here:
-after the turn the pre-flop model rolls out the river with `LEAF_BETS` more bets.
+Published: at most three bets a round after the flop (13 sequences, 7 of which continue), blind and
+three raises before it; a pre-flop model of pre-flop, flop and turn that ends in expected-value
+tables, and seven post-flop models of flop, turn and river, one for each pre-flop sequence. Chosen
+here: after the turn the pre-flop model rolls out the river with `LEAF_BETS` more bets. The original
+solved a linear program; discounted CFR (`core/solvers/cfr.py`), the fastest of its family here, is
+used instead. An equilibrium need not be unique, so the strategies could differ even with the
+original's buckets.
 
-A payoff is stake · weight[p, q]: the stake belongs to the public end, the weight to the pair of
-bucket paths that both players have behind them, where path = path · n + bucket. So the 30 million
-payoffs of a post-flop model are 637 ends times one matrix of 216 x 216 for folds or showdowns, and
-the product with a plan is a dense one: `FactoredForm` is a full-width form beside `SequenceForm`,
-and the project's solvers and exploitability take it as it is.
+A payoff is stake · weight[p, q]: the stake belongs to the public terminal node, the weight to the
+pair of bucket paths of the players, where path = path · n + bucket. So the 30 million payoffs of a
+post-flop model are 637 terminal nodes times one matrix of 216 x 216 for folds or showdowns, and the
+product with a realisation plan is dense. `FactoredForm` is a full-width form like `SequenceForm`;
+the solvers and exploitability of the core accept it.
 """
 
 from __future__ import annotations
@@ -19,15 +22,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.forms.access import answers
-from counterplay.core.forms.sequence import Treeplex, payoff_gradient
+from counterplay.core.base.progress import ShareCallback, no_progress
+from counterplay.core.evaluation.exact import form_exploitability
+from counterplay.core.forms.sequence import Treeplex
+from counterplay.core.forms.width import answers, payoff_gradient
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
+from counterplay.core.solvers.cfr import RegretMinimiser
+from counterplay.core.solvers.cfr_kernels import DISCOUNTED
 from counterplay.poker.betting.betting import CALL, FOLD, NO_FOLD, RAISE, Betting
-from counterplay.poker.bots.sparbot.chance import Chance
+from counterplay.poker.bots.sparbot.chance import BucketChance
 
 MODEL_BETS = 3  # a round, after the flop
 MODEL_ROUNDS = 3
-LEAF_BETS = 0.0  # bets of the river that each player is taken to pay where the pre-flop model ends
+LEAF_BETS = 0.0  # river bets that each player is assumed to pay after the pre-flop model
+TARGET = 2e-4  # exploitability b_1 + b_2 as a share of the pot at the start of the model
+MAX_ITERATIONS = 3_000
+MEASURE_EVERY = 25
 COLUMN = {FOLD: 0, CALL: 1, RAISE: 2}
 
 
@@ -40,16 +50,13 @@ class Decision(NamedTuple):
     actions: tuple[str, ...]
 
 
-class Ends(NamedTuple):
-    """Public ends of one kind in one round: e of them, p bucket paths per player."""
+class Terminals(NamedTuple):
+    """e public terminal nodes of one kind in one round, p bucket paths per player."""
 
-    sequence: tuple[
-        np.ndarray, np.ndarray
-    ]  # int32[e, p] per player: his sequence at the end, by his path
+    sequence: tuple[np.ndarray, np.ndarray]  # int32[e, p] per player: own sequence by own path
     stake: np.ndarray  # float64[e]: won by the first seat, before the weight
-    weight: tuple[
-        np.ndarray, np.ndarray
-    ]  # float64[p, p] per player: [other's path, his path], his payoff for a stake of one
+    # float64[p, p] per player: [opponent's path, own path], own payoff for a stake of one
+    weight: tuple[np.ndarray, np.ndarray]
 
 
 class FactoredForm(NamedTuple):
@@ -58,12 +65,12 @@ class FactoredForm(NamedTuple):
 
     one: Treeplex
     two: Treeplex
-    ends: tuple[Ends, ...]
-    earned: np.ndarray  # float64[p], p the most paths of any end: scratch
+    terminals: tuple[Terminals, ...]
+    payoff: np.ndarray  # float64[p], p the most paths of any terminal: workspace
 
 
-class ThreeRounds(NamedTuple):
-    """A form, and where its slots lie in the betting."""
+class ThreeRoundModel(NamedTuple):
+    """A model as a form, with the slots of each public node."""
 
     start: Betting
     decision: dict[str, Decision]  # by history
@@ -79,18 +86,18 @@ def path_weights(prior: np.ndarray, steps: tuple[np.ndarray, ...]) -> list[np.nd
     """float64[n^(t+1), n^(t+1)] for each round t: probability of a pair of bucket paths.
     `prior`: float64[n, n]."""
     n = len(prior)
-    found = [prior]
+    weights = [prior]
     for step in steps:
-        last = found[-1]
+        last = weights[-1]
         earlier = len(last) // n
-        # (path before, bucket, other's path before, other's bucket) and the step from both buckets
+        # (earlier path, bucket) of both players, and the transition from both buckets
         longer = np.einsum("abcd,bdef->abecdf", last.reshape(earlier, n, earlier, n), step)
-        found.append(longer.reshape(len(last) * n, len(last) * n))
-    return found
+        weights.append(longer.reshape(len(last) * n, len(last) * n))
+    return weights
 
 
 class _Builder:
-    """Walks the public tree, parents first, and collects decisions and ends."""
+    """Traverses the public tree, parents first, and collects decisions and terminal nodes."""
 
     def __init__(self, start: Betting, n_buckets: int, leaf_bets: float) -> None:
         self.start, self.n, self.leaf_bets = start, n_buckets, leaf_bets
@@ -98,19 +105,21 @@ class _Builder:
         self.counts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
         self.slots = [0, 0]
         self.decision: dict[str, Decision] = {}
-        self.ends: dict[tuple[int, bool], list[tuple[float, np.ndarray, np.ndarray]]] = {}
+        self.terminals: dict[tuple[int, bool], list[tuple[float, np.ndarray, np.ndarray]]] = {}
         root = np.zeros(n_buckets, dtype=np.int32)
-        self.walk(start, (root, root))
+        self.traverse(start, (root, root))
 
-    def walk(self, state: Betting, sequence: tuple[np.ndarray, np.ndarray]) -> None:
+    def traverse(self, state: Betting, sequence: tuple[np.ndarray, np.ndarray]) -> None:
         depth = state.round - self.start.round
         if state.folded != NO_FOLD:
             sign = -1.0 if state.folded == 0 else 1.0
-            self.ends.setdefault((depth, False), []).append((sign * min(state.paid), *sequence))
+            self.terminals.setdefault((depth, False), []).append(
+                (sign * min(state.paid), *sequence)
+            )
             return
         if state.over or depth == MODEL_ROUNDS:
             bets = 0.0 if state.over else self.leaf_bets * state.rules.bets[state.round]
-            self.ends.setdefault((MODEL_ROUNDS - 1, True), []).append(
+            self.terminals.setdefault((MODEL_ROUNDS - 1, True), []).append(
                 (state.paid[0] + bets, *sequence)
             )
             return
@@ -123,13 +132,11 @@ class _Builder:
         self.slots[player] += paths * len(actions)
         for k, action in enumerate(actions):
             child = state.child(action)
-            mine = (here.first + 1 + k + np.arange(paths) * len(actions)).astype(np.int32)
-            below = [mine if who == player else sequence[who] for who in (0, 1)]
-            if (
-                child.round > state.round and depth + 1 < MODEL_ROUNDS
-            ):  # every path goes on with every bucket
-                below = [np.repeat(own, self.n) for own in below]
-            self.walk(child, (below[0], below[1]))
+            own = (here.first + 1 + k + np.arange(paths) * len(actions)).astype(np.int32)
+            one, two = (own, sequence[1]) if player == 0 else (sequence[0], own)
+            if child.round > state.round and depth + 1 < MODEL_ROUNDS:
+                one, two = np.repeat(one, self.n), np.repeat(two, self.n)  # each path, each bucket
+            self.traverse(child, (one, two))
 
     def treeplex(self, player: int) -> Treeplex:
         counts = np.concatenate(self.counts[player])
@@ -139,58 +146,56 @@ class _Builder:
 
 
 def make_model(
-    start: Betting, prior: np.ndarray, chance: Chance, leaf_bets: float | None = None
-) -> ThreeRounds:
-    """The model that begins at `start` with a joint probability of the first buckets (float64[n,
-    n], adding up to one)."""
+    start: Betting, prior: np.ndarray, chance: BucketChance, leaf_bets: float | None = None
+) -> ThreeRoundModel:
+    """The model that begins at `start` with the joint probability `prior` of the first buckets
+    (float64[n, n])."""
     built = _Builder(start, len(prior), LEAF_BETS if leaf_bets is None else leaf_bets)
     last = start.round + MODEL_ROUNDS - 1
-    weights = path_weights(prior, chance.step[start.round : last])
-    worth = np.tile(
-        chance.value[last], (len(weights[-1]) // len(prior),) * 2
-    )  # by the last bucket of each path
-    ends = tuple(
-        Ends(
-            (np.array([row[1] for row in found]), np.array([row[2] for row in found])),
-            np.array([row[0] for row in found]),
-            _for_both(weights[depth] * worth if showdown else weights[depth]),
+    weights = path_weights(prior, chance.transition[start.round : last])
+    # by the last bucket of each path
+    value = np.tile(chance.value[last], (len(weights[-1]) // len(prior),) * 2)
+    terminals = tuple(
+        Terminals(
+            (np.array([row[1] for row in rows]), np.array([row[2] for row in rows])),
+            np.array([row[0] for row in rows]),
+            _for_both(weights[depth] * value if showdown else weights[depth]),
         )
-        for (depth, showdown), found in built.ends.items()
+        for (depth, showdown), rows in built.terminals.items()
     )
-    form = FactoredForm(built.treeplex(0), built.treeplex(1), ends, np.empty(len(weights[-1])))
-    return ThreeRounds(start, built.decision, form)
+    payoff = np.empty(len(weights[-1]))
+    form = FactoredForm(built.treeplex(0), built.treeplex(1), terminals, payoff)
+    return ThreeRoundModel(start, built.decision, form)
 
 
 def _for_both(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`weight` is the first seat's, [his path, other's path]."""
+    """`weight` is that of the first seat, [own path, opponent's path]."""
     return np.ascontiguousarray(weight.T), np.ascontiguousarray(-weight)
 
 
 @jit
 def _add_payoffs(
-    mine: np.ndarray,
+    own: np.ndarray,
     other: np.ndarray,
     stake: np.ndarray,
     weight: np.ndarray,
     plan: np.ndarray,
-    earned: np.ndarray,
+    payoff: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Add the payoffs of all ends to `out`. `mine`, `other`: int32[e, p]; `earned`: scratch, at
-    least p."""
+    """Adds the payoffs of all terminal nodes to `out`. `own`, `other`: int32[e, p]; `payoff`:
+    workspace of at least p."""
     n = index(len(weight))
     two, three, four = index(2), index(3), index(4)
     for e in range(index(len(stake))):
         for p in range(n):
-            earned[p] = 0.0
-        for q in range(
-            ZERO, n - n % four, four
-        ):  # four rows at a time: `earned` is read and written less often
+            payoff[p] = 0.0
+        for q in range(ZERO, n - n % four, four):  # four rows at a time, for memory bandwidth
             a, b = plan[index(other[e, q])], plan[index(other[e, q + ONE])]
             c, d = plan[index(other[e, q + two])], plan[index(other[e, q + three])]
             if a + b + c + d > 0.0:
                 for p in range(n):
-                    earned[p] += (
+                    payoff[p] += (
                         a * weight[q, p]
                         + b * weight[q + ONE, p]
                         + c * weight[q + two, p]
@@ -198,17 +203,17 @@ def _add_payoffs(
                     )
         for q in range(n - n % four, n):
             for p in range(n):
-                earned[p] += plan[index(other[e, q])] * weight[q, p]
+                payoff[p] += plan[index(other[e, q])] * weight[q, p]
         for p in range(n):
-            out[index(mine[e, p])] += stake[e] * earned[p]
+            out[index(own[e, p])] += stake[e] * payoff[p]
 
 
 @answers(payoff_gradient, FactoredForm)
 def _factored_gradient(form: Any, player: Any, plan: Any, out: Any) -> Any:
     out[:] = 0.0
-    for ends in form.ends:
-        mine, other, weight = ends.sequence[player], ends.sequence[1 - player], ends.weight[player]
-        _add_payoffs(mine, other, ends.stake, weight, plan, form.earned, out)
+    for part in form.terminals:
+        own, other, weight = part.sequence[player], part.sequence[1 - player], part.weight[player]
+        _add_payoffs(own, other, part.stake, weight, plan, form.payoff, out)
 
 
 def policy_rows(decision: Decision, policy: np.ndarray) -> np.ndarray:
@@ -217,3 +222,37 @@ def policy_rows(decision: Decision, policy: np.ndarray) -> np.ndarray:
     slots = slice(decision.first, decision.first + decision.paths * len(decision.actions))
     rows[:, [COLUMN[a] for a in decision.actions]] = policy[slots].reshape(decision.paths, -1)
     return rows
+
+
+class ModelSolution(NamedTuple):
+    """A strategy of a model, and how far it is from an equilibrium."""
+
+    policy: np.ndarray  # float64[slots of both players], player 1's first
+    exploitability: float  # b_1 + b_2 in small bets
+    iterations: int
+
+
+def solve(
+    model: ThreeRoundModel,
+    target: float = TARGET,
+    most: int = MAX_ITERATIONS,
+    progress: ShareCallback = no_progress,
+) -> ModelSolution:
+    """Iterates until the exploitability is at most `target` times the pot."""
+    pot = starting_pot(model)
+    regrets = RegretMinimiser(model.form, DISCOUNTED)
+    t, epsilon, policy = 0, np.inf, regrets.average()
+    while epsilon > target * pot and t < most:
+        n = min(MEASURE_EVERY, most - t)
+        regrets.run(t, n)
+        t += n
+        policy = regrets.average()
+        epsilon = form_exploitability(model.form, policy)
+        progress(min(1.0, target * pot / epsilon))
+    return ModelSolution(policy, epsilon, t)
+
+
+def starting_pot(model: ThreeRoundModel) -> float:
+    """The pot when the model begins, in small bets; before the flop, after the small blind is
+    completed."""
+    return 2.0 * max(model.start.paid)

@@ -1,1 +1,5 @@
-"""Decision trees as Quinlan's C4.5 grows them, release 8, in the manner of Weka's J48."""
+"""C4.5 decision trees as Weka's J48 learns them.
+
+Reading order: `tree.py` (a tree and its predictions), `grow.py` (gain ratio), `learn.py` (`learn`,
+collapsing, pessimistic pruning), `file.py` (JSON).
+"""

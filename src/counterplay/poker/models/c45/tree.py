@@ -1,24 +1,22 @@
-"""Decision trees as C4.5 makes them: what they are, what they predict, how they print.
+"""C4.5 decision trees: structure, predictions, text. All of it follows Weka's J48.
 
-Nodes are numbered in prefix order, the root is 0. A row with a missing value at a node goes down
-all branches at once, each with the branch's share of the training weight. A leaf that no training
-row reached answers with the distribution of its parent. Growing is in `c45_grow`, pruning in
-`c45_prune`, files in `c45_file`; all of it follows Weka's J48.
+Nodes are numbered in prefix order; the root is 0. A row with a missing value at a node goes down
+all branches, each with the branch's share of the training weight. A leaf without training rows
+predicts the distribution of its parent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
-from typing import Any
 
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, whole_number
 
-SMALL = 1e-6  # J48 compares weights, gains and errors up to this much, values exactly
+SMALL = 1e-6  # tolerance of J48 for weights, gains and errors; values are compared exactly
 LEAF = -1  # in `Tree.attribute`
 MISSING = -1  # code of a missing value
 MAX_KEY = 2**62
@@ -28,8 +26,8 @@ KINDS = ("numeric", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the data. Nominal: its values by name, and the column holds their indices.
-    Numeric: no names."""
+    """A column of the data. `values` names the values of a nominal column, which holds their
+    indices."""
 
     name: str
     kind: str = "numeric"
@@ -76,7 +74,7 @@ class Settings:
 
 
 def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
-    """Different, non-empty texts."""
+    """Different, non-empty texts as a tuple."""
     if (
         isinstance(names, str)
         or not all(isinstance(name, str) and name for name in names)
@@ -102,21 +100,19 @@ def check_columns(attributes: Sequence[Attribute], x: np.ndarray) -> np.ndarray:
     for attribute, column in zip(attributes, data.T, strict=True):
         if attribute.kind == "nominal":
             known = column[~np.isnan(column)]
-            wrong = known[
-                (known < 0) | (known >= len(attribute.values)) | (known != np.floor(known))
-            ]
+            inside = (known >= 0) & (known < len(attribute.values))
+            wrong = known[~inside | (known != np.floor(known))]
             if len(wrong):
                 raise BadParameter(
                     f"attribute {attribute.name!r} has {len(attribute.values)} values, numbered "
-                    f"from 0; "
-                    f"{wrong[0]:g} is none of them"
+                    f"from 0; {wrong[0]:g} is none of them"
                 )
     return data
 
 
 def group_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """codes: int64[n, k], at least -1. The index of one row of each kind, int64[m], and each
-    row's kind, int64[n]."""
+    """Groups equal rows of codes (int64[n, k], at least -1): the index of one row of each group,
+    int64[m], and the group of each row, int64[n]."""
     key, size = np.zeros(len(codes), dtype=np.int64), 1
     for column in codes.T:
         width = int(column.max(initial=MISSING)) + 2
@@ -125,12 +121,12 @@ def group_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             size = len(distinct)
         key = key * width + (column - MISSING)
         size *= width
-    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
-    return first, kind
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group
 
 
 def largest_class(counts: np.ndarray) -> int:
-    """The first class that no other one exceeds by more than 1e-6."""
+    """The first class that no other exceeds by more than 1e-6."""
     best, most = 0, 0.0
     for k, count in enumerate(counts.tolist()):
         if count - most > SMALL:
@@ -177,19 +173,19 @@ class Tree:
         """float64[n, c]: relative frequencies, or (count + 1) / (weight + c) if the tree was
         learnt with `laplace`."""
         counts = self.counts.copy()
-        for node, sons in enumerate(self.children):
-            for son in sons:
-                if counts[son].sum() <= SMALL:
-                    counts[son] = counts[node]
+        for node, children in enumerate(self.children):
+            for child in children:
+                if counts[child].sum() <= SMALL:
+                    counts[child] = counts[node]
         if self.settings.laplace:
             counts += 1
         shares: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """x: float64[rows, k], NaN where missing. The classes' probabilities, float64[rows, c].
+        """Class probabilities, float64[rows, c]. x: float64[rows, k], NaN where missing.
 
-        Rows that fall on the same sides of all the tree's tests are walked through it once.
+        Rows with equal results of all tests of the tree are sent down once.
         """
         data = check_columns(self.attributes, x)
         cuts = [np.unique(self.threshold[self.attribute == a]) for a in range(len(self.attributes))]
@@ -202,16 +198,16 @@ class Tree:
                 codes[known, a] = data[known, a].astype(np.int64)
             else:
                 codes[known, a] = np.searchsorted(cuts[a], data[known, a])
-        first, kind = group_rows(codes)
-        walked: np.ndarray = self._walk(codes[first], cuts)[kind]
-        return walked
+        first, group = group_rows(codes)
+        probabilities: np.ndarray = self._send_down(codes[first], cuts)[group]
+        return probabilities
 
-    def _walk(self, codes: np.ndarray, cuts: Sequence[np.ndarray]) -> np.ndarray:
-        """codes: int64[m, k], numeric ones count the thresholds below. float64[m, c]."""
+    def _send_down(self, codes: np.ndarray, cuts: Sequence[np.ndarray]) -> np.ndarray:
+        """float64[m, c] for codes int64[m, k]; a numeric code counts the thresholds below."""
         result = np.zeros((len(codes), len(self.classes)))
-        todo = [(0, np.arange(len(codes)), np.ones(len(codes)))]
-        while todo:
-            node, rows, share = todo.pop()
+        pending = [(0, np.arange(len(codes)), np.ones(len(codes)))]
+        while pending:
+            node, rows, share = pending.pop()
             a = int(self.attribute[node])
             if a == LEAF:
                 result[rows] += share[:, None] * self.probabilities[node]
@@ -220,34 +216,33 @@ class Tree:
             missing = branch == MISSING
             if self.attributes[a].kind == "numeric":
                 branch = branch > np.searchsorted(cuts[a], self.threshold[node])
-            sons = self.children[node]
-            weight = self.counts[list(sons)].sum(axis=1)
+            children = self.children[node]
+            weight = self.counts[list(children)].sum(axis=1)
             weight = weight / weight.sum()
-            for b, son in enumerate(sons):
+            for b, child in enumerate(children):
                 here = (branch == b) & ~missing
                 if weight[b] > 0:
                     here |= missing
                 if np.any(here):
-                    todo.append(
-                        (son, rows[here], np.where(missing, share * weight[b], share)[here])
-                    )
+                    part = np.where(missing, share * weight[b], share)[here]
+                    pending.append((child, rows[here], part))
         return result
 
     def text(self) -> str:
         """The tree as Weka prints it: class (weight/errors) at the leaves."""
         lines = [f": {self._label(0)}"] if self.size == 1 else []
-        todo = self._branches(0, 0)
-        while todo:
-            node, depth, test, label = todo.pop()
+        pending = self._branches(0, 0)
+        while pending:
+            node, depth, test, label = pending.pop()
             leaf = self.attribute[node] == LEAF
             lines.append("|   " * depth + test + (f": {label}" if leaf else ""))
-            todo += self._branches(node, depth + 1)
+            pending += self._branches(node, depth + 1)
         return "\n".join(
             [*lines, "", f"Number of leaves: {self.n_leaves}", f"Size of the tree: {self.size}", ""]
         )
 
     def _branches(self, node: int, depth: int) -> list[tuple[int, int, str, str]]:
-        """Son, depth, test and label of each branch, the first one last."""
+        """Child, depth, test and label of each branch, in reverse order."""
         if self.attribute[node] == LEAF:
             return []
         attribute = self.attributes[self.attribute[node]]
@@ -256,10 +251,10 @@ class Tree:
         else:
             cut = digits(self.threshold[node])
             tests = [f"<= {cut}", f"> {cut}"]
-        sons = self.children[node]
+        children = self.children[node]
         branches = [
             (s, depth, f"{attribute.name} {t}", self._label(s, node))
-            for s, t in zip(sons, tests, strict=True)
+            for s, t in zip(children, tests, strict=True)
         ]
         return branches[::-1]
 
@@ -269,16 +264,3 @@ class Tree:
         errors = weight - float(self.counts[node, best])
         wrong = f"/{hundredths(errors)}" if errors > SMALL else ""
         return f"{self.classes[best]} ({hundredths(weight)}{wrong})"
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dict for `write_json`."""
-        from counterplay.poker.models.c45.file import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Tree:
-        """What `to_json` made, or `BadFile`."""
-        from counterplay.poker.models.c45.file import from_json
-
-        return from_json(data)
