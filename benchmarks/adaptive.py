@@ -114,7 +114,7 @@ def _played(
         clean[count] = luck.adjusted(strategy(), hand.dealer, hand.cards, hand.end, won)
         count += 1
 
-    raw = play_hands((me, opponent), deals, keep=keep)
+    raw = play_hands((me, opponent), deals, on_hand=keep)
     return raw, clean
 
 

@@ -89,8 +89,8 @@ def _memory() -> Iterator[Row]:
         worker = solver._pool.workers[0]
         infosets = infosets_of(worker)
         arrays = (*infosets, *worker.tables)
-        used = sum(_written_bytes(array) for array in arrays) / sets_in(infosets)
-        tree = 16 * slots_in(infosets) / sets_in(infosets) + 8 + 4
+        used = sum(_written_bytes(array) for array in arrays) / infoset_count(infosets)
+        tree = 16 * slot_count(infosets) / infoset_count(infosets) + 8 + 4
         reached = "yes" if used <= 2.5 * tree else "NO"
         text = f"{used:.0f} bytes, {used / tree:.2f} times the {tree:.0f} of a tree's"
         yield f"memory per information set, {name}, mccfr", text, "<= 2.5 times", reached

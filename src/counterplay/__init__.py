@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from counterplay.app.reproduction.harness.base import Outcome as Outcome
     from counterplay.app.reproduction.harness.reproduce import reproduce as reproduce
     from counterplay.app.reproduction.harness.reproduce import reproduce_all as reproduce_all
-    from counterplay.core.base.display import ProgressBar as ProgressBar
     from counterplay.core.base.errors import CounterplayError as CounterplayError
     from counterplay.core.base.errors import Interrupted as Interrupted
     from counterplay.core.base.progress import ProgressBar as ProgressBar

@@ -13,9 +13,9 @@ import numpy as np
 import counterplay as cp
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.bots.table import strategy_bot
-from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS
+from counterplay.poker.cards.cards import N_CARDS, N_HOLDINGS, cards
 from counterplay.poker.histories.parquet import read_parquet
-from counterplay.poker.histories.records import HandRecord
+from counterplay.poker.histories.records import HandRecord, parse_holding
 from counterplay.poker.models.model import OpponentModel, learn_model
 from counterplay.poker.models.observe import ACTIONS, Observations, buckets_of, observe
 from support.holdem import NAME as GAME

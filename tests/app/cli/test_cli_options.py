@@ -17,7 +17,7 @@ from support.hands import random_hands
 import counterplay as cp
 from counterplay.core.responses import frontier as frontiers
 from counterplay.core.responses import respond as searches
-from counterplay.poker.histories.parquet import write_hands
+from counterplay.poker.histories.parquet import write_parquet
 
 KUHN = cp.load("kuhn")
 UNIFORM = cp.Strategy.uniform(KUHN)

@@ -63,7 +63,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
         return [0.25] * len(questions)
 
     table = strategy_table(cp.Strategy.uniform(HOLDEM))
-    monkeypatch.setattr("counterplay.poker.vector.evaluation.values_by_board", walk)
+    monkeypatch.setattr("counterplay.poker.vector.evaluation.vector_values", walk)
     monkeypatch.setattr("counterplay.poker.bots.sparbot.build.sparbot_table", lambda *_: table)
     monkeypatch.chdir(folder)
     return folder

@@ -23,7 +23,7 @@ from support.toy_experiment import Solved, Toy
 from counterplay.app.reproduction.harness import reproduce
 from counterplay.app.reproduction.harness.reproduce import JobRunner, job_seconds, reproduce_all
 from counterplay.app.reproduction.harness.store import PieceStore
-from counterplay.core.base.disk import alone
+from counterplay.core.base.disk import file_lock
 from counterplay.core.base.errors import BadParameter, Interrupted
 from counterplay.core.base.progress import ProgressCallback, no_progress
 from counterplay.core.parallel.jobs import Job, run_jobs, without_duplicates

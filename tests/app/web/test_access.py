@@ -10,7 +10,8 @@ import pytest
 from support.web import HOST, ask
 
 from counterplay.app.web.access import MOST_BODY, MOST_UPLOAD, AccessPolicy
-from counterplay.app.web.app import PAGES, make_app, static_folder
+from counterplay.app.web.app import make_app
+from counterplay.app.web.pages import built_in_pages, static_folder
 
 OWN = f"http://{HOST}"
 

@@ -22,8 +22,7 @@ from support.command import run
 from counterplay.core.base import registry
 from counterplay.core.base.errors import UnknownName
 from counterplay.core.base.registry import PackageEntry, Registry
-from counterplay.core.forms.registry import GAMES
-from counterplay.core.forms.spec import GameSpec
+from counterplay.core.forms.registry import GAMES, GameSpec
 from counterplay.core.solvers.algorithms import ALGORITHMS
 from counterplay.poker.bots.registry import BOTS
 
@@ -31,7 +30,7 @@ TINY = """
 import numpy as np
 
 import counterplay as cp
-from counterplay.core.forms.spec import GameSpec
+from counterplay.core.forms.registry import GameSpec
 from counterplay.poker.bots.registry import BotSpec
 from counterplay.core.solvers.base import Solver
 
@@ -222,7 +221,7 @@ print(json.dumps({"said": said, "names": names, "kuhn": GAMES["kuhn"].summary}))
 def test_broken_packages_give_a_warning_each_and_hide_nothing(
     packages: Path, tmp_path: Path
 ) -> None:
-    module = "from counterplay.core.forms.spec import GameSpec\nNUMBER = 3\n"
+    module = "from counterplay.core.forms.registry import GameSpec\nNUMBER = 3\n"
     (tmp_path / "tiny_spec.py").write_text(
         f"{module}GAME = GameSpec('kuhn', lambda: 1, 'mine', ('kuhn',))\n"
     )
@@ -318,7 +317,7 @@ def shown_to_the_registry(
     monkeypatch.setattr(registry, "built_in_objects", registry.built_in_objects.__wrapped__)
 
 
-NAMED = "from counterplay.core.forms.spec import GameSpec\n"
+NAMED = "from counterplay.core.forms.registry import GameSpec\n"
 ONE = f"{NAMED}GAME = GameSpec('one', int, 'a', ('one',))\n"
 
 
@@ -397,16 +396,16 @@ def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:
     assert not {m for m in loaded if "ray" in m.split(".")[-1] and m.startswith("counterplay.")}
 
 
-GONE = {
-    "counterplay.core.forms.game": "SAMPLERS",
-    "counterplay.core.solvers.algorithms": "ELSEWHERE",
-    "counterplay.core.forms.registry": "ELSEWHERE",
-    "counterplay.core.forms.strategy": "set_game_finder",
-    "counterplay.core.forms.exchange": "set_openspiel",
-}
+GONE = (
+    ("counterplay.core.forms.game", "SAMPLERS"),
+    ("counterplay.core.solvers.algorithms", "ELSEWHERE"),
+    ("counterplay.core.forms.registry", "ELSEWHERE"),
+    ("counterplay.core.forms.strategy", "set_game_finder"),
+    ("counterplay.core.forms.registry", "set_openspiel"),
+)
 
 
-@pytest.mark.parametrize(("module", "hook"), GONE.items(), ids=GONE.values())
+@pytest.mark.parametrize(("module", "hook"), GONE)
 def test_no_module_is_told_by_another_what_to_do(module: str, hook: str) -> None:
     assert not hasattr(importlib.import_module(module), hook)
 
@@ -428,7 +427,7 @@ ALONE = {
         "print('all is well')"
     ),
     "strategies go to other libraries": (
-        "from counterplay.core.forms.exchange import EXCHANGES\n"
+        "from counterplay.core.forms.registry import EXCHANGES\n"
         "assert callable(EXCHANGES['openspiel'].write); print('all is well')"
     ),
 }

@@ -89,13 +89,6 @@ def test_utility_of_the_history(kuhn: Game) -> None:
 
 
 def updated_tables(kuhn: Game) -> OutcomeTables:
-    """The tables after the update phase of the example."""
-    tables, path, node = new_tables(kuhn), paper_path(kuhn), index(end_node(kuhn))
-    update_history(kuhn.tree, HAND, tables, path, node, index(2), 0.25, 1, True, 1.0)
-    return tables
-
-
-def updated_tables(kuhn: Game) -> OutcomeTables:
     """The tables after the update phase of the paper's history."""
     tables, end = new_tables(kuhn), index(end_node(kuhn))
     update_history(kuhn.tree, HAND, tables, paper_path(kuhn), end, index(2), 0.25, 1, True, 1.0)

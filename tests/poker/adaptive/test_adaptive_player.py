@@ -188,9 +188,9 @@ def test_a_detector_alarms_seldom_and_dates_the_change() -> None:
 
 
 def test_words() -> None:
-    river = Finding(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
+    river = Deviation(3 * 4 + 3, 0, 0.612, 0.05, 0.341, 900)
     assert finding_text(river) == "folds the river to a bet 61% ± 5%, an equilibrium 34%"
-    first = Finding(3, 2, 0.5, 0.1, 0.2, 50)
+    first = Deviation(3, 2, 0.5, 0.1, 0.2, 50)
     assert finding_text(first) == "raises before the flop to a bet 50% ± 10%, an equilibrium 20%"
 
 

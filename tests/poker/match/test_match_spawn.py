@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import run_python
 from support.user_files import BOTS
 
 import counterplay as cp

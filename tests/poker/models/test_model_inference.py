@@ -28,8 +28,8 @@ from support.models import (
 
 import counterplay as cp
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.cards.cards import N_HOLDINGS, cards
-from counterplay.poker.histories.records import HandRecord, observed_by, parse_holding
+from counterplay.poker.cards.cards import N_HOLDINGS
+from counterplay.poker.histories.records import HandRecord, observed_by
 from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.model import (
     slots_of,

@@ -152,15 +152,15 @@ def deal(
 
     if append and log is None:
         raise BadParameter("--append needs the log to append to: --log FILE")
-    sitters = (sitter(a, 1, player_seed), sitter(b, 2, player_seed))
-    if own_processes and all(one.guest is None for one in sitters):
+    seats = (acpc_seat(a, 1, player_seed), acpc_seat(b, 2, player_seed))
+    if own_processes and all(one.in_process is None for one in seats):
         raise BadParameter(
             "--own-processes is for built-in bots and saved strategies, and neither player is one; "
             "leave it out"
         )
     limits = DealerLimits(t_response, t_hand, t_per_hand, start_timeout)
     output = (name, log, append, transcript)
-    plan = MatchPlan(_names(names, sitters), hands, seed, limits, fixed_seats, *output)
+    plan = MatchPlan(_names(names, seats), hands, seed, limits, fixed_seats, *output)
     console = err if as_json else out
     try:
         with share_progress("match") as progress:
@@ -238,7 +238,7 @@ def bots(
 
     written: dict[str, str] = {}
     for player in players or BOTS:
-        program = sitter(player, 1, seed)
+        program = acpc_seat(player, 1, seed)
         if program.command is None or program.command[:2] != our_command(ADAPTIVE)[:2]:
             raise BadParameter(f"{player} is not built in; give a bot or a saved strategy")
         target = folder / f"{program.name}.sh"

@@ -30,9 +30,9 @@ from counterplay.app.cli import (
 )
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, out, print_facts
-from counterplay.core.base.errors import BadParameter, CounterplayError
+from counterplay.core.base.errors import BadParameter, CounterplayError, one_line
 from counterplay.core.base.progress import listen
-from counterplay.core.base.user_code import is_user_defined, user_code_reason, user_file_at_fault
+from counterplay.core.base.registry import is_user_defined, user_code_reason, user_file_at_fault
 
 SERVED_FOLDERS = ("runs", "results")  # the default of `serve`
 MOST_PRINTED = 24  # information sets of a strategy that is printed
@@ -292,7 +292,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from counterplay.core.base.registry import one_line, package_at_fault
+        from counterplay.core.base.registry import package_at_fault
 
         package, file = package_at_fault(error), user_file_at_fault(error)
         if package is None and file is None:

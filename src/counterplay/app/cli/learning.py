@@ -90,7 +90,7 @@ def _player(
     safe = options.pop("equilibrium", None)
     strategy = None if safe is None else find_strategy(str(safe), game)
     text = options.pop("known", None)
-    models: Any = KNOWN
+    models: Any = MODELS
     if text is not None:
         names = [name.strip() for name in text.split(",") if name.strip()]
         models = () if names == [NOBODY] else names
@@ -112,7 +112,7 @@ def _table(as_json: bool) -> Iterator[Any]:
         from rich.live import Live
 
         with Live(console=out, auto_refresh=False) as live:
-            yield lambda blocks: live.update(_drawn(blocks), refresh=True)
+            yield lambda blocks: live.update(_figure(blocks), refresh=True)
 
 
 def _line(block: AdaptiveBlock) -> str:
@@ -124,7 +124,7 @@ def _line(block: AdaptiveBlock) -> str:
     )
 
 
-def _drawn(blocks: list[AdaptiveBlock]) -> Any:
+def _figure(blocks: list[AdaptiveBlock]) -> Any:
     from rich.console import Group
     from rich.table import Table
 

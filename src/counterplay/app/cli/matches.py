@@ -105,7 +105,7 @@ def match(
             from counterplay.app.cli.learning import learn as play_learner
             from counterplay.poker.players import DEFAULT_GAME
 
-            stopped = play_learner(a, game or USUAL_GAME, hands, seed, learner, plan, as_json)
+            stopped = play_learner(a, game or DEFAULT_GAME, hands, seed, learner, plan, as_json)
         else:
             assert b is not None
             options = {"duplicate": duplicate is not False, "luck_adjusted": luck}

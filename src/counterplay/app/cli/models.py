@@ -83,7 +83,7 @@ def model(
         if on_error == "skip":
             err.print(f"skipped: {message}")
 
-    read = read_any(hands, on_error, skipped, big_blind)
+    read = read_hands(hands, on_error, skipped, big_blind)
     if not len(read):
         count = f", {len(read.skipped):,} skipped" if read.skipped else ""
         raise BadParameter(f"{hands}: no hand to learn from{count}")

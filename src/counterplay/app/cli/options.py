@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from counterplay.app.cli.display import err
 from counterplay.core.base.errors import BadParameter
-from counterplay.core.base.user_code import is_user_defined
+from counterplay.core.base.registry import is_user_defined
 
 MOST = 10**18  # of any count
 LOCAL = "local"
@@ -138,7 +138,7 @@ def _items(name: str) -> Iterable[str]:
 
         return sorted(BOTS)
     if name == "confidences":
-        from counterplay.core.responses.confidence import KINDS
+        from counterplay.core.responses.algorithms import KINDS
 
         return KINDS
     kind, _, registry = name.rpartition("_")

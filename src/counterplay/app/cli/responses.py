@@ -131,7 +131,7 @@ def _resume(
     folder: Path, game: str | None, limits: dict[str, Any], measure: dict[str, Any], as_json: bool
 ) -> None:
     """Continues the response in a folder; without a limit it is only measured."""
-    from counterplay.core.responses.resume import resume_response
+    from counterplay.core.responses.respond import resume_response
 
     hint = display.resume_hint("respond", folder, game)
     with display.respond_progress(limits, measure) as (show, measured):
@@ -168,7 +168,7 @@ def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bo
 
 def _by_observations(model: Any, kind: str, p_max: float) -> Any:
     """The trust in each information set (Pconf), from the counts of a model."""
-    from counterplay.core.responses.confidence import confidence
+    from counterplay.core.responses.algorithms import confidence
 
     if not hasattr(model, "observed"):
         raise BadParameter(

@@ -128,7 +128,7 @@ def _against_facts(one: Any, other: Any, against: str) -> dict[str, float]:
 
 def _lower_bound_facts(profile: Any, seconds: float | None, seed: int | None) -> dict[str, Any]:
     """A lower bound of the exploitability of a strategy."""
-    from counterplay.core.solvers.lower_bound import lower_bound
+    from counterplay.core.solvers.measures import lower_bound
 
     game = profile.game
     with display.status("learning best responses"):
@@ -147,12 +147,12 @@ def _lower_bound_facts(profile: Any, seconds: float | None, seed: int | None) ->
 
 def _holdem_facts(game: Any, profile: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The facts of a strategy for hold'em, or of the table of a bot."""
-    from counterplay.poker.vector.evaluation import best_values
+    from counterplay.poker.vector.evaluation import best_response_values
 
     seat = getattr(profile, "player", None)
     players = [0, 1] if seat is None else [1 - seat]
     with display.flops_progress() as progress:
-        values = best_values(game, profile, players, **options, progress=progress)
+        values = best_response_values(game, profile, players, **options, progress=progress)
     facts: dict[str, Any] = {"game": game.name} | display.unit_fact(game)
     for player, value in zip(players, values, strict=True):
         facts |= display.measured_fact(_best_response_name(game, player), value, "high")

@@ -60,12 +60,12 @@ def new_folder(game: str, algorithm: str, seed: int) -> Path:
 
 def interruptible(hint: str, folder: Path, work: Callable[[], Any]) -> Any:
     """Runs `work`; after Ctrl-C prints `hint`, how to continue (`resume_hint`)."""
-    from counterplay.core.solvers.folder import has_checkpoint, places
+    from counterplay.core.solvers.folder import has_checkpoint, possible_folders
 
     try:
         return work()
     except KeyboardInterrupt:
-        if any(has_checkpoint(place) for place in places(folder)):
+        if any(has_checkpoint(place) for place in possible_folders(folder)):
             err.print(f"stopped; saved in {folder}; {hint}")
         else:
             err.print("stopped before the first iteration; nothing was saved.")

@@ -229,8 +229,8 @@ def _curve(
         "against": digest(opponent.probabilities),
     }
     recipe |= {"seed": MATCH_SEED + seed, "code": source_version(_curve)}
-    titled = titled_progress(progress, f"{buckets} buckets, seed {seed + 1}")
-    return learning_curve(players.store, recipe, solver, when, measure, titled)
+    shown = titled_progress(progress, f"{buckets} buckets, seed {seed + 1}")
+    return learning_curve(players.store, recipe, solver, when, measure, shown)
 
 
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:

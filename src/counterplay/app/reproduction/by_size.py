@@ -257,8 +257,8 @@ def _family(
     runs: dict[str, dict[str, SizeRun]] = {game: {} for game in games}
     plan = [(game, method) for game in games for method in METHODS]
     for k, (game, method) in enumerate(plan):
-        titled = titled_progress(stage_progress(progress, k, len(plan)), f"{game}, {method}")
-        runs[game][method] = _cached_run(game, method, seconds, store, titled)
+        shown = titled_progress(stage_progress(progress, k, len(plan)), f"{game}, {method}")
+        runs[game][method] = _cached_run(game, method, seconds, store, shown)
     return runs
 
 

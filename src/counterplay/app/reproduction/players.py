@@ -148,7 +148,7 @@ class PlayerFactory:
                 log: dict[str, Any] = {"log": path, "observer": "a" if cards == "shown" else None}
                 log["progress"] = self._prefixed(f"observing {opponent}")
                 play_match(*match, duplicate=False, luck_adjusted=False, **log)
-                return observe(read_hands(path), opponent)._asdict()
+                return observe(read_parquet(path), opponent)._asdict()
 
         recipe = {"of": opponent, "by": _identity(player), "hands": hands, "cards": cards}
         recipe["seed"] = OBSERVING_SEED

@@ -15,12 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from counterplay.app.web.access import AccessControl, AccessPolicy, Receive, Scope, Send
-
-PAGES = ("play", "watch", "explore", "exploit", "runs")
-
-
-def static_folder() -> Path:
-    return Path(str(package_files("counterplay.app.web") / "static"))
+from counterplay.app.web.pages import Page, built_in_pages, shell, static_folder, user_pages
 
 
 class Api:
@@ -64,8 +59,12 @@ def make_app(
     sources: list[Path], tables: Path, policy: AccessPolicy | None = None
 ) -> tuple[AccessControl, Api]:
     """Returns the application and its API, which can be loaded before the first request.
-    `sources`: files and folders that are served; `tables`: the folder of the tables."""
-    shell, api = static_folder() / "index.html", Api(sources, tables)
+    `sources`: files and folders that are served, the user's pages (`.js`) among them; `tables`: the
+    folder of the tables."""
+    own = user_pages(source for source in sources if source.suffix == ".js")
+    pages = [*built_in_pages(), *own]
+    document = shell(pages)
+    api = Api([source for source in sources if source.suffix != ".js"], tables)
 
     async def start(request: Request) -> Response:
         return RedirectResponse("/play", 303)

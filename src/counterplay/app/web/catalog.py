@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.core.base.errors import BadParameter, CounterplayError
-from counterplay.core.base.user_code import is_user_defined
+from counterplay.core.base.registry import is_user_defined
 
 MOST_ENTRIES = 2_000
 MOST_DEPTH = 5

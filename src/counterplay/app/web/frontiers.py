@@ -14,8 +14,8 @@ from typing import Any
 
 from counterplay.core.base.errors import Interrupted
 from counterplay.core.parallel.jobs import BackgroundJob
-from counterplay.core.responses.frontier import Frontier, Point, frontier
-from counterplay.core.responses.question import default_target
+from counterplay.core.responses.compute import default_target
+from counterplay.core.responses.frontier import Frontier, FrontierPoint, frontier
 from counterplay.core.responses.respond import respond
 from counterplay.core.responses.result import Response
 
@@ -67,7 +67,7 @@ def _as_model_frontier(model: Any, curve: Frontier) -> ModelFrontier:
 
 def _by_play(job: BackgroundJob, model: Any, seconds: float) -> ModelFrontier:
     """Trains a response for each p and a counter-strategy against it, and plays the matches."""
-    points: list[Point] = []
+    points: list[FrontierPoint] = []
     intervals: list[tuple[float, float]] = []
     n, share = len(HOLDEM_PS), seconds / (2 * len(HOLDEM_PS))
 
@@ -84,7 +84,7 @@ def _by_play(job: BackgroundJob, model: Any, seconds: float) -> ModelFrontier:
             job.progress((k + 0.8) / n, f"p = {p:g}, matches")
             wins, wins_half = _match(response.strategy, model)
             risks, risks_half = _match(counter.strategy, response.strategy)
-            points.append(Point(p, wins, risks, response.seconds, response))
+            points.append(FrontierPoint(p, wins, risks, response.seconds, response))
             intervals.append((wins_half, risks_half))
     except KeyboardInterrupt:
         raise Interrupted(measured() if points else None) from None

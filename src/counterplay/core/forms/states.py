@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base import machine
+from counterplay.core.base import memory
 from counterplay.core.base.errors import BadGame, CounterplayError, shown
 from counterplay.core.base.progress import Count
-from counterplay.core.base.user_code import user_code_reason
+from counterplay.core.base.registry import user_code_reason
 from counterplay.core.forms.rules import CHANCE, TERMINAL, State, StateRules
 from counterplay.core.forms.tree import NO_ACTION, Distributions, HistoryTree, Labels, offsets
 
@@ -173,7 +173,7 @@ def _mistake(state: Any, error: Exception) -> str:
 def _visit_all(lists: _TreeLists, root: State, name: str) -> None:
     """Visits all states level by level and reports progress. Stops at the limits of memory and
     depth, also inside a level."""
-    watch, count = machine.Watch(BYTES_PER_STATE), Count(f"histories of {name}")
+    watch, count = memory.MemoryWatch(BYTES_PER_STATE), Count(f"histories of {name}")
     level, seen, checked, depth = [root], 1, 0, 0
     while level:
         if depth > MOST_DEPTH:

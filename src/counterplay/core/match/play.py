@@ -22,7 +22,7 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, BadStrategy, Interrupted, whole_number
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.core.forms.access import new_hand
+from counterplay.core.forms.access import new_chance
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import as_game
@@ -368,7 +368,7 @@ def _play_policies(
     """Plays consecutive blocks; only one where the match is luck-adjusted."""
     workspace = new_workspace(block_range)
     play_policy_blocks(
-        game.form, new_hand(game.form), *policies, schedule.blocks(block_range), workspace
+        game.form, new_chance(game.form), *policies, schedule.blocks(block_range), workspace
     )
     results = block_results(block_range, workspace.tallies)
     if schedule.luck_adjusted:

@@ -195,7 +195,7 @@ class RemotePool(WorkerPool):
         if self._merged is None:
             try:
                 self._merged = self._merged_copy()
-            except OutOfRoom:  # the state of the last synchronisation will do
+            except OutOfMemory:  # the state of the last synchronisation will do
                 self._ready = False
                 return self.workers
         return [self._merged]

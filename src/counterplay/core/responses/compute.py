@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadParameter, Interrupted
-from counterplay.core.forms.evaluator import Payoff
-from counterplay.core.forms.game import Game
+from counterplay.core.forms.game import Game, Payoff
 from counterplay.core.forms.strategy import Strategy, check_same_game, check_seat
 from counterplay.core.responses.algorithms import Trust, response_algorithm
 from counterplay.core.responses.result import Response, check_measure

@@ -168,7 +168,7 @@ def resume_response(
             raise BadParameter(
                 f"{where}: this seat has no iterations yet; give a limit to continue it"
             )
-        run_folder.give_up(where)  # stopped before its first checkpoint: it starts again
+        run_folder.discard_config(where)  # stopped before its first checkpoint: it starts again
         return run_solver(solver, until, where)
 
     return measure_response(run_seats(parameters, run_seat, path, until), measure)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadFile, BadParameter, CounterplayError
-from counterplay.core.base.user_code import is_user_defined
+from counterplay.core.base.registry import is_user_defined
 from counterplay.core.solvers.base import Solver
 
 SEATS = ("seat1", "seat2")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base import machine
-from counterplay.core.base.errors import BadFile, BadGame, OutOfRoom
+from counterplay.core.base import memory
+from counterplay.core.base.errors import BadFile, BadGame, OutOfMemory
 from counterplay.core.forms.compiled import PROBLEMS, Shape
 from counterplay.core.forms.infoset_table import (
     MAX_LOAD,
@@ -57,14 +57,14 @@ def rules_in(form: Any) -> RulesForm:
     return rules
 
 
-def situation_in(worker: Worker) -> Situation:
+def situation_in(worker: Worker) -> RulesWorkspace:
     """Returns the state of a worker's compiled game."""
     return _inner(worker.chance)
 
 
 def infosets_of(worker: Worker) -> InfosetTable:
     """Returns the information sets that a worker has discovered."""
-    return found_in(situation_in(worker))
+    return table_in(situation_in(worker))
 
 
 class TableSize(NamedTuple):
@@ -73,7 +73,7 @@ class TableSize(NamedTuple):
     places: int
     sets: int
     slots: int
-    filled: float = MOST_FILLED  # the largest load of the hash table
+    filled: float = MAX_LOAD  # the largest load of the hash table
 
 
 class HashTables:
@@ -102,8 +102,8 @@ class HashTables:
 
     def begin(self, worker: Worker) -> None:
         """Gives a worker an empty set of information sets."""
-        words, room = infosets_of(worker).places.shape[1] - 1, self.sizes(0, 0)
-        infosets = cache_aligned_fields(new_found(words, room.places, room.sets))
+        words, room = infosets_of(worker).cells.shape[1] - 1, self.sizes(0, 0)
+        infosets = cache_aligned_fields(new_infoset_table(words, room.places, room.sets))
         worker.chance = with_infosets(worker.chance, infosets)
         self.make_room(worker)
 
@@ -149,12 +149,12 @@ class HashTables:
         if max(room.sets, room.slots) > MOST:
             return False
         infosets = infosets_of(worker)  # unused parts take no memory yet
-        used = TableSize(len(infosets.places), sets_in(infosets), slots_in(infosets))
+        used = TableSize(len(infosets.cells), infoset_count(infosets), slot_count(infosets))
         needed, held = self._bytes(worker, room), self._bytes(worker, used)
         words = infosets.cells.shape[1]
         strategy = 8 * ((words + 5) * room.sets + 1.25 * room.slots)  # while it is made
         most = max(needed.values())
-        return machine.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
+        return memory.fits(sum(needed.values()) + max(strategy, most), sum(held.values()))
 
     def _bytes(self, worker: Worker, room: TableSize) -> dict[str, float]:
         """Returns the bytes of each table."""
@@ -202,7 +202,7 @@ class HashTables:
         )
         room = self._affordable(worker, self.sizes(len(keys), slots), least)
         if room is None:
-            raise OutOfRoom(f"{source}: needs more memory than there is")
+            raise OutOfMemory(f"{source}: needs more memory than there is")
         infosets = table_from_keys(keys, counts, room.places, room.sets)
         worker.chance = with_infosets(worker.chance, infosets)
         worker.tables = self._new(room.sets, room.slots)
@@ -315,7 +315,7 @@ class HashTables:
 
     def merged(self, workers: list[Worker]) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """Returns the keys, the numbers of actions, and copies of all tables in one numbering."""
-        each = [(keys_of(table), counts_of(table)) for table in map(infosets_of, workers)]
+        each = [(keys_of(table), action_counts(table)) for table in map(infosets_of, workers)]
         if len(workers) == 1:
             return *each[0], [self.used_tables(workers[0])]
         all_keys, all_counts = (np.concatenate(part) for part in zip(*each, strict=True))
@@ -379,21 +379,21 @@ def _doubled(size: int, needed: int) -> int:
 
 def with_infosets(chance: Any, infosets: InfosetTable) -> Any:
     """Returns a form's workspace with other information sets."""
-    if isinstance(chance, Coined):
+    if isinstance(chance, RestrictedChance):
         return chance._replace(inner=with_infosets(chance.inner, infosets))
     return chance._replace(cells=infosets.cells, first=infosets.first, size=infosets.size)
 
 
 def with_own_infosets(chance: Any) -> Any:
     """Returns a form's workspace with a copy of its information sets."""
-    return with_infosets(chance, _copied(found_in(_inner(chance))))
+    return with_infosets(chance, _copied(table_in(_inner(chance))))
 
 
 def _copied(infosets: InfosetTable) -> InfosetTable:
     return InfosetTable(*(array.copy() for array in infosets))
 
 
-def _inner(chance: Any) -> Situation:
+def _inner(chance: Any) -> RulesWorkspace:
     """Returns the compiled game's part of a form's workspace."""
-    inner: Situation = chance.inner if isinstance(chance, Coined) else chance
+    inner: RulesWorkspace = chance.inner if isinstance(chance, RestrictedChance) else chance
     return inner

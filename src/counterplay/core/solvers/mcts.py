@@ -355,11 +355,4 @@ class TreeSearch(SamplingSolver):
         self._spread(worker, slice(None))
 
 
-def _has_passive(game: Game) -> bool:
-    """Whether every decision has a check or call."""
-    if game.capabilities.discovered:
-        return type(game.rules).passive is not None
-    return not np.any(game.form.passive == NO_ACTION)
-
-
 SOLVER = TreeSearch

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfRoom, whole_number
+from counterplay.core.base.errors import BadParameter, OutOfMemory, whole_number
 from counterplay.core.evaluation import exact
 from counterplay.core.evaluation.exact import best_response
-from counterplay.core.forms.access import new_hand, play_games
+from counterplay.core.forms.access import new_chance, play_games
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy
 from counterplay.core.forms.registry import as_game
@@ -208,7 +208,7 @@ def _learn(
         before = time.perf_counter()
         try:
             solver.step(n)
-        except OutOfRoom:  # the response learnt so far will do
+        except OutOfMemory:  # the response learnt so far will do
             break
         took = time.perf_counter() - before
         used += took
@@ -245,7 +245,7 @@ def _winnings(
     pair = (learnt, strategy) if player == 0 else (strategy, learnt)
     sums = np.zeros(2)
     one, two = (profile.played for profile in pair)
-    play_games(game.form, new_hand(game.form), one, two, new_state(seed, 1 + stream), n, sums)
+    play_games(game.form, new_chance(game.form), one, two, new_state(seed, 1 + stream), n, sums)
     mean = sums[0] / n
     half = Z_95 * math.sqrt(max(sums[1] / n - mean**2, 0.0) / (n - 1))
     return float(mean if player == 0 else -mean), float(half)

@@ -13,7 +13,7 @@ from typing import Any
 
 from counterplay.core.base import display
 from counterplay.core.base.display import Columns, Tabular
-from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfRoom
+from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted, OutOfMemory
 from counterplay.core.base.version import version as version
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.registry import as_game, recorded_game
@@ -65,7 +65,7 @@ class Run(Tabular):
         """One row per measurement."""
         return {name: [getattr(row, name) for row in self.metrics] for name in Measurement._fields}
 
-    def _drawn(self) -> Any:
+    def _figure(self) -> Any:
         return draw_runs([self], f"{self.game.name}, {self.algorithm}")
 
     def _repr_html_(self) -> str:
@@ -76,7 +76,7 @@ class Run(Tabular):
             last = measured[-1].exploitability
             parts.append(display.facts({"exploitability (b1 + b2)": last}))
         if len(measured) > 1:
-            parts.append(display.picture(self._drawn(), "exploitability against iterations"))
+            parts.append(display.picture(self._figure(), "exploitability against iterations"))
         return "".join([*parts, self.strategy._repr_html_()])
 
     def save(self, path: str | Path) -> None:

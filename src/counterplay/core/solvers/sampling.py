@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter, OutOfRoom
+from counterplay.core.base.errors import BadParameter, OutOfMemory
 from counterplay.core.forms.access import chance_buffer, chance_workspace
 from counterplay.core.forms.game import Game
 from counterplay.core.forms.hash_strategy import HashStrategy, first_slots
@@ -118,7 +118,8 @@ class SynchronisedSolver(Solver):
         return {SLOTS: np.stack(columns, axis=1)}
 
     def apply_changes(self, base: Worker, changes: Changes, threads: int) -> None:
-        """Adds the changes of all `threads`, whose samples count `threads` times. `OutOfRoom`, with
+        """Adds the changes of all `threads`, whose samples count `threads` times. `OutOfMemory`,
+        with
         nothing changed, if memory is too small."""
         hash_tables, new = self._hash_tables, changes.new
         if hash_tables is not None and new is not None and not hash_tables.admit(base, new):
@@ -154,9 +155,9 @@ class SynchronisedSolver(Solver):
                 if name != "strategy_sum":
                     getattr(worker.tables, name)[:] = getattr(first, name)
 
-    def no_room(self) -> OutOfRoom:
+    def no_room(self) -> OutOfMemory:
         """Returns the error of a run whose tables cannot grow."""
-        return OutOfRoom(
+        return OutOfMemory(
             f"{self.game.name}: {self.infosets():,} information sets are discovered, and there is "
             f"no memory for more; all that was learnt in {self.iterations:,} iterations is kept, "
             f"and a run in a folder can be resumed where there is more"

@@ -149,8 +149,8 @@ def _strength(ranges: RangeWorkspace, a: int, b: int) -> int:
 
 @jit
 def estimate_hand(
-    panel: Panel,
-    line: Line,
+    strategy_stack: StrategyStack,
+    line: SeatDecisions,
     board: np.ndarray,
     shown: np.ndarray,
     stake: float,
@@ -201,13 +201,13 @@ def estimate_hand(
             for k in range(n):
                 out[k] += stake * ranges.weight[h, k] / total
         return
-    theirs = _strength(weighing, shown[ZERO], shown[ONE])
+    theirs = _strength(ranges, shown[ZERO], shown[ONE])
     for h in range(holdings):
         reached = False
         for k in range(n):
-            reached = reached or weighing.weight[h, k] > 0.0
+            reached = reached or ranges.weight[h, k] > 0.0
         if reached:
-            ours = _strength(weighing, weighing.holdings[h, ZERO], weighing.holdings[h, ONE])
+            ours = _strength(ranges, ranges.holdings[h, ZERO], ranges.holdings[h, ONE])
             won = stake * ((1 if ours > theirs else 0) - (1 if ours < theirs else 0)) / total
             for k in range(n):
                 out[k] += won * ranges.weight[h, k]
@@ -224,11 +224,11 @@ class OffPolicyEstimator:
     def estimate(self, ending: Ending, mix: np.ndarray) -> np.ndarray:
         """float64[k]: the estimated payoff of each strategy; `mix`: the probability with which each
         was chosen to play the hand."""
-        line = line_of(self._betting, ending.betting.history, ending.seat)
+        line = seat_decisions(self._betting, ending.betting.history, ending.seat)
         if not len(line.node) and ending.betting.folded != NO_FOLD:
             return np.full(self._k, float(ending.won))  # no decision of ours
-        shown = np.array(ending.shown or (NOT_SHOWN, NOT_SHOWN), dtype=np.int64)
+        shown = np.array(ending.shown or (NO_CARD, NO_CARD), dtype=np.int64)
         stake, out = min(ending.betting.paid), np.empty(self._k)
-        board = board_of(ending.board)
+        board = padded_board(ending.board)
         estimate_hand(self._panel, line, board, shown, stake, mix, self._weighing, out)
         return out

@@ -277,7 +277,7 @@ class Adaptive(Bot):
         hands = self.memory[self.tracker.since :]
         if not hands:
             raise BadParameter("there are no hands to save yet")
-        write_hands(Path(path), hands)
+        write_parquet(Path(path), hands)
 
 
 def check_iterations(iterations: int) -> None:
@@ -313,13 +313,13 @@ def ending_of(record: HandRecord) -> Ending:
 
 def _records(path: str | Path) -> list[HandRecord]:
     """Hands of an earlier match, as the player saw them."""
-    hands = read_hands(path).hands
+    hands = read_parquet(path).hands
     if not hands or any({hand.dealer, hand.big_blind} != {ME, OPPONENT} for hand in hands):
         raise BadParameter(f"{path}: no memory of an adaptive player; `save` writes one")
     return hands
 
 
-def finding_text(finding: Finding, reference: str = "an equilibrium") -> str:
+def finding_text(finding: Deviation, reference: str = "an equilibrium") -> str:
     """`folds the river to a bet 61% ± 5%, an equilibrium 34%`."""
     street, legal = divmod(finding.group, 4)
     facing = legal >= 2

@@ -27,7 +27,7 @@ from counterplay.core.responses.respond import respond
 from counterplay.core.solvers.limits import Progress
 from counterplay.core.solvers.run import solve
 from counterplay.poker.bots.registry import BOTS
-from counterplay.poker.histories.parquet import read_hands
+from counterplay.poker.histories.parquet import read_parquet
 from counterplay.poker.holdem.bucket_pairs import can_pair, value_against
 from counterplay.poker.models.model import learn_model
 from counterplay.poker.models.observe import check_limit, observe
@@ -80,7 +80,7 @@ class Portfolio:
 
     def values(self, model: Strategy) -> dict[str, float]:
         """The approximate payoff of the equilibrium and of each member against a strategy
-        (`poker/vector/pairs.py`)."""
+        (`poker/holdem/bucket_pairs.py`)."""
         strategies = {"equilibrium": self.equilibrium}
         strategies |= {member.name: member.strategy for member in self.members}
         return {
@@ -201,7 +201,7 @@ class _Maker:
                 observer=None if name in ALL_CARDS else "a",
                 luck_adjusted=False,
             )
-            seen = observe(read_hands(path), name)
+            seen = observe(read_parquet(path), name)
         self._report(0.4, f"learning how {name} plays")
         return learn_model(seen, self._game, name, "frequency").strategy
 

@@ -84,7 +84,7 @@ class TiltedResponse(TwoSeatResponse):
     def __init__(self, prior: Strategy, seed: int, p_max: float) -> None:
         super().__init__(prior, TILTED_ENGINE, seed)
         self.prior, self.p_max = prior, p_max
-        self.tilted = Tilted(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
+        self.tilted = TiltedModel(prior, np.zeros(prior.game.n_infosets), np.zeros(0))
         self._learnt = False
 
     def learn(self, seen: Observations, evidence: Evidence) -> None:

@@ -43,8 +43,8 @@ from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.models.evidence import Evidence, Finding
-from counterplay.poker.models.model import kind_of, slots_of
+from counterplay.poker.models.evidence import Deviation, Evidence
+from counterplay.poker.models.model import decision_kind, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
 from counterplay.poker.models.tilted import N_KINDS
@@ -240,16 +240,16 @@ class OpponentTracker:
         fit = [
             k
             for k, evidence in enumerate(self.evidence)
-            if evidence.apart < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
+            if evidence.total_variation < FIT + 0.5 / np.sqrt(max(evidence.n.sum(), 1.0))
             and self.log_likelihood[k] > self.log_likelihood[0] + SIGNIFICANT
         ]
         return max(fit, key=lambda k: float(self.log_likelihood[k]), default=0)
 
     def _estimate_gains(self) -> None:
         model = self.model.probabilities
-        base = worth_against(self.game, self.portfolio.equilibrium.probabilities, model)
+        base = value_against(self.game, self.portfolio.equilibrium.probabilities, model)
         for arm, strategy in zip(self.arms, self.strategies, strict=True):
-            arm.gain = worth_against(self.game, strategy.probabilities, model) - base
+            arm.gain = value_against(self.game, strategy.probabilities, model) - base
         learnt = self.arms[self.names.index(LEARNT)]
         learnt.n, learnt.squares = learnt.n / 2, learnt.squares / 2  # its strategy has changed
         self.choose()
@@ -260,9 +260,9 @@ class OpponentTracker:
         best, self.estimates = choose(arms, self.learnt_from, self.playing)
         self.playing = best if self.budget_left > 0.0 else 0
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Deviation]:
         """The confirmed deviations from the equilibrium."""
-        return self.evidence[0].findings()
+        return self.evidence[0].deviations()
 
     def why(self) -> str:
         """The reason for the current arm."""

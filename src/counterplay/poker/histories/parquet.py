@@ -231,4 +231,4 @@ def _check_sizes(path: Path, metadata: Any, size: int) -> None:
             f"{path}: {size:,} bytes that claim to be {rows:,} hands and {declared:,} bytes; no "
             f"match is like that"
         )
-    machine.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")
+    memory.require(rows * ROW_MEMORY, f"{path} with {rows:,} hands")

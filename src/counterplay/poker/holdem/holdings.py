@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.poker.cards import tables
-from counterplay.poker.cards.canonical import SIZES, flop_number, rename
+from counterplay.poker.cards.canonical import SIZES, flop_number, permute_suit
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.holdem.table import Table
@@ -36,10 +36,10 @@ def canonical_board(board: tuple[int, ...]) -> CanonicalBoard:
         return CanonicalBoard(0, 0, np.arange(N_HOLDINGS), np.ones(N_HOLDINGS, dtype=bool))
     links = tables.board_links()
     link = int(links.flops[flop_number(*board[:3])])
-    suits = [rename(suit, link & 255) for suit in range(4)]
+    suits = [permute_suit(suit, link & 255) for suit in range(4)]
     for card in board[3:]:
         link = int(links.next_boards[link >> 8, (card & ~3) | suits[card & 3]])
-        suits = [rename(suit, link & 255) for suit in suits]
+        suits = [permute_suit(suit, link & 255) for suit in suits]
     permuted = (_CARDS & ~3) | np.array(suits, dtype=np.int64)[_CARDS & 3]
     low, high = permuted.min(axis=1), permuted.max(axis=1)
     blocked = np.isin(_CARDS, board).any(axis=1)

@@ -1,7 +1,7 @@
 """AIVAT in matches of hold'em (Burch et al. 2018); for games with a tree see
 `core/match/luck_adjustment.py`.
 
-u(h) is the value of a public node for a pair of buckets (`poker/vector/pairs.py`), from the
+u(h) is the value of a public node for a pair of buckets (`poker/holdem/bucket_pairs.py`), from the
 strategies of the players if they are tables of few buckets, else from one of them for both, else
 from checking and calling. Corrections are made for the deal, for the flop over all 17,296 of them,
 for the turn and the river over all remaining cards, and for the actions of players that are tables.
@@ -30,8 +30,7 @@ from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, n
 from counterplay.poker.holdem.bucket_pairs import can_pair, pair_values
 from counterplay.poker.holdem.matchups import N_FLOPS, Matchups, matchup_of, matchups
 from counterplay.poker.holdem.table import Table, strategy_table
-from counterplay.poker.players import USUAL_GAME
-from counterplay.poker.vector.pairs import can_pair, pair_values
+from counterplay.poker.players import DEFAULT_GAME
 
 ALL_FLOPS = 20_000  # hands from which counting the flops of all matchups pays
 MOST_STRATEGIES = 4  # whose values are in memory: 50 MB each
@@ -279,7 +278,7 @@ def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.nda
     strategies = [one for one in played if isinstance(one, Strategy)]
     games = [one.game for one in strategies if one.player is None and _has_pairs(one.game)]
     if not games:
-        game = game if _has_pairs(game) else load(USUAL_GAME)
+        game = game if _has_pairs(game) else load(DEFAULT_GAME)
         calls = simple_strategy("always-call", game).probabilities
         return game, calls, calls
     game = games[0]

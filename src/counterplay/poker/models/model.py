@@ -175,7 +175,9 @@ def _smooth(counts: np.ndarray, game: Game) -> np.ndarray:
     """Frequencies shrunk towards those of all decisions of the same kind and bucket."""
     slot_of, (node, bucket) = slots_of(game), _rows(game)
     table = np.where(slot_of >= 0, counts[np.maximum(slot_of, 0)], 0.0)
-    group = decision_kind(rules_of(game).tree, node) * max(rules_of(game).view.counts) + bucket
+    group = (
+        decision_kind(rules_of(game).tree, node) * max(rules_of(game).abstraction.counts) + bucket
+    )
     pooled = np.zeros((int(group.max()) + 1, len(ACTIONS)))
     np.add.at(pooled, group, table)
     pooled = np.where(slot_of >= 0, pooled[group] + 1.0, 0.0)

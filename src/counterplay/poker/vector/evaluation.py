@@ -15,10 +15,8 @@ import numpy as np
 
 from counterplay.core.base.errors import BadParameter, unknown, whole_number
 from counterplay.core.base.progress import ShareCallback, no_progress
-from counterplay.core.forms.evaluator import Evaluator, Payoff
-from counterplay.core.forms.game import Game
-from counterplay.core.forms.mixture import Mixture
-from counterplay.core.forms.strategy import Strategy
+from counterplay.core.forms.game import Evaluator, Game, Payoff
+from counterplay.core.forms.strategy import Mixture, Strategy
 from counterplay.core.parallel.processes import cores
 from counterplay.core.parallel.ray_cluster import Cluster, current
 from counterplay.poker.holdem.table import Table, strategy_table

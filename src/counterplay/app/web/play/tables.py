@@ -30,7 +30,7 @@ from counterplay.app.web.play.tree_games import TreeGameSource
 from counterplay.core.base import files
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.histories.phh import phh_block
-from counterplay.poker.histories.records import HandRecord, seen_by
+from counterplay.poker.histories.records import HandRecord, observed_by
 
 MOST_OPEN = 500
 PERSON = "you"
@@ -151,7 +151,7 @@ def _record(hand: HoldemHand, number: int, opponent: str) -> HandRecord:
         hand.holding(1),
         hand.won if hand.seat == 0 else -hand.won,
     )
-    return seen_by(whole, PERSON)
+    return observed_by(whole, PERSON)
 
 
 def _opponent_name(table: PlayTable) -> str:

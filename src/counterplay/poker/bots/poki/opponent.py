@@ -30,7 +30,7 @@ from counterplay.core.kernels.jit import index, jit
 from counterplay.poker.bots.poki.potential import SCALE
 from counterplay.poker.bots.poki.settings import PokiSettings, Triple
 from counterplay.poker.bots.poki.strength import set_masks
-from counterplay.poker.cards.canonical import hash_place
+from counterplay.poker.cards.canonical import hash_slot
 from counterplay.poker.cards.cards import N_HOLDINGS
 
 FOLDED, CALLED, RAISED = 0, 1, 2
@@ -115,7 +115,7 @@ def _find_row(tables: StrengthTables, out: OpponentStrengths) -> int:
     out.suit_to[index(b & 3)] = 1
     out.suit_to[index(c & 3)] = 2
     out.suit_to[index(d & 3)] = 3
-    return int(tables.row[hash_place(tables.key, a >> 2, b >> 2, c >> 2, d >> 2)])
+    return int(tables.row[hash_slot(tables.key, a >> 2, b >> 2, c >> 2, d >> 2)])
 
 
 @jit

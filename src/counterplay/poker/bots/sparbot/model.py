@@ -24,8 +24,8 @@ import numpy as np
 
 from counterplay.core.base.progress import ShareCallback, no_progress
 from counterplay.core.evaluation.exact import form_exploitability
-from counterplay.core.forms.sequence import Treeplex
-from counterplay.core.forms.width import answers, payoff_gradient
+from counterplay.core.forms.access import answers
+from counterplay.core.forms.sequence import Treeplex, payoff_gradient
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.solvers.cfr import RegretMinimiser
 from counterplay.core.solvers.cfr_kernels import DISCOUNTED
