@@ -68,9 +68,9 @@ class _Pools:
         tree = game.rules.tree
         self.slots = slots_of(game)
         self.legal = self.slots >= 0
-        node, bucket = nodes_and_buckets(tree, game.rules.view.counts)
+        node, bucket = nodes_and_buckets(tree, game.rules.abstraction.counts)
         self.kind = decision_kind(tree, node)
-        self.pool = self.kind * max(game.rules.view.counts) + bucket
+        self.pool = self.kind * max(game.rules.abstraction.counts) + bucket
         self._n = int(self.pool.max()) + 1
         self._n_slots = game.n_slots
         self.prior = self.table(prior.probabilities)
