@@ -137,6 +137,7 @@ def test_one_game_has_one_name() -> None:
         "holdem(preflop=10,flop=10,turn=10,river=10)": "holdem(buckets=10)",
         "holdem(river=10)": "holdem(buckets=10)",
         "holdem(buckets=5,river=7)": "holdem(preflop=5,flop=5,turn=5,river=7)",
+        "holdem(buckets=10,kind=equal-width)": "holdem(buckets=10)",
         "holdem(20,river=7,kind=percentile)": (
             "holdem(preflop=20,flop=20,turn=20,river=7,kind=percentile)"
         ),

@@ -175,8 +175,18 @@ def _parse(text: str) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A literal; a bare word is a string, as in `first=monster`."""
-    value = node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    """A literal; a bare word is a string, as in `first=monster` or `kind=equal-width`."""
+    value = _word(node) or ast.literal_eval(node)
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         raise ValueError("no game has a parameter that large")
     return value
+
+
+def _word(node: ast.expr) -> str | None:
+    """A bare word, which may have hyphens; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        left, right = _word(node.left), _word(node.right)
+        return f"{left}-{right}" if left and right else None
+    return None
