@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from counterplay.core.forms.infoset_table import (
     action_counts,
@@ -97,6 +96,8 @@ def changed_rows(plane: np.ndarray) -> ChangedRows:
 
 
 def pack(rows: ChangedRows) -> PackedRows:
+    import pyarrow as pa  # runs of one process need none
+
     codec = pa.Codec("zstd", compression_level=LEVEL)
     gaps = np.diff(rows.rows, prepend=0).astype(np.uint32)
     values = np.ascontiguousarray(rows.values, dtype=np.float64)
@@ -110,6 +111,8 @@ def pack(rows: ChangedRows) -> PackedRows:
 
 
 def unpack(packed: PackedRows) -> ChangedRows:
+    import pyarrow as pa
+
     codec = pa.Codec("zstd")
     n = packed.many * packed.columns
     gaps = np.frombuffer(codec.decompress(packed.rows, 4 * packed.many, asbytes=True), np.uint32)
