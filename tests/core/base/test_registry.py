@@ -386,7 +386,7 @@ def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:
     loaded = set(done.stderr.splitlines()[-1].split())
     assert not loaded & set(UNUSED)
     packages = {".".join(m.split(".")[1:3]) for m in loaded if m.startswith("counterplay.")}
-    assert not {name for name in packages if name.startswith("poker")}
+    assert not {name for name in packages if name.startswith("poker.")}
     assert not packages & {"app.reproduction", "app.web", "core.responses"}
     assert {m for m in loaded if m.startswith("counterplay.core.games.")} == {
         "counterplay.core.games.kuhn"
