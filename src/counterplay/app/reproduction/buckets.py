@@ -298,8 +298,8 @@ def _picture(curves: dict[int, np.ndarray], path: Path) -> None:
                 band(axis, across, some[:, :, column], f"{n} buckets", order)
             axis.set(xscale="log", xlabel=label, ylabel=f"won from {who}, sb/h")
             axis.legend(frameon=False, fontsize=8)
-    figure.suptitle("Finer buckets at equal time and at equal visits (median and range over seeds)")
-    save_figure(figure, path)
+    title = "Finer buckets at equal time and at equal visits (median and range over seeds)"
+    save_figure(figure, path, title)
 
 
 TITLE = "Finer buckets: 10 to 200 at equal time and visits"

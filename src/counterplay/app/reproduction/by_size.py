@@ -317,8 +317,8 @@ def picture(runs: Runs, path: Path) -> None:
             axis.set_ylim(10 ** math.floor(min(ends)), 10 ** math.ceil(max(ends)))
     labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(*labels, loc="outside lower center", ncols=len(METHODS), frameon=False)
-    figure.suptitle(f"A response to uniform play, p = {P:g}, to a gap of {GAP:.0%}, by size")
-    save_figure(figure, path)
+    title = f"A response to uniform play, p = {P:g}, to a gap of {GAP:.0%}, by size"
+    save_figure(figure, path, title)
 
 
 def _shade(axis: Any, games: Mapping[str, Methods]) -> None:

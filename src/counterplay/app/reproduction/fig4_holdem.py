@@ -69,6 +69,13 @@ SCALES = {
         ("paper", (200_000_000, 4_000_000, 5_000, 5_000_000, 50_000_000, 3, 3, 400_000)),
     )
 }
+#: Meaning of the settings, for the report, in addition to harness/report.py.
+MEANING = {
+    "every": "iterations from one measurement to the next",
+    "opponent": "whom both algorithms are measured against",
+    "reference": "iterations of the profile that is played against",
+    "swept_seeds": "runs of each value of C",
+}
 
 # the rules, on sb/h against the pre-computed MCCFR10, one number per seed
 
@@ -324,18 +331,12 @@ def _picture(curves: list[np.ndarray], ends: np.ndarray, iterations: int, path: 
     sweep.set_xticks(SWEEP, [f"{c:g}" for c in SWEEP], minor=False)
     sweep.minorticks_off()
     seeds = len(curves[0])
-    figure.suptitle(f"Limit hold'em, 10 buckets (median and range over {seeds} seeds)")
-    save_figure(figure, path)
+    title = f"Limit hold'em, 10 buckets (median and range over {seeds} seeds)"
+    save_figure(figure, path, title)
 
 
 TITLE = "Figure 4, right: MCCFR and MCTS in limit hold'em, 10 buckets"
 SECONDS = {"quick": 100, "paper": 750}  # on two cores
-MEANING = {
-    "every": "iterations from one measurement to the next",
-    "opponent": "whom both algorithms are measured against",
-    "reference": "iterations of the profile that is played against",
-    "swept_seeds": "runs of each value of C",
-}
 EXPERIMENT = Experiment(
     "fig4-holdem", TITLE, run, SECONDS, _jobs, order=2, priority=5, meaning=MEANING
 )

@@ -238,11 +238,11 @@ def _picture(x: np.ndarray, runs: dict[str, np.ndarray], path: Path) -> None:
         bottom.set_xticks(SWEEP, [f"{c:g}" for c in SWEEP], minor=False)
         bottom.minorticks_off()
         bottom.legend(frameon=False)
-    figure.suptitle(
+    title = (
         f"Kuhn poker: MCCFR against MCTS (median and range over {len(mccfr)} seeds, "
         f"{int(x[-1]):,} iterations)"
     )
-    save_figure(figure, path)
+    save_figure(figure, path, title)
 
 
 def written(measurements: int) -> list[int]:

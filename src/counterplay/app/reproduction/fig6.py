@@ -68,6 +68,14 @@ SCALES = {
     "quick": Fig6Scale(1e-2, 4_000, 0.8, 0, 0.0),
     "paper": Fig6Scale(5e-3, 20_000, 40.0, 20_000_000, 10.0),
 }
+#: Meaning of the settings, for the report, in addition to harness/report.py.
+MEANING = {
+    "MCRNR": "how the sampled responses were computed",
+    "converged": "when a sampled response counts as finished",
+    "finer": "effort of one MCRNR that responds to a finer model, in units; 0: none does",
+    "full": "iterations of one exact response (RNR) at most",
+    "gap": "of the restricted game, as a share of what can be won, at which RNR stops",
+}
 
 
 # the responses
@@ -184,8 +192,7 @@ def _picture(curves: list[ResponseCurve], path: Path) -> None:
         bottom.set_xlabel("share of RNR's exploitability at p = 1")
         bottom.set_ylabel("share of what RNR gains by p = 1")
     title = "What responses win from a model and what they risk (both seats, payoff per game)"
-    figure.suptitle(title)
-    save_figure(figure, path)
+    save_figure(figure, path, title)
 
 
 def _panel(
@@ -255,11 +262,4 @@ def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:
 
 TITLE = "Figure 6: exploitation against exploitability"
 SECONDS = {"quick": 75, "paper": 900}  # on two cores
-MEANING = {
-    "MCRNR": "how the sampled responses were computed",
-    "converged": "when a sampled response counts as finished",
-    "finer": "effort of one MCRNR that responds to a finer model, in units; 0: none does",
-    "full": "iterations of one exact response (RNR) at most",
-    "gap": "of the restricted game, as a share of what can be won, at which RNR stops",
-}
 EXPERIMENT = Experiment("fig6", TITLE, run, SECONDS, _jobs, order=7, priority=6, meaning=MEANING)

@@ -341,8 +341,8 @@ def _picture(traces: list[Trace], models: dict[str, FixedProfile], path: Path) -
             axis.set(xscale="log", yscale="log", xlabel=labels[x], ylabel=AXES[y])
         line[0].set_title(f"{game}; model exploitable by {model.exploitability:.2g}", fontsize=9)
         line[2].legend(frameon=False, fontsize=7)
-    figure.suptitle(f"RNR against MCRNR, p = {P:g} (both seats; median and range over seeds)")
-    save_figure(figure, path)
+    title = f"RNR against MCRNR, p = {P:g} (both seats; median and range over seeds)"
+    save_figure(figure, path, title)
 
 
 def run(scale: str, store: PieceStore, progress: ProgressCallback) -> Outcome:

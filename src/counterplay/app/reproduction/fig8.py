@@ -67,6 +67,12 @@ class Fig8Scale(NamedTuple):
 
 
 SCALES = {"quick": Fig8Scale(8_000, 10_000), "paper": Fig8Scale(20_000, 40_000)}
+#: Meaning of the settings, for the report, in addition to harness/report.py.
+MEANING = {
+    "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
+    "iterations per 1,000 games": "of the response, between two blocks of play",
+    "measured": "duplicate hands in which each frozen policy is measured",
+}
 
 # the rules
 
@@ -260,8 +266,8 @@ def _picture(blocks: dict[str, np.ndarray], path: Path) -> None:
     axis.set_xlabel("games played (6 million iterations for every 1,000)")
     axis.set_ylabel("won from Poki (re-created), sb/h")
     axis.legend(frameon=False, fontsize=8)
-    figure.suptitle("Learning while playing against Poki (frozen policies with 95% intervals)")
-    save_figure(figure, path)
+    title = "Learning while playing against Poki (frozen policies with 95% intervals)"
+    save_figure(figure, path, title)
 
 
 def _jobs(scale: str, store: PieceStore) -> list[Job]:
@@ -282,9 +288,4 @@ def _jobs(scale: str, store: PieceStore) -> list[Job]:
 
 TITLE = "Figure 8: online play against Poki"
 SECONDS = {"quick": 110, "paper": 420}  # on two cores
-MEANING = {
-    "MCCFR10": "whose winnings are the mark: the equilibrium with 10 buckets",
-    "iterations per 1,000 games": "of the response, between two blocks of play",
-    "measured": "duplicate hands in which each frozen policy is measured",
-}
 EXPERIMENT = Experiment("fig8", TITLE, run, SECONDS, _jobs, order=10, priority=4, meaning=MEANING)

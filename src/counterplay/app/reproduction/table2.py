@@ -378,8 +378,8 @@ def _picture(results: Table2Results, path: Path) -> None:
     axis.set_xticks(GAMES, [f"{n:,}" for n in GAMES], minor=False)
     axis.minorticks_off()
     axis.legend(frameon=False, fontsize=8)
-    figure.suptitle("MCRNR10 against Poki by what was observed (95% intervals)")
-    save_figure(figure, path)
+    title = "MCRNR10 against Poki by what was observed (95% intervals)"
+    save_figure(figure, path, title)
 
 
 TITLE = "Table 2: robust responses against the bots"

@@ -49,18 +49,10 @@ def routes(catalog: Catalog) -> list[Route]:
 
 def _strategies(catalog: Catalog) -> dict[str, Any]:
     """All strategies that can be explored: of files, computed, equilibria of small games, bots."""
-    from counterplay.app.web.games import offered_games, title_of
+    from counterplay.app.web.games import small_game_strategies
     from counterplay.app.web.play.opponents import bot_strategies, saved_strategies
 
-    equilibria = [
-        {
-            "key": f"equilibrium:{game['name']}",
-            "name": f"Equilibrium of {title_of(game['word'])}",
-            "game": game["name"],
-        }
-        for game in offered_games()
-        if game["word"] != "holdem"
-    ]
+    equilibria = small_game_strategies("equilibrium", "Equilibrium")
     return {"strategies": [*saved_strategies(catalog), *equilibria, *bot_strategies()]}
 
 

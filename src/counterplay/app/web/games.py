@@ -41,6 +41,20 @@ def offered_games() -> list[dict[str, str]]:
     ]
 
 
+def small_game_strategies(kind: str, title: str) -> list[dict[str, str]]:
+    """The strategies of one kind, such as `uniform`, of all offered games but hold'em; `title`
+    goes before the title of the game."""
+    return [
+        {
+            "key": f"{kind}:{game['name']}",
+            "name": f"{title} of {game['title']}",
+            "game": game["name"],
+        }
+        for game in offered_games()
+        if game["word"] != "holdem"
+    ]
+
+
 def title_of(word: str) -> str:
     return TITLES[word][0] if word in TITLES else word
 

@@ -156,14 +156,20 @@ def _checked_header(archive: Archive, kind: str) -> dict[str, Any]:
         raise BadFile(f"holds a {header['counterplay']}, expected a {kind}")
     if header.get("arrays", archive.names) != archive.names:
         raise BadFile("damaged (not all arrays are there)")
-    version = header.get("format")
+    check_format(header.get("format"))
+    return header
+
+
+def check_format(version: Any, what: str = "") -> None:
+    """`BadFile` for a format that is no version, or one of a newer version of Counterplay. `what`:
+    the beginning of the message."""
     if type(version) is not int or version < 1:
-        raise BadFile(f"damaged (format {version!r})")
+        raise BadFile(f"{what}damaged (format {version!r})")
     if version > FORMAT:
         raise BadFile(
-            f"written by a newer version of Counterplay (format {version}, this one reads {FORMAT})"
+            f"{what}written by a newer version of Counterplay (format {version}, this one reads "
+            f"{FORMAT})"
         )
-    return header
 
 
 def _brief(error: Exception) -> str:

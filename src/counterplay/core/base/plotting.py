@@ -56,5 +56,8 @@ def band(axis: Any, x: np.ndarray, runs: np.ndarray, label: str, series: int) ->
     axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.18, linewidth=0)
 
 
-def save_figure(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path, title: str | None = None) -> None:
+    """Writes a PNG file, with a title above all plots of the figure."""
+    if title is not None:
+        figure.suptitle(title)
     files.write_bytes(path, png(figure))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterplay.core.forms import access
-from counterplay.core.forms.access import answers
+from counterplay.core.forms.access import answers, question
 from counterplay.core.forms.sequence import (
     SequenceForm,
     Side,
@@ -81,8 +81,14 @@ def _follow_model(
     return access.child(form.inner, chance.inner, node, action, rng)
 
 
-@jit(inline=True)
-def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
+@question
+def settle(form: Any, chance: Any, node: Any, rng: Any) -> Any:
+    """The first node from `node` on that the model does not play."""
+    raise NotImplementedError
+
+
+@answers(settle, RestrictedForm)
+def _settle_restricted(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     """In the restricted subtree, plays the model's nodes."""
     if chance.coin[ZERO] == 1:
         while access.player_at(form.inner, chance.inner, node) == form.restricted:
@@ -91,8 +97,8 @@ def _settle_restricted(form: Any, chance: Any, node: int, rng: np.ndarray) -> in
     return node
 
 
-@jit(inline=True)
-def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
+@answers(settle, DataBiasedForm)
+def _settle_biased(form: Any, chance: Any, node: Any, rng: Any) -> Any:
     """Plays the nodes where the coin chooses the model."""
     while access.player_at(form.inner, chance.inner, node) == form.restricted:
         row, first, count = access.policy_at(form.inner, chance.inner, form.fixed, node)
@@ -105,26 +111,18 @@ def _settle_biased(form: Any, chance: Any, node: int, rng: np.ndarray) -> int:
 @answers(access.start, RestrictedForm)
 def _start_restricted(form: Any, chance: Any, rng: Any) -> Any:
     chance.coin[ZERO] = 1 if uniform(rng) < form.p else 0  # once per history
-    node = access.start(form.inner, chance.inner, rng)
-    return _settle_restricted(form, chance, node, rng)
-
-
-@answers(access.child, RestrictedForm)
-def _child_restricted(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
-    below = access.child(form.inner, chance.inner, node, action, rng)
-    return _settle_restricted(form, chance, below, rng)
+    return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
 
 
 @answers(access.start, DataBiasedForm)
 def _start_biased(form: Any, chance: Any, rng: Any) -> Any:
-    node = access.start(form.inner, chance.inner, rng)
-    return _settle_biased(form, chance, node, rng)
+    return settle(form, chance, access.start(form.inner, chance.inner, rng), rng)
 
 
-@answers(access.child, DataBiasedForm)
-def _child_biased(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
+@answers(access.child, RestrictedForm, DataBiasedForm)
+def _child(form: Any, chance: Any, node: Any, action: Any, rng: Any) -> Any:
     below = access.child(form.inner, chance.inner, node, action, rng)
-    return _settle_biased(form, chance, below, rng)
+    return settle(form, chance, below, rng)
 
 
 @answers(access.chance_buffer, RestrictedForm, DataBiasedForm)

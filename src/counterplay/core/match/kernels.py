@@ -68,6 +68,17 @@ def deal_state(seed: int, deal: int, rng: np.ndarray) -> None:
     seed_state(seed, _TWO * deal + ONE, rng)
 
 
+@jit(inline=True)
+def begin_deal(deals: NumberedDeals, k: int, rng: np.ndarray, won: np.ndarray) -> tuple[bool, bool]:
+    """Seeds `rng` for the players of deal k and sets its row of `won` to NaN. Returns whether `a`
+    plays it as player 1 and as player 2; without duplicates the seats alternate."""
+    deal = deals.first + k
+    even = deal & ONE == ZERO
+    won[k, ZERO] = won[k, ONE] = np.nan
+    deal_state(deals.seed, deal, rng)
+    return deals.duplicate or even, deals.duplicate or not even
+
+
 @jit(inner=True)
 def play_policies(
     form: Any,
@@ -83,15 +94,12 @@ def play_policies(
     player 2, NaN where it is not played; and `ends` (int32[n, 2]), the terminal nodes. Without
     duplicates the seats alternate. Chance is sampled while playing."""
     for k in range(index(len(won))):
-        deal = deals.first + k
-        even = deal & ONE == ZERO
-        won[k, ZERO] = won[k, ONE] = np.nan
-        deal_state(deals.seed, deal, rng)
+        as_first, as_second = begin_deal(deals, k, rng, won)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
-        if deals.duplicate or even:
+        if as_first:
             end = play_once(form, chance, a, b, rng)
             won[k, ZERO], ends[k, ZERO] = utility(form, chance, end, 0), end
-        if deals.duplicate or not even:
+        if as_second:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             end = play_once(form, chance, b, a, rng)
             won[k, ONE], ends[k, ONE] = utility(form, chance, end, 1), end

@@ -65,6 +65,22 @@ def collect(part: Partition, value: np.ndarray, q: int, total: float) -> float:
 
 
 @jit(inline=True)
+def collect_slots(
+    part: Partition, value: np.ndarray, payoff: np.ndarray, out: np.ndarray, low: int, high: int
+) -> None:
+    """Fills `out` at the sequences of the slots from `low` to `high`: the payoff of each, plus the
+    values of the information sets after it."""
+    for slot in range(low, high):
+        out[slot + ONE] = collect(part, value, slot + ONE, payoff[slot + ONE])
+
+
+@jit(inline=True)
+def infoset_range(part: Partition, row: int, k: int) -> tuple[int, int]:
+    """Returns the range of thread k's information sets in a row."""
+    return index(part.low[row, k]), index(part.high[row, k])
+
+
+@jit(inline=True)
 def sequences_of(plex: Treeplex | Side, part: Partition, row: int, k: int) -> tuple[int, int]:
     """Returns the range of thread k's sequences in a row; the empty one is in the first row of the
     first thread."""
@@ -105,16 +121,12 @@ def partial_reply(
     part, others = (group.one, group.two) if player == 0 else (group.two, group.one)
     partial_plan(other, policy, plan, others, k, group)
     partial_gradient(side, plan, payoff, part, k)
-    row = len(part.low)
-    while row > 0:  # children first
-        row -= 1
-        begin = index(part.low[row, k])
-        i = index(part.high[row, k])
+    for row in range(len(part.low) - 1, -1, -1):  # children first
+        begin, i = infoset_range(part, row, k)
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
-            for slot in range(low, high):
-                payoff[slot + ONE] = collect(part, value, slot + ONE, payoff[slot + ONE])
+            collect_slots(part, value, payoff, payoff, low, high)
             value[i] = choose_best(side, payoff, out, low, high)
         if part.begins[row]:
             barrier(group.counter, group.threads)

@@ -21,6 +21,7 @@ from counterplay.core.parallel.barrier import barrier
 from counterplay.core.parallel.full_width import (
     ThreadGroup,
     collect,
+    infoset_range,
     partial_gradient,
     partial_plan,
 )
@@ -175,11 +176,8 @@ def partial_update(
 ) -> None:
     """Thread k's part of `update_player`; returns when all parts are done."""
     weights = iteration_weights(variant, t)
-    row = len(part.low)
-    while row > 0:  # children first
-        row -= 1
-        begin = index(part.low[row, k])
-        i = index(part.high[row, k])
+    for row in range(len(part.low) - 1, -1, -1):  # children first
+        begin, i = infoset_range(part, row, k)
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])

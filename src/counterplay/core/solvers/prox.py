@@ -20,7 +20,13 @@ import numpy as np
 from counterplay.core.forms.sequence import Side, Treeplex
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.parallel.barrier import barrier
-from counterplay.core.parallel.full_width import ThreadGroup, collect, sequences_of
+from counterplay.core.parallel.full_width import (
+    ThreadGroup,
+    collect,
+    collect_slots,
+    infoset_range,
+    sequences_of,
+)
 from counterplay.core.parallel.partition import Partition
 
 STATE = ("plan", "payoff")  # the other tables are constant or workspace
@@ -135,18 +141,12 @@ def smoothed_reply(
 ) -> float:
     """Thread k's part of max_x x'payoff - μ d(x). Fills `tables.policy` with the behaviour of the
     maximiser and `tables.work` with smoothed values; both are complete at the end."""
-    row = len(part.low)
-    while row > 0:  # children first
-        row -= 1
-        begin = index(part.low[row, k])
-        i = index(part.high[row, k])
+    for row in range(len(part.low) - 1, -1, -1):  # children first
+        begin, i = infoset_range(part, row, k)
         while i > begin:
             i -= ONE
             low, high = index(side.first[i]), index(side.first[i + ONE])
-            for slot in range(low, high):
-                tables.work[slot + ONE] = collect(
-                    part, tables.value, slot + ONE, payoff[slot + ONE]
-                )
+            collect_slots(part, tables.value, payoff, tables.work, low, high)
             if euclidean:
                 value = _project(tables.work, low, high, mu * tables.beta[i], tables.policy)
             else:

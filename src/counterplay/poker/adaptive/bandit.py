@@ -44,7 +44,7 @@ from counterplay.poker.models.predict import (
     RangeWorkspace,
     SeatDecisions,
     StrategyStack,
-    deal_street,
+    deal_streets,
     new_range_workspace,
     padded_board,
     remove_card,
@@ -173,9 +173,7 @@ def estimate_hand(
         remove_card(ranges, shown[ONE])
     street = -1
     for d in range(index(len(line.node))):
-        while street < line.street[d]:
-            street += 1
-            deal_street(strategy_stack, ranges, street)
+        street = deal_streets(strategy_stack, ranges, street, line.street[d])
         node, action = index(line.node[d]), index(line.action[d])
         if line.cost[d] == line.cost[d]:  # not NaN: folding is legal
             scale = -line.cost[d] / _total(ranges, mix)
@@ -192,9 +190,7 @@ def estimate_hand(
     dealt = 0
     for s in range(1, 4):
         dealt = s if board[index(1 + s)] != NO_CARD else dealt
-    while street < dealt:
-        street += 1
-        deal_street(strategy_stack, ranges, street)
+    deal_streets(strategy_stack, ranges, street, dealt)
     total = _total(ranges, mix)
     if not known:
         for h in range(holdings):

@@ -171,6 +171,13 @@ class BettingTree:
         return np.array([[action in names for action in ACTIONS] for names in self.actions])
 
     @cached_property
+    def parent(self) -> np.ndarray:
+        """int32[nodes]: the node before; 0 for the root."""
+        parent = np.zeros(len(self.states), dtype=np.int32)
+        parent[1:] = np.repeat(np.arange(len(self.states)), np.diff(self.nodes.first_child))
+        return parent
+
+    @cached_property
     def depth(self) -> int:
         """Most decisions in a hand."""
         return max(len(history.replace("/", "")) for history in self.histories)

@@ -204,25 +204,16 @@ def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
     return PairValues(value, before, chance)
 
 
-@lru_cache(maxsize=4)
-def _street_starts(tree: Any) -> np.ndarray:
-    parent = np.zeros(len(tree.states), dtype=np.int64)
-    first = tree.nodes.first_child
-    for node in range(len(tree.states)):
-        parent[first[node] : first[node + 1]] = node
-    starts: np.ndarray = tree.nodes.street != tree.nodes.street[parent]
-    return starts
-
-
 def _nodes_of(game: Game) -> _Nodes:
-    nodes = game.rules.tree.nodes
+    tree = game.rules.tree
+    nodes = tree.nodes
     return _Nodes(
         nodes.player,
         nodes.first_child,
         nodes.street,
         nodes.folded,
         nodes.stake,
-        _street_starts(game.rules.tree),
+        nodes.street != nodes.street[tree.parent],
     )
 
 

@@ -19,6 +19,7 @@ from counterplay.core.match.kernels import (
     Blocks,
     MatchWorkspace,
     NumberedDeals,
+    begin_deal,
     count_block,
     deal_state,
     new_workspace,
@@ -217,14 +218,11 @@ def play_tables(
     for k in range(index(len(cards))):
         for j in range(index(N_DEALT)):
             chance.deck[j] = cards[k, j]
-        deal = deals.first + k
-        even = deal & ONE == ZERO
-        won[k, ZERO] = won[k, ONE] = np.nan
-        deal_state(deals.seed, deal, rng)
+        as_first, as_second = begin_deal(deals, k, rng, won)
         begin = rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE]
-        if deals.duplicate or even:
+        if as_first:
             won[k, ZERO], ends[k, ZERO] = _play_hand(nodes, a, b, chance, code, rng)
-        if deals.duplicate or not even:
+        if as_second:
             rng[ZERO], rng[ONE], rng[_TWO], rng[_THREE] = begin
             lost, ends[k, ONE] = _play_hand(nodes, b, a, chance, code, rng)
             won[k, ONE] = -lost

@@ -10,7 +10,6 @@ imaginary observations."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy
 from counterplay.core.kernels.jit import ONE, ZERO, index, jit
 from counterplay.core.match.luck_adjustment import PlayedDeals
-from counterplay.poker.betting.betting import BettingTree, PublicNodes
+from counterplay.poker.betting.betting import PublicNodes
 from counterplay.poker.betting.rows import row_of
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
@@ -231,7 +230,7 @@ class HoldemLuckAdjustment:
         tree = view.rules.tree
         buckets = sides[0].chance.buckets
         flops = matchups(view.rules.abstraction, view.form.cards, hands >= ALL_FLOPS, progress)
-        self._pairs = PairGame(tree.nodes, _parents(tree), view.form.cards, flops, index(buckets))
+        self._pairs = PairGame(tree.nodes, tree.parent, view.form.cards, flops, index(buckets))
         self._workspace = LuckWorkspace(
             new_deal(), np.zeros(DEEPEST, dtype=np.int64), np.zeros(2, dtype=np.int64)
         )
@@ -288,15 +287,6 @@ def _value_players(game: Game, a: Any, b: Any) -> tuple[Game, np.ndarray, np.nda
 
 def _has_pairs(game: Game) -> bool:
     return can_pair(game) and min(game.rules.abstraction.counts) > 1
-
-
-@lru_cache(maxsize=2)
-def _parents(tree: BettingTree) -> np.ndarray:
-    parent = np.zeros(len(tree.states), dtype=np.int32)
-    first = tree.nodes.first_child
-    for node in range(len(tree.states)):
-        parent[first[node] : first[node + 1]] = node
-    return parent
 
 
 def exact_first(view: Game) -> np.ndarray:

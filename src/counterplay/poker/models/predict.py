@@ -123,7 +123,7 @@ def reset_ranges(ranges: RangeWorkspace, board: np.ndarray) -> None:
 
 
 @jit
-def deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> None:
+def _deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> None:
     """Deals the board of a street: card removal for its cards, and buckets of all holdings."""
     deck = ranges.chance.deck
     if street == 1:
@@ -135,6 +135,15 @@ def deal_street(stack: StrategyStack, ranges: RangeWorkspace, street: int) -> No
     for h in range(index(N_HOLDINGS)):
         deck[ZERO], deck[ONE] = ranges.holdings[h, ZERO], ranges.holdings[h, ONE]
         ranges.bucket[h] = bucket_of(stack.cards, ranges.chance, board, 0, street)
+
+
+@jit
+def deal_streets(stack: StrategyStack, ranges: RangeWorkspace, street: int, last: int) -> int:
+    """Deals the board of the streets after `street` up to `last`; returns the later of the two."""
+    while street < last:
+        street += 1
+        _deal_street(stack, ranges, street)
+    return street
 
 
 @jit
@@ -159,9 +168,7 @@ def predict_hand(
         likelihood[k] = 0.0
     street = -1
     for d in range(index(len(decisions.node))):
-        while street < decisions.street[d]:
-            street += 1
-            deal_street(stack, ranges, street)
+        street = deal_streets(stack, ranges, street, decisions.street[d])
         node, action = index(decisions.node[d]), index(decisions.action[d])
         for a in range(_THREE):
             for k in range(n):

@@ -99,6 +99,17 @@ def _on_board(chance: Deal, cards: Any, card: Any) -> bool:
 
 
 @jit(inner=True)
+def _card_weight(
+    group: SuitPermutations, work: ListingWorkspace, cards: int, n_stabilizer: int, card: int
+) -> int:
+    """Returns the number of cards suit-isomorphic to `card` after the board's first `cards`, or 0
+    if it is on the board or not the lowest of them. The board has `n_stabilizer` permutations."""
+    if _on_board(work.chance, cards, card):
+        return 0
+    return int(orbit_size(group.card, work.stabilizer[cards - 2], n_stabilizer, card))
+
+
+@jit(inner=True)
 def _set_codes(table: Table, work: ListingWorkspace, which: int, street: int) -> None:
     """Fills the codes of all holdings on a street from those of the street before."""
     row = find_board(table.cards, work.chance, street)
@@ -176,9 +187,7 @@ def list_boards(
     t, r = index(0), index(0)
     turn = FIRST_OF_BOARD + 3
     for a in range(index(len(deck))):
-        weight = 0
-        if not _on_board(chance, 3, deck[a]):
-            weight = orbit_size(group.card, stabilizer[1], on_flop, deck[a])
+        weight = _card_weight(group, work, 3, on_flop, deck[a])
         if weight == 0:
             continue
         chance.deck[index(turn)] = deck[a]
@@ -201,9 +210,7 @@ def list_boards(
             out.turn_code[1, t, h] = work.code[1, 2, h]
         out.first_river[t] = r
         for b in range(index(len(deck))):
-            weight = 0
-            if not _on_board(chance, 4, deck[b]):
-                weight = orbit_size(group.card, stabilizer[2], on_turn, deck[b])
+            weight = _card_weight(group, work, 4, on_turn, deck[b])
             if weight == 0:
                 continue
             chance.deck[index(turn + 1)] = deck[b]

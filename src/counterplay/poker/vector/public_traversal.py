@@ -51,6 +51,13 @@ class Iteration(NamedTuple):
 
 
 @jit(inline=True)
+def _first_row(rows: InfosetRows, node: int) -> tuple[int, int]:
+    """Returns the row of the first bucket at a node, and its first slot."""
+    row = index(rows.first_row[index(node)])
+    return row, index(rows.first[row])
+
+
+@jit(inline=True)
 def _match_regrets(
     street: Street, s: int, g: int, board: Board, it: Iteration, work: TraversalWorkspace
 ) -> None:
@@ -71,8 +78,7 @@ def _match_regrets(
                     for c in range(low, high):
                         policy[b, c * _LANES + lane] = mixed[b, c * _LANES + lane] = 0.0
                 continue
-            row = index(rows.first_row[index(node)])
-            start = index(rows.first[row])
+            row, start = _first_row(rows, node)
             for b in range(buckets):
                 bucket = index(board.global_bucket[s, b])
                 slot = start + bucket * count
@@ -197,8 +203,7 @@ def _update_tables(
             node = street.public_node[g, k, lane]
             if node < 0:
                 continue
-            row = index(rows.first_row[index(node)])
-            start = index(rows.first[row])
+            row, start = _first_row(rows, node)
             for b in range(buckets):
                 bucket = index(board.global_bucket[s, b])
                 slot = start + bucket * count

@@ -20,6 +20,10 @@ export const h = (tag, props, ...children) => fill(document.createElement(tag), 
 export const s = (tag, props, ...children) =>
   fill(document.createElementNS(SVG, tag), props, children);
 
+// A button that looks pressed or not; `props` are further attributes.
+export const toggle_button = (pressed, onclick, props, ...children) =>
+  h("button", { type: "button", "aria-pressed": String(pressed), onclick, ...props }, ...children);
+
 export function show(place, ...children) {
   place.replaceChildren(
     ...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false),

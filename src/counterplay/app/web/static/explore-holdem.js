@@ -1,5 +1,5 @@
 // Hold'em in the explorer: the betting, the board, and a grid of all holdings.
-import { h, percent, show } from "./dom.js";
+import { h, percent, show, toggle_button } from "./dom.js";
 import { card } from "./cards.js";
 import { ACTIONS, by_strength, canvas_grid, pretty, RANKS } from "./grid.js";
 import { blank, heading, note } from "./paint.js";
@@ -91,14 +91,10 @@ export function holdem_view({ asked, body, change, named }) {
   }
   function turn(step) {
     const button = (name) =>
-      h(
-        "button",
-        {
-          type: "button",
-          class: name,
-          "aria-pressed": String(name === step.taken),
-          onclick: () => change({ betting: step.history + name[0] }),
-        },
+      toggle_button(
+        name === step.taken,
+        () => change({ betting: step.history + name[0] }),
+        { class: name },
         word(name, step),
       );
     return h("div", { class: "turn" }, h("small", {}, SEATS[step.seat]), step.actions.map(button));

@@ -1,6 +1,6 @@
 // Play: choose a game and an opponent, and open a table.
 import { get, post } from "./api.js";
-import { h, s, show } from "./dom.js";
+import { h, s, show, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { PIECES, SUITS } from "./cards.js";
 import { sit } from "./table.js";
@@ -139,18 +139,14 @@ export async function open(place, query) {
     show(
       list,
       games.map((one) =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: "pick",
-            "aria-pressed": String(one === game),
-            onclick: () => {
-              game = one;
-              foe = null;
-              draw();
-            },
+        toggle_button(
+          one === game,
+          () => {
+            game = one;
+            foe = null;
+            draw();
           },
+          { class: "pick" },
           (PICTURES[one.word] || PICTURES.ocp)(),
           h("b", {}, one.title),
           h("span", {}, one.about),
@@ -161,17 +157,13 @@ export async function open(place, query) {
     show(
       foes,
       game.opponents.map((one) =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: "foe",
-            "aria-pressed": String(one === foe),
-            onclick: () => {
-              foe = one;
-              draw();
-            },
+        toggle_button(
+          one === foe,
+          () => {
+            foe = one;
+            draw();
           },
+          { class: "foe" },
           h("b", {}, one.name),
           h("span", {}, one.about),
         ),

@@ -1,6 +1,6 @@
 // Runs: the runs in the served folders, their convergence, and reports.
 import { get } from "./api.js";
-import { grouped, h, show } from "./dom.js";
+import { grouped, h, show, toggle_button } from "./dom.js";
 import { chart, short } from "./chart.js";
 import { save_chart } from "./paint.js";
 
@@ -55,21 +55,17 @@ export async function open(place, query) {
     show(
       list,
       listing.runs.map((run) =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: "run",
-            "aria-pressed": String(chosen.has(run.key)),
-            onclick: () => {
-              if (chosen.has(run.key)) chosen.delete(run.key);
-              else chosen.add(run.key);
-              curves.delete(run.key);
-              address();
-              draw_list();
-              look();
-            },
+        toggle_button(
+          chosen.has(run.key),
+          () => {
+            if (chosen.has(run.key)) chosen.delete(run.key);
+            else chosen.add(run.key);
+            curves.delete(run.key);
+            address();
+            draw_list();
+            look();
           },
+          { class: "run" },
           h("b", {}, run.name),
           h(
             "span",
@@ -91,19 +87,15 @@ export async function open(place, query) {
         ),
       ),
       listing.reports.map((one) =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: "run",
-            "aria-pressed": String(report === one.key),
-            onclick: () => {
-              report = report === one.key ? null : one.key;
-              address();
-              draw_list();
-              draw_report();
-            },
+        toggle_button(
+          report === one.key,
+          () => {
+            report = report === one.key ? null : one.key;
+            address();
+            draw_list();
+            draw_report();
           },
+          { class: "run" },
           h("b", {}, one.name),
           h("span", {}, "report"),
         ),
@@ -137,17 +129,14 @@ export async function open(place, query) {
       }));
     const bare = [...curves.values()].filter((run) => !run.points.length);
     const toggle = (name) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(by === name),
-          onclick: () => {
-            by = name;
-            address();
-            draw_curves();
-          },
+      toggle_button(
+        by === name,
+        () => {
+          by = name;
+          address();
+          draw_curves();
         },
+        {},
         `by ${name}`,
       );
     drawn = lines.length

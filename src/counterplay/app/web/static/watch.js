@@ -1,6 +1,6 @@
 // Watch it learn: a table, and beside it what the opponent has learnt.
 import { get } from "./api.js";
-import { h, percent, plain, s, show, signed } from "./dom.js";
+import { h, percent, plain, s, show, signed, toggle_button } from "./dom.js";
 import { go } from "./app.js";
 import { take_seat } from "./play.js";
 import { bare } from "./boards.js";
@@ -43,16 +43,13 @@ export async function open(place, query) {
   }
   function draw_trees() {
     const tabs = trees.map((one, k) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(k === street),
-          onclick: () => {
-            street = k;
-            draw_trees();
-          },
+      toggle_button(
+        k === street,
+        () => {
+          street = k;
+          draw_trees();
         },
+        {},
         one.street,
       ),
     );

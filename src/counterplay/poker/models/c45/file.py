@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterplay.core.base.errors import BadFile, BadParameter
-from counterplay.core.base.files import FORMAT
+from counterplay.core.base.files import FORMAT, check_format
 from counterplay.poker.models.c45.tree import (
     LEAF,
     MAX_WEIGHT,
@@ -46,14 +46,7 @@ def from_json(data: Mapping[str, Any]) -> Tree:
     """The tree of a dict that `to_json` made; raises `BadFile`."""
     if not isinstance(data, Mapping) or data.get("counterplay") != KIND:
         raise BadFile("not a decision tree of Counterplay")
-    version = data.get("format")
-    if type(version) is not int or version < 1:
-        raise _damaged(f"format {version!r}")
-    if version > FORMAT:
-        raise BadFile(
-            f"the tree was written by a newer version of Counterplay (format {version}, this one "
-            f"reads {FORMAT})"
-        )
+    check_format(data.get("format"), "the tree is ")
     try:
         names = [field.name for field in fields(Settings)]
         settings = Settings(**_exactly(data.get("settings"), names, "the settings"))
