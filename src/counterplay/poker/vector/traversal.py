@@ -8,7 +8,7 @@ that may follow. What is computed depends on the seats:
 |---|---|
 | expected value | `FixedSeat` against `FixedSeat` |
 | best response | the maximum against `FixedSeat` |
-| CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, against `BestSeat` below |
+| CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, `BestSeat` below it |
 """
 
 from __future__ import annotations

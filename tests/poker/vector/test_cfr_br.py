@@ -1,0 +1,256 @@
+"""The vector-form traversal by seats equals the sequence form and the game tree, and CFR-BR
+converges on processors and on an emulated device."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from reference.small_holdem import Hand, SmallHoldem
+from support.emulate import COMPILER, EmulatedDevice
+from support.small_holdem import CARDS, RanksAbstraction
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.abstraction.abstraction import cards_of
+from counterplay.poker.betting.betting import BettingRules, betting_tree
+from counterplay.poker.cards.cards import holding
+from counterplay.poker.cards.decks import Deck
+from counterplay.poker.vector.cfr_br import CfrBr
+from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
+from counterplay.poker.vector.chance import Chance, HoldemChance, SingleCardChance
+from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
+from counterplay.poker.vector.public_tree import Street, streets_of
+from counterplay.poker.vector.traversal import FixedSeat, Traversal
+
+Policy = tuple[np.ndarray, ...]
+KUHN = BettingRules((1.0, 1.0), (1.0,), (1,), (0,), first=(0,))
+LEDUC = BettingRules((1.0, 1.0), (2.0, 4.0), (2, 2), (0, 1), first=(0, 0))
+
+
+class Vector(NamedTuple):
+    """A game for the vector-form traversal."""
+
+    rules: BettingRules
+    chance: Chance
+    streets: tuple[Street, ...]
+    rows: RowMap
+
+    def random_policy(self, seed: int) -> Policy:
+        rng = np.random.default_rng(seed)
+        policies = []
+        for k, street in enumerate(self.streets):
+            shape = (self.rows.blocks(k), len(street.public_node), self.rows.count(k))
+            weights = rng.random((*shape, len(street.player) * LANES)) ** 2
+            policies.append(average_policy(street, weights))
+        return tuple(policies)
+
+    def seats(self, policy: Policy) -> list[FixedSeat]:
+        return [FixedSeat(self.chance, self.streets, i, self.rows, policy) for i in (0, 1)]
+
+    def values(self, policy: Policy) -> tuple[float, float, float]:
+        """Player 0's expected value, and the values of best responses of both players."""
+        first, second = self.seats(policy)
+        value_against = Traversal(self.chance, self.streets).value_against
+        return (
+            value_against(second, first),
+            value_against(second, None),
+            value_against(first, None),
+        )
+
+    def exploitability(self, policy: Policy) -> float:
+        """The sum of both best-response values."""
+        return sum(self.values(policy)[1:])
+
+    def on_tree(self, game: Game, policy: Policy, read_label: object) -> cp.Strategy:
+        """The policy as a strategy of a game tree; `read_label` returns an information set's
+        betting history, block and row."""
+        histories = betting_tree(self.rules).histories
+        positions = {}
+        for k, street in enumerate(self.streets):
+            for node in np.flatnonzero(street.player >= 0):
+                for g, lane in np.argwhere(street.public_node[:, node] >= 0):
+                    history = histories[street.public_node[g, node, lane]]
+                    positions[history] = k, node, g, lane
+        probabilities = np.zeros(game.n_slots)
+        for i, label in enumerate(game.labels.infoset):
+            history, block, row = read_label(label)  # type: ignore[operator]
+            k, node, g, lane = positions[history]
+            first = self.streets[k].first_child
+            slots = slice(game.form.first[i], game.form.first[i + 1])
+            probabilities[slots] = [
+                policy[k][block, g, row, c * LANES + lane]
+                for c in range(first[node], first[node + 1])
+            ]
+        return cp.Strategy(game, probabilities)
+
+
+def _leduc_strength(card: int, public: int | None) -> int:
+    assert public is not None
+    rank = card // 2
+    return 10 + rank if rank == public // 2 else rank
+
+
+@cache
+def single_card(name: str) -> Vector:
+    if name == "kuhn":
+        rules, chance = KUHN, SingleCardChance(3, 1, lambda card, public: card)
+    else:
+        rules, chance = LEDUC, SingleCardChance(6, 2, _leduc_strength)
+    streets = streets_of(betting_tree(rules))
+    return Vector(rules, chance, streets, HoldingRows(chance, len(streets)))
+
+
+def _kuhn_label(label: str) -> tuple[str, int, int]:
+    card, _, history = label.partition(" ")
+    return history.replace("p", "c").replace("b", "r"), 0, "JQK".index(card)
+
+
+def _leduc_label(label: str) -> tuple[str, int, int]:
+    cards, _, history = label.partition(" ")
+    private, *public = [
+        ["Js", "Jh", "Qs", "Qh", "Ks", "Kh"].index(card) for card in cards.split("|")
+    ]
+    return history, public[0] if public else 0, private
+
+
+LABELS = {"kuhn": _kuhn_label, "leduc": _leduc_label}
+
+
+def _tree_values(game: Game, strategy: cp.Strategy) -> list[float]:
+    best = [cp.best_response(game, strategy, i).value for i in (0, 1)]
+    return [cp.expected_value(game, strategy)[0], *best]
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_values_equal_those_of_the_sequence_form(name: str, seed: int) -> None:
+    vector, game = single_card(name), cp.load(name)
+    policy = vector.random_policy(seed)
+    strategy = vector.on_tree(game, policy, LABELS[name])
+    assert vector.values(policy) == pytest.approx(_tree_values(game, strategy), abs=1e-9)
+
+
+class FlopHand(Hand):
+    """Short-deck hold'em whose showdown is on the flop."""
+
+    def _missing(self) -> int:
+        return self.betting.on_board - len(self.board) if self.betting.folded < 0 else 0
+
+
+class FlopHoldem(SmallHoldem):
+    def root(self) -> FlopHand:
+        return FlopHand(self.deck, self.betting.start())
+
+
+@cache
+def flop_game(rules: BettingRules) -> Game:
+    return Game("hold'em to the flop", FlopHoldem(CARDS, rules))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BettingRules(bets=(1.0, 1.0), most_bets=(1, 1), board=(0, 3)),
+        pytest.param(
+            BettingRules(bets=(1.0, 2.0), most_bets=(2, 2), board=(0, 3)), marks=pytest.mark.slow
+        ),
+    ],
+    ids=["one bet", "two bets"],
+)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_values_equal_those_of_the_game_tree(rules: BettingRules, symmetric: bool) -> None:
+    chance = HoldemChance(CARDS, (0, 3), symmetric)
+    streets = streets_of(betting_tree(rules))
+    vector = Vector(rules, chance, streets, HoldingRows(chance, 2))
+    root = chance.root()
+    flops = {tuple(sorted(board.cards)): board for board, _ in chance.children(1, root)}
+    assert (len(flops) < 84) == symmetric
+    starting = chance.classes(root)
+    suits = chance._card  # images of cards, in the order of `permutations`
+
+    def read_label(label: str) -> tuple[str, int, int]:
+        cards, flop, _, history = ast.literal_eval(label)
+        if not flop:
+            return history, 0, starting[holding(cards)]
+        images = [tuple(sorted(card[list(flop)].tolist())) for card in suits]
+        which = next(k for k, image in enumerate(images) if image in flops)
+        board = flops[images[which]]
+        row = chance.classes(board)[chance.permutations[which, holding(cards)]]
+        return history, board.number, row
+
+    game, policy = flop_game(rules), vector.random_policy(3)
+    strategy = vector.on_tree(game, policy, read_label)
+    assert vector.values(policy) == pytest.approx(_tree_values(game, strategy), abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "cut", "bound"), [("kuhn", 0, 0.006), ("leduc", 1, 0.12)])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("plus", [False, True])
+def test_cfr_br_converges(name: str, cut: int, bound: float, seed: int, plus: bool) -> None:
+    vector = single_card(name)
+    solver = CfrBr(vector.chance, vector.streets, vector.rows, cut=cut)
+    rng = np.random.default_rng(seed)
+    for t in range(1, 5001):
+        solver.iterate(rng, plus=plus, weight=float(t))
+    assert vector.exploitability(solver.average()) < bound
+    game, policy = cp.load(name), solver.average()
+    strategy = vector.on_tree(game, policy, LABELS[name])
+    assert cp.exploitability(game, strategy) == pytest.approx(vector.exploitability(policy))
+
+
+@pytest.mark.parametrize("p", [0.3, 0.8])
+def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None:
+    vector, game = single_card("kuhn"), cp.load("kuhn")
+    model = vector.random_policy(5)
+    first, second = vector.seats(model)
+    solver = CfrBr(vector.chance, vector.streets, vector.rows, cut=0, models=(first, second), p=p)
+    rng = np.random.default_rng(1)
+    for t in range(1, 3001):
+        solver.iterate(rng, weight=float(t))
+    learnt = vector.on_tree(game, solver.average(), _kuhn_label)
+    model_strategy = vector.on_tree(game, model, _kuhn_label)
+    for player in (0, 1):
+
+        def value(strategy: cp.Strategy, player: int = player) -> float:
+            """The least value of `player` in the restricted game."""
+            profile = [strategy, model_strategy][:: 1 - 2 * player]
+            against_model = cp.expected_value(game, *profile)[player]
+            worst = -cp.best_response(game, strategy, 1 - player).value
+            return p * float(against_model) + (1 - p) * worst
+
+        best = value(cp.respond(game, model_strategy, player, p, engine="lp").strategy)
+        assert best - 0.01 < value(learnt) < best + 1e-6
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+def test_the_device_learns_as_the_processor_does() -> None:
+    rules = BettingRules(most_bets=(2, 1, 1, 1))
+    abstraction = RanksAbstraction(Deck(CARDS))
+    cards = cards_of(abstraction.buckets(), abstraction.deck)
+    chance = HoldemChance(CARDS, rules.board, False)
+    rows = BucketRows(cards, abstraction.counts)
+    vector = Vector(rules, chance, streets_of(betting_tree(rules)), rows)
+    processor = CfrBr(chance, vector.streets, rows, cut=2)
+    device = DeviceCfrBr(chance, vector.streets, rows, cut=2, seed=5, device=EmulatedDevice())
+    start = vector.exploitability(processor.average())
+    rng = np.random.default_rng(5)
+    for t in range(1, 61):
+        processor.iterate(rng, weight=float(t))
+        device.iterate(average=float(t))
+    sums = zip(vector.streets, device.strategy_sums(), strict=True)
+    on_device = vector.exploitability(tuple(average_policy(s, x[None]) for s, x in sums))
+    on_processor = vector.exploitability(processor.average())
+    assert max(on_device, on_processor) < start / 2
+    assert on_device == pytest.approx(on_processor, rel=0.3)
+
+
+def test_tables_of_holdings_end_before_the_turn() -> None:
+    chance = HoldemChance(CARDS, (0, 3, 4, 5), True)
+    with pytest.raises(BadParameter, match="a block for every board"):
+        HoldingRows(chance, 3)
