@@ -25,8 +25,8 @@ NO_FOLD = -1  # `folded` at a node without a fold
 
 @dataclass(frozen=True)
 class BettingRules:
-    """Blinds, and for each street the size of a bet, the most bets, the number of cards on the board
-    and the player who acts first."""
+    """Blinds, and for each street the size of a bet, the most bets, the number of cards on the
+    board and the player who acts first."""
 
     blinds: tuple[float, float] = (0.5, 1.0)  # small and big; a larger big blind is a bet
     bets: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
@@ -53,7 +53,7 @@ class BettingRules:
 
         if len(self.first) < streets or not {*self.first} <= {0, 1}:
             raise BadParameter(
-                f"player 0 or player 1 acts first on each of the {streets} streets; got {self.first}"
+                f"player 0 or 1 acts first on each of the {streets} streets; got {self.first}"
             )
 
     @property

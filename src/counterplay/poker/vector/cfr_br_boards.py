@@ -1,4 +1,4 @@
-"""Boards of the coming iterations of CFR-BR on a CUDA device, listed by the processors meanwhile."""
+"""Boards of CFR-BR on a CUDA device: the processors list those of the coming iterations."""
 
 from __future__ import annotations
 
