@@ -233,26 +233,67 @@ def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None
         assert best - 0.01 < value < best + 1e-6
 
 
-@pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_the_device_learns_as_the_processor_does(symmetric: bool) -> None:
+SEED = 5  # of the boards
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+
+
+def _both(symmetric: bool) -> tuple[Vector, CfrBr, DeviceCfrBr]:
+    """Short-deck hold'em to the river, on processors and on an emulated device."""
     rules = BettingRules(most_bets=(2, 1, 1, 1))
     abstraction = RanksAbstraction(Deck(CARDS))
-    cards = cards_of(abstraction.buckets(), abstraction.deck)
+    rows = BucketRows(cards_of(abstraction.buckets(), abstraction.deck), abstraction.counts)
     chance = HoldemChance(CARDS, rules.board, symmetric)
-    rows = BucketRows(cards, abstraction.counts)
-    vector = Vector(rules, chance, streets_of(betting_tree(rules)), rows)
-    seed = 5
-    processor = CfrBr(chance, vector.streets, rows, cut=2)
-    device = DeviceCfrBr(chance, vector.streets, rows, cut=2, seed=seed, device=EmulatedDevice())
+    streets = streets_of(betting_tree(rules))
+    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice())
+    return Vector(rules, chance, streets, rows), CfrBr(chance, streets, rows, cut=2), device
+
+
+def _as_device_block(street: Street, block: np.ndarray) -> np.ndarray:
+    """[nodes - 1, rows, starts] of [groups, rows, nodes * LANES]."""
+    groups, rows = block.shape[:2]
+    by_node = block.reshape(groups, rows, -1, LANES).transpose(2, 1, 0, 3)
+    used = street.public_node[:, 0].reshape(-1) >= 0
+    return by_node.reshape(len(by_node), rows, groups * LANES)[1:, :, used]
+
+
+@needs_compiler
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_an_iteration_on_the_device_equals_one_on_the_processor(symmetric: bool) -> None:
+    """From random positive regrets, where best responses have no ties."""
+    vector, processor, device = _both(symmetric)
+    rng = np.random.default_rng(2)
+    for tables, on_device in (
+        (processor.tables, device.regret),
+        (processor.trunk, device.trunk_regret),
+    ):
+        for street, regret, out in zip(vector.streets, tables.regret, on_device, strict=False):
+            regret[:] = rng.random(regret.shape)
+            for block, copy in zip(regret, out, strict=True):
+                copy[:] = _as_device_block(street, block)
+    processor.iterate(np.random.default_rng((SEED, 1)))  # the same board
+    device.iterate()
+    river = vector.chance.total(3)  # the device adds the own reach of rivers, with no mean
+    for ours, on_device, scale in (
+        (processor.tables.regret, device.regret, 1),
+        (processor.tables.strategy_sum, device.strategy_sum, river),
+        (processor.trunk.regret, device.trunk_regret, 1),
+    ):
+        for k, (blocks, out) in enumerate(zip(ours, on_device, strict=True)):
+            for block, copy in zip(blocks, out, strict=True):
+                expected = _as_device_block(vector.streets[k], block) * (scale if k == 3 else 1)
+                np.testing.assert_allclose(copy, expected, rtol=1e-4, atol=1e-4)
+
+
+@needs_compiler
+def test_the_device_learns_as_the_processor_does() -> None:
+    vector, processor, device = _both(True)
     start = vector.exploitability(processor.average())
-    for t in range(1, 31):
-        processor.iterate(np.random.default_rng((seed, t)), weight=float(t))  # the same boards
+    for t in range(1, 61):
+        processor.iterate(np.random.default_rng((SEED, t)), weight=float(t))
         device.iterate(average=float(t))
     sums = zip(vector.streets, device.strategy_sums(), strict=True)
     on_device = vector.exploitability(tuple(average_policy(s, x[None]) for s, x in sums))
     on_processor = vector.exploitability(processor.average())
-    print(start, on_device, on_processor)
     assert max(on_device, on_processor) < start / 2
     assert on_device == pytest.approx(on_processor, rel=0.3)
 

@@ -14,7 +14,7 @@ from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.device import Device
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.cards.cards import N_CARDS
-from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoardSource
+from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
 from counterplay.poker.vector.cfr_br_source import (
     COLUMN_THREADS,
     action_numbers,
@@ -190,30 +190,39 @@ class DeviceCfrBr:
             )
         self._chance, self._cut, self._last = chance, cut, len(streets) - 1
         self.device = device = device or Device()
-        self.iterations, n = 0, chance.n_holdings
+        self.iterations = 0
         self._source = IterationBoardSource(chance, len(streets), row_map, cut, seed)
+        with device.stream:
+            self._allocate(streets, row_map)
+
+    def _allocate(self, streets: tuple[Street, ...], row_map: BucketRows) -> None:
+        device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
         self._learner = [
             DeviceStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
         ]
         self._adversary = [DeviceStreet(device, street, n, n) for street in streets[:cut]]
         pairs = zip(self._learner, self._learner[1:], strict=False)
         self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
-        self._regret = [street.new_table(1) for street in self._learner]
-        self._strategy_sum = [street.new_table(1) for street in self._learner]
-        self._trunk_regret = [
+        self.regret = [street.new_table(1) for street in self._learner]
+        self.strategy_sum = [street.new_table(1) for street in self._learner]
+        self.trunk_regret = [
             street.new_table(chance.n_boards[k]) for k, street in enumerate(self._adversary)
         ]
         self._unused_sum = [street.new_table(1) for street in self._adversary]
         self._buffers: dict[str, Any] = {}
         self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
         self._no_choice = device.zeros((1,), np.uint16)
-        self._root = device.put(chance.possible.astype(np.float32)[:, None])
+        self._root = device.put(chance.possible[:, None].astype(np.float32))
 
     def iterate(self, *, plus: bool = False, regrets: float = 1.0, average: float = 1.0) -> None:
         """Updates both seats on a sampled board; `regrets` and `average` are the weights of this
         iteration."""
         boards = self._source.take()
         self.iterations += 1
+        with self.device.stream:
+            self._update(boards, plus, regrets, average)
+
+    def _update(self, boards: IterationBoards, plus: bool, regrets: float, average: float) -> None:
         learner, adversary = (
             [BoardBatch(*map(self.device.put, batch)) for batch in batches]
             for batches in (boards.learner, boards.adversary)
@@ -221,23 +230,23 @@ class DeviceCfrBr:
         blocks = [board.number for board in boards.path[: self._cut]]
         for i in (0, 1):
             for k, street in enumerate(self._learner):
-                street.match_regrets(self._regret[k][0])
+                street.match_regrets(self.regret[k][0])
             for k, street in enumerate(self._adversary):
-                street.match_regrets(self._trunk_regret[k][blocks[k]])
+                street.match_regrets(self.trunk_regret[k][blocks[k]])
             self._traverse(i, learner, adversary)
             for k, street in enumerate(self._learner):
-                tables = self._regret[k][0], self._strategy_sum[k][0]
+                tables = self.regret[k][0], self.strategy_sum[k][0]
                 street.update(i, regrets, average, plus, *tables)
             for k, street in enumerate(self._adversary):
-                tables = self._trunk_regret[k][blocks[k]], self._unused_sum[k][0]
+                tables = self.trunk_regret[k][blocks[k]], self._unused_sum[k][0]
                 street.update(1 - i, regrets, 0.0, plus, *tables)
 
     def strategy_sums(self) -> list[np.ndarray]:
-        """Returns the strategy sums of every street: [groups, rows, nodes * LANES]."""
-        return [
-            street.as_block(self.device.get(sums[0]))
-            for street, sums in zip(self._learner, self._strategy_sum, strict=True)
-        ]
+        """Returns the strategy sums of every street: [groups, rows, nodes * LANES]. Those after the
+        cut are sums over boards, where `CfrBr` has means; the average strategy is the same."""
+        pairs = zip(self._learner, self.strategy_sum, strict=True)
+        with self.device.stream:
+            return [street.as_block(self.device.get(sums[0])) for street, sums in pairs]
 
     def _traverse(self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch]) -> None:
         """Collects the values of the learner in seat i, and of its adversary in the trunk."""
