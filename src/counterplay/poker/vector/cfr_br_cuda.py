@@ -30,7 +30,7 @@ THREADS = 128
 CHUNKS = 8  # parts in which the holdings of a row are summed
 
 
-class DeviceStreet:
+class CfrBrStreet:
     """The kernels of a street for a seat with `rows` rows. Its starts are numbered without the
     unused lanes: `used[s]` is the group and lane of start s, as group · LANES + lane."""
 
@@ -139,9 +139,7 @@ class DeviceStreet:
 class _Link:
     """The starts of a street as ends of the street before it."""
 
-    def __init__(
-        self, device: Any, first: DeviceStreet, second: DeviceStreet, opening: bool
-    ) -> None:
+    def __init__(self, device: Any, first: CfrBrStreet, second: CfrBrStreet, opening: bool) -> None:
         street, ends = first.street, len(first.street.onward)
         number = np.full(len(second.street.public_node) * LANES, -1)
         number[second.used] = np.arange(second.starts)
@@ -171,7 +169,7 @@ class _StreetSeat(NamedTuple):
 
     name: str
     player: int
-    street: DeviceStreet
+    street: CfrBrStreet
     boards: BoardBatch
     reach: Any
 
@@ -198,9 +196,9 @@ class DeviceCfrBr:
     def _allocate(self, streets: tuple[Street, ...], row_map: BucketRows) -> None:
         device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
         self._learner = [
-            DeviceStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
+            CfrBrStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
         ]
-        self._adversary = [DeviceStreet(device, street, n, n) for street in streets[:cut]]
+        self._adversary = [CfrBrStreet(device, street, n, n) for street in streets[:cut]]
         pairs = zip(self._learner, self._learner[1:], strict=False)
         self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
         self.regret = [street.new_table(1) for street in self._learner]
@@ -323,7 +321,7 @@ class DeviceCfrBr:
         return out
 
     def _pass_down(
-        self, name: str, k: int, player: int, street: DeviceStreet, boards: BoardBatch, reach: Any
+        self, name: str, k: int, player: int, street: CfrBrStreet, boards: BoardBatch, reach: Any
     ) -> Any:
         """Returns a player's reach on the next street."""
         link = self._links[k]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from counterplay.core.kernels.jit import jit
-from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS
+from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.cards.deal import FIRST_OF_BOARD
 from counterplay.poker.vector.board import HIGH, LOW, Board, new_board
 from counterplay.poker.vector.flop_boards import (
@@ -80,7 +80,7 @@ class HoldemChance:
         """`symmetric`: suit-isomorphic boards are one board."""
         self.deck, self.sizes = np.array(deck, dtype=np.int64), sizes
         self.low, self.high, self.n_holdings = LOW, HIGH, N_HOLDINGS
-        self.possible = np.isin(HOLDING_CARDS, self.deck).all(axis=1)
+        self.possible = np.isin(LOW, self.deck) & np.isin(HIGH, self.deck)
         group = suit_permutations(deck, symmetric)
         self.permutations, self._card = group.holding, group.card
         self._flops, weight = flops_of(deck, group)

@@ -43,8 +43,8 @@ class HoldingRows:
         self._chance = chance
         if streets > len(chance.n_boards):
             raise BadParameter(
-                f"a table of single holdings has a block for every board, so it reaches at most "
-                f"street {len(chance.n_boards)}, not {streets}"
+                f"a table of single holdings has a block for every board, so it reaches "
+                f"{len(chance.n_boards)} streets at most, not {streets}"
             )
 
     def count(self, street: int) -> int:
