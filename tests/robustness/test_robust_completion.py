@@ -82,7 +82,7 @@ def test_zsh_and_fish_are_told_the_commands_and_what_they_do(tmp_path: Path) -> 
     for name in COMMANDS:
         assert f'"{name}":' in zsh
         assert f"{name}\t" in fish
-    assert "Find an equilibrium" in zsh
+    assert "Compute an equilibrium" in zsh
 
 
 def test_show_completion(tmp_path: Path) -> None:

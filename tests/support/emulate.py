@@ -42,6 +42,7 @@ struct Three { int x, y, z; };
 static thread_local Three blockIdx, threadIdx, blockDim;
 #define __global__
 #define __device__ static
+#define __shared__ static thread_local
 #define KERNEL static inline __attribute__((always_inline)) void
 static inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
 static inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }

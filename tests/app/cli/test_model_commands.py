@@ -162,7 +162,7 @@ def test_the_model_command(tmp_path: Path, inside: Inside) -> None:
         (["model", "twins.log", "--player", "Ann"], "twins.log:1: the dealer won 0.5 small bets"),
         (
             ["model", "folds.parquet", "--player", "big"],
-            "he played 20 of them and never had to act",
+            "the player was dealt 20 of them and never had to act",
         ),
         (["model", "folds.parquet", "--player", ""], "no decision of ''"),
         (["model", "folds.parquet", "--player", "dealer", "--out", "folder"], "folder is a folder"),

@@ -100,6 +100,8 @@ def test_trees_of_other_limits(rules: BettingRules, decisions: int, ends: int, m
         {"blinds": (1.0, 0.5)},
         {"most_bets": (0, 4, 4, 4)},
         {"bets": (), "most_bets": (), "board": ()},
+        {"first": (0, 1, 1)},
+        {"first": (0, 1, 2, 1)},
     ],
 )
 def test_impossible_betting_is_refused(wrong: dict[str, tuple[float, ...]]) -> None:

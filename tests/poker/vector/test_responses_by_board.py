@@ -216,7 +216,7 @@ def test_stopped_while_it_is_measured(model: cp.Strategy) -> None:
         ({"measure": {"flop": 40}}, "unknown option of measure 'flop'; did you mean 'flops'"),
         ({"measure": 40}, "options by name"),
         ({"measure": {"seed": -1}}, "seed must be at least 0"),
-        ({"max_exploitability": 0.1}, "walking its boards"),
+        ({"max_exploitability": 0.1}, "traversing its boards"),
         ({"max_exploitability": 0.1, "measure": {}, "player": 0}, "respond in both seats"),
     ],
 )

@@ -91,7 +91,7 @@ class Subtrees(NamedTuple):
     top: float  # the work above them
 
 
-class Split(NamedTuple):
+class PartitionSplit(NamedTuple):
     """Subtrees of both players and the thread of each."""
 
     time: float  # of an iteration, in entries
@@ -155,7 +155,7 @@ def work_of_infosets(side: Side) -> InfosetWork:
     return InfosetWork(own, total, above, stages)
 
 
-def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int) -> Split:
+def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int) -> PartitionSplit:
     """Returns an assignment of subtrees, about `parts` of them to each thread."""
     subtrees = [subtrees_of(mine, int(mine.total[-1]) // (threads * parts)) for mine in work]
     coupling = _coupling(form, subtrees)
@@ -167,7 +167,7 @@ def _split(form: SequenceForm, work: list[InfosetWork], threads: int, parts: int
     for subtree, owner in zip(subtrees, owners, strict=True):
         longest = np.bincount(owner, subtree.work).max()
         time += subtree.top + TOP * (subtree.top > 0) + float(longest)
-    return Split(time, subtrees, owners)
+    return PartitionSplit(time, subtrees, owners)
 
 
 def subtrees_of(work: InfosetWork, limit: int) -> Subtrees:

@@ -48,7 +48,7 @@ ROUNDING = 1e-5  # part of the budget reserved for their rounding errors
 GRID = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 
 
-class Terminals(NamedTuple):
+class ReachedTerminals(NamedTuple):
     """The e terminal nodes of a game, as one seat observes them."""
 
     node: np.ndarray  # int64[e]
@@ -259,7 +259,7 @@ def _profile(game: Game, seat: int, own: np.ndarray, other: np.ndarray) -> Strat
     return Strategy.from_weights(game, np.concatenate([plan[1:] for plan in plans]))
 
 
-def _terminals(game: Game, seat: int, always: bool) -> Terminals:
+def _terminals(game: Game, seat: int, always: bool) -> ReachedTerminals:
     """The terminal nodes, and which of them `seat` cannot distinguish.
 
     Cards are shown where the payoff depends on them: at terminals with the same actions and
@@ -291,7 +291,7 @@ def _terminals(game: Game, seat: int, always: bool) -> Terminals:
         shown = always or len(payoffs[actions[node]]) > 1
         alike.append(np.array([k] if shown else groups[actions[node], int(own[node])]))
     slots = [_slots(side, infoset, int(other[node])) for node in ends]
-    return Terminals(ends, slots, chance[ends], own[ends], alike)
+    return ReachedTerminals(ends, slots, chance[ends], own[ends], alike)
 
 
 def _slots(side: Side, infoset: np.ndarray, sequence: int) -> tuple[int, ...]:

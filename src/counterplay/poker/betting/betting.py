@@ -25,13 +25,14 @@ NO_FOLD = -1  # `folded` at a node without a fold
 
 @dataclass(frozen=True)
 class BettingRules:
-    """Blinds, and for each street the size of a bet, the most bets and the number of cards on the
-    board."""
+    """Blinds, and for each street the size of a bet, the most bets, the number of cards on the
+    board and the player who acts first."""
 
     blinds: tuple[float, float] = (0.5, 1.0)  # small and big; a larger big blind is a bet
     bets: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
     most_bets: tuple[int, ...] = (4, 4, 4, 4)  # on the first street the big blind counts as one
     board: tuple[int, ...] = (0, 3, 4, 5)
+    first: tuple[int, ...] = (0, 1, 1, 1)  # games with fewer streets use the first ones
 
     def __post_init__(self) -> None:
         streets = len(self.bets)
@@ -48,6 +49,11 @@ class BettingRules:
         if self.most_bets[0] < self.blind_bets or min(self.most_bets) < 0:
             raise BadParameter(
                 f"a street has 0 bets or more, and the big blind is one; got {self.most_bets}"
+            )
+
+        if len(self.first) < streets or not {*self.first} <= {0, 1}:
+            raise BadParameter(
+                f"player 0 or 1 acts first on each of the {streets} streets; got {self.first}"
             )
 
     @property
@@ -83,7 +89,7 @@ class Betting:
     def player(self) -> int:
         if self.over:
             return TERMINAL
-        return self.acted % 2 if self.round == 0 else (self.acted + 1) % 2
+        return (self.acted + self.rules.first[self.round]) % 2
 
     def actions(self) -> list[str]:
         mine = self.player()

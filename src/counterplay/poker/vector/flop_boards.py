@@ -91,7 +91,8 @@ def new_flop_boards() -> FlopBoards:
 
 
 @jit(inline=True)
-def _on_board(chance: Deal, cards: Any, card: Any) -> bool:
+def on_board(chance: Deal, cards: Any, card: Any) -> bool:
+    """Returns whether a card is among the board's first `cards`."""
     dealt = False
     for k in range(index(cards)):
         dealt |= chance.deck[index(FIRST_OF_BOARD) + k] == card
@@ -104,7 +105,7 @@ def _card_weight(
 ) -> int:
     """Returns the number of cards suit-isomorphic to `card` after the board's first `cards`, or 0
     if it is on the board or not the lowest of them. The board has `n_stabilizer` permutations."""
-    if _on_board(work.chance, cards, card):
+    if on_board(work.chance, cards, card):
         return 0
     return int(orbit_size(group.card, work.stabilizer[cards - 2], n_stabilizer, card))
 
@@ -124,14 +125,17 @@ def _set_codes(table: Table, work: ListingWorkspace, which: int, street: int) ->
 
 
 @jit(inner=True)
-def _list_holdings(deck: np.ndarray, work: ListingWorkspace, cards: int, river: bool) -> int:
-    """Lists the holdings without a card of the board's first `cards`; returns their number."""
+def list_live_holdings(
+    deck: np.ndarray, work: ListingWorkspace, cards: int, by_strength: bool
+) -> int:
+    """Lists the holdings without a card of the board's first `cards`, weakest first if
+    `by_strength`; returns their number."""
     live = index(0)
     for k in range(index(len(deck))):
-        if not _on_board(work.chance, cards, deck[k]):
+        if not on_board(work.chance, cards, deck[k]):
             work.board.live[live] = deck[k]
             live += ONE
-    list_holdings(work.chance, cards, live, river, work.board)
+    list_holdings(work.chance, cards, live, by_strength, work.board)
     return int(work.board.size[0])
 
 
@@ -140,7 +144,7 @@ def _list_river(
     deck: np.ndarray, first: Table, second: Table, r: int, work: ListingWorkspace, out: FlopBoards
 ) -> None:
     board, row = work.board, index(r)
-    out.n_holdings[2] = _list_holdings(deck, work, 5, True)
+    out.n_holdings[2] = list_live_holdings(deck, work, 5, True)
     for street in range(1, 4):
         _set_codes(first, work, 0, street)
     for street in range(1, 4):
@@ -181,7 +185,7 @@ def list_boards(
         for which in range(index(2)):
             out.start_code[which, h] = work.code[which, 0, h]
             out.flop_code[which, h] = work.code[which, 1, h]
-    out.n_holdings[0] = _list_holdings(deck, work, 3, False)
+    out.n_holdings[0] = list_live_holdings(deck, work, 3, False)
     for k in range(index(board.size[0])):
         out.flop_holding[k] = board.holding[k]
     t, r = index(0), index(0)
@@ -198,7 +202,7 @@ def list_boards(
         out.n_stabilizer[t] = on_turn
         for k in range(index(on_turn)):
             out.stabilizer[t, k] = stabilizer[2, k]
-        out.n_holdings[1] = _list_holdings(deck, work, 4, False)
+        out.n_holdings[1] = list_live_holdings(deck, work, 4, False)
         for k in range(index(board.size[0])):
             out.turn_holding[t, k] = board.holding[k]
         for street in range(1, 3):

@@ -46,7 +46,7 @@ def check_batch(batch: Any) -> int:
     return whole_number(batch, 1, MOST_BOARDS, "batch")
 
 
-class _DeviceStreet:
+class _LearnerStreet:
     """One street on the device: its kernels, its part of the tables, and links to the next
     street."""
 
@@ -85,7 +85,7 @@ class _DeviceStreet:
         self.path = [plane(int(street.n_sequences[j])) for j in (0, 1)]
         self.model_path = plane(int(street.n_sequences.max()))
 
-    def link(self, device: Device, after: _DeviceStreet, first: bool) -> None:
+    def link(self, device: Device, after: _LearnerStreet, first: bool) -> None:
         """Links the starts of the next street to the onward ends of this one. `first`: after the
         first street every onward end has a lane."""
         ends = len(self.street.onward)
@@ -122,11 +122,11 @@ class DevicePool(WorkerPool):
         super().__init__([worker])
         self.device = device or Device()
         self.source = source
-        self.streets: list[_DeviceStreet] = []
+        self.streets: list[_LearnerStreet] = []
         before = 0
         with self.device.stream:
             for street, buckets in zip(streets, counts, strict=True):
-                self.streets.append(_DeviceStreet(self.device, street, buckets, rows, before))
+                self.streets.append(_LearnerStreet(self.device, street, buckets, rows, before))
                 before += self.streets[-1].size
             for k, (here, after) in enumerate(pairwise(self.streets)):
                 here.link(self.device, after, k == 0)
@@ -190,7 +190,7 @@ class DevicePool(WorkerPool):
                  street.model_path),
             )  # fmt: skip
 
-    def model(self, street: _DeviceStreet) -> tuple[Any, Any]:
+    def model(self, street: _LearnerStreet) -> tuple[Any, Any]:
         """Returns the model's policy on a street and the confidence in it."""
         arrays = (self._fixed, self._trust)
         fixed, trust = (array[street.part] if len(array) > 1 else array for array in arrays)
@@ -234,7 +234,7 @@ class _BatchTraversal:
                 below[player] = self._up(s, player, reach[s], below[player], *weights)
 
     def _pass_reach(
-        self, s: int, street: _DeviceStreet, after: _DeviceStreet, who: int, y: Any
+        self, s: int, street: _LearnerStreet, after: _LearnerStreet, who: int, y: Any
     ) -> Any:
         """Returns the reach at the starts of the next street."""
         out = self.device.empty((self.boards, self.classes, after.starts))

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterplay.core.base.errors import BadParameter
 from counterplay.core.forms.tree import TERMINAL
 from counterplay.core.kernels.simd import LANES
 from counterplay.poker.betting.betting import ACTIONS, NO_FOLD, BettingTree
@@ -45,8 +44,6 @@ class Street(NamedTuple):
 
 def streets_of(tree: BettingTree, dtype: Any = np.float64) -> tuple[Street, ...]:
     """Returns the streets of a betting tree; `dtype`: of the payoffs."""
-    if tree.rules.n_streets < 2:
-        raise BadParameter("a traversal of the public tree needs at least two streets")
     starts = [np.array([[0] + [-1] * (LANES - 1)])]
     streets: list[Street] = []
     for _ in range(tree.rules.n_streets):

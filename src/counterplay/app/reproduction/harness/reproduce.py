@@ -83,7 +83,7 @@ def reproduce(
     `again`. They are computed by so many `processes`, by default as many as there are cores.
     After `seconds` an unfinished run stops with `Interrupted`; the same call continues it.
     """
-    experiment = EXPERIMENTS.find(name)
+    experiment = experiments().get(name) or EXPERIMENTS.find(name)
     check_scale(scale)
     runner = JobRunner.create(seconds, processes)
     store = PieceStore(folder, again)

@@ -4,6 +4,8 @@ import { grouped, h, show, toggle_button } from "./dom.js";
 import { chart, short } from "./chart.js";
 import { save_chart } from "./paint.js";
 
+export const page = { title: "Runs", order: 5 };
+
 const EVERY = 1500; // milliseconds between two requests
 
 export async function open(place, query) {

@@ -1,0 +1,347 @@
+"""CFR-BR on a CUDA device (`cfr_br.py` describes the algorithm).
+
+All streets are traversed on the device: an iteration is a board at the cut and every board that
+follows. Sums are taken in a fixed order, so a seed gives the same bits on one kind of device.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.kernels.device import Device
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.cards.cards import N_CARDS
+from counterplay.poker.vector.cfr_br_boards import BoardBatch, IterationBoards, IterationBoardSource
+from counterplay.poker.vector.cfr_br_source import (
+    COLUMN_THREADS,
+    action_numbers,
+    choice_masks,
+    street_source,
+)
+from counterplay.poker.vector.chance import HoldemChance
+from counterplay.poker.vector.cuda_columns import columns_of
+from counterplay.poker.vector.learner_tables import BucketRows
+from counterplay.poker.vector.public_tree import Street
+
+THREADS = 128
+CHUNKS = 8  # parts in which the holdings of a row are summed
+
+
+class CfrBrStreet:
+    """The kernels of a street for a seat with `rows` rows. Its starts are numbered without the
+    unused lanes: `used[s]` is the group and lane of start s, as group · LANES + lane."""
+
+    def __init__(self, device: Any, street: Street, rows: int, holdings: int) -> None:
+        self.street, self.rows, self.holdings, self._device = street, rows, holdings, device
+        groups, nodes = street.public_node.shape[:2]
+        self.used = np.flatnonzero(street.public_node[:, 0].reshape(-1) >= 0)
+        self.starts = len(self.used)
+        self.kernel = device.compile(street_source(street, self.starts, rows, holdings))
+        self.columns = [sum(columns_of(street, player).counts) for player in (0, 1)]
+        self.final = len(street.onward) == 0
+        if not self.final:
+            self._by_card = device.zeros((max(self.columns), N_CARDS, self.starts))
+        by_start = street.payoff.transpose(0, 2, 1, 3).reshape(2, nodes, groups * LANES)
+        self._payoff = [device.put(by_start[i][:, self.used].astype(np.float32)) for i in (0, 1)]
+        self._chunks = CHUNKS if rows < holdings else 1
+        plane = (rows, self.starts)
+        self._policy = device.zeros((nodes - 1, *plane))
+        self.path = [device.zeros((int(n), *plane)) for n in street.n_sequences]
+        actions = [len(action_numbers(street, player)) for player in (0, 1)]
+        self._collected = [  # values of actions, and own reach
+            (device.zeros((self._chunks, n, *plane)), device.zeros((self._chunks, *plane)))
+            for n in actions
+        ]
+
+    def new_table(self, blocks: int) -> Any:
+        """Returns float64[blocks, nodes - 1, rows, starts] of zeros."""
+        shape = (blocks, len(self.street.player) - 1, self.rows, self.starts)
+        return self._device.zeros(shape, np.float64)
+
+    def _grid(self, y: int, z: int = 1) -> tuple[tuple[int, ...], tuple[int]]:
+        return (-(-self.starts // THREADS), y, z), (THREADS,)
+
+    def match_regrets(self, regret: Any) -> None:
+        """Fills the policy and the probabilities of action sequences."""
+        self.kernel("match_regrets")(*self._grid(self.rows), (regret, self._policy, *self.path))
+
+    def fill_columns(
+        self, player: int, boards: BoardBatch, reach: Any, choice: Any, pure: bool, out: Any
+    ) -> None:
+        """Fills the columns of `player` against the seat whose rows these are; if `pure`, that seat
+        plays `choice`."""
+        n_boards, n = boards.words.shape
+        name = f"{'pure' if pure else 'policy'}_columns{player}"
+        columns = self.columns[player]
+        seat = (self.path[1 - player], choice, reach, self._payoff[player], np.int32(n))
+        if self.final:
+            grid = (-(-self.starts // COLUMN_THREADS), columns, n_boards)
+            self.kernel(name)(grid, (COLUMN_THREADS,), (boards.words, boards.order, *seat, out))
+            return
+        assert n_boards == 1, "a street without showdowns has one board"
+        self.kernel(f"{name}_by_card")(
+            *self._grid(N_CARDS, columns), (boards.words, boards.position, *seat, self._by_card)
+        )
+        self.kernel(name)(*self._grid(n, columns), (boards.words, *seat, self._by_card, out))
+
+    def best(
+        self, player: int, boards: BoardBatch, columns: Any, onward: Any, choice: Any, value: Any
+    ) -> None:
+        """Fills the choices and values of a best response."""
+        n_boards, n = boards.words.shape
+        self.kernel(f"best{player}")(
+            *self._grid(n, n_boards), (columns, boards.words, *onward, np.int32(n), choice, value)
+        )
+
+    def value(
+        self, player: int, boards: BoardBatch, columns: Any, reach: Any, onward: Any, value: Any
+    ) -> None:
+        """Fills the values by the policy, and collects what `update` needs."""
+        n_boards, n = boards.words.shape
+        self.kernel(f"value{player}")(
+            *self._grid(self.rows, self._chunks),
+            (columns, boards.words, boards.member, boards.first, self._policy, reach, *onward,
+             np.int32(n_boards), np.int32(n), np.int32(self._chunks), *self._collected[player],
+             value),
+        )  # fmt: skip
+
+    def update(
+        self, player: int, regrets: float, average: float, plus: bool, regret: Any, sums: Any
+    ) -> None:
+        """Adds what was collected to a block of regrets and strategy sums."""
+        self.kernel(f"update{player}")(
+            *self._grid(self.rows),
+            (*self._collected[player], self._policy, self.path[player], np.int32(self._chunks),
+             np.float64(regrets), np.float64(average), np.int32(plus), regret, sums),
+        )  # fmt: skip
+
+    def by_holding(self, boards: BoardBatch, value: Any, out: Any) -> None:
+        """Fills the values of holdings, summed over boards."""
+        n_boards, n = boards.words.shape
+        self.kernel("by_holding")(
+            *self._grid(self.holdings),
+            (value, boards.position, np.int32(n_boards), np.int32(n), out),
+        )
+
+    def as_block(self, table: np.ndarray) -> np.ndarray:
+        """Returns [groups, rows, nodes * LANES], as in `LearnerTables`, of [nodes - 1, rows,
+        starts]."""
+        groups, nodes = self.street.public_node.shape[:2]
+        full = np.zeros((groups * LANES, self.rows, nodes))
+        full[self.used, :, 1:] = table.transpose(2, 1, 0)
+        by_lane = full.reshape(groups, LANES, self.rows, nodes)
+        return by_lane.transpose(0, 2, 3, 1).reshape(groups, self.rows, nodes * LANES)
+
+
+class _Link:
+    """The starts of a street as ends of the street before it."""
+
+    def __init__(self, device: Any, first: CfrBrStreet, second: CfrBrStreet, opening: bool) -> None:
+        street, ends = first.street, len(first.street.onward)
+        number = np.full(len(second.street.public_node) * LANES, -1)
+        number[second.used] = np.arange(second.starts)
+        if opening:
+            below = number[np.arange(ends)][:, None]
+        else:
+            group, lane = np.divmod(first.used, LANES)
+            below = np.array([number[(group * ends + e) * LANES + lane] for e in range(ends)])
+        assert below.min() >= 0
+        above, end = np.zeros(second.starts, np.int32), np.zeros(second.starts, np.int64)
+        for e in range(ends):
+            above[below[e]], end[below[e]] = np.arange(first.starts), e
+        self.starts = second.starts
+        self.below = device.put(below.astype(np.int32))  # int32[ends, starts above]
+        self.above = device.put(above)
+        self.sequence, self.mask, self.required = [], [], []  # by player: int32[starts]
+        for player in (0, 1):
+            sequence = street.sequence[player, street.onward][end]
+            masks, values = choice_masks(street, player)
+            self.sequence.append(device.put(sequence.astype(np.int32)))
+            self.mask.append(device.put(np.array(masks, np.int32)[sequence]))
+            self.required.append(device.put(np.array(values, np.int32)[sequence]))
+
+
+class _StreetSeat(NamedTuple):
+    """A player with its policy on a street."""
+
+    name: str
+    player: int
+    street: CfrBrStreet
+    boards: BoardBatch
+    reach: Any
+
+
+class DeviceCfrBr:
+    """One learner in both seats; `cut` is the last street or the one before it."""
+
+    def __init__(
+        self, chance: HoldemChance, streets: tuple[Street, ...], row_map: BucketRows, *, cut: int,
+        seed: int, device: Any = None,
+    ) -> None:  # fmt: skip
+        if not len(streets) - 2 <= cut < len(streets):
+            raise BadParameter(
+                f"the adversary best-responds from the last street or the one before it; got cut = "
+                f"{cut} of {len(streets)} streets"
+            )
+        self._chance, self._cut, self._last = chance, cut, len(streets) - 1
+        self.device = device = device or Device()
+        self.iterations = 0
+        self._source = IterationBoardSource(chance, len(streets), row_map, cut, seed)
+        with device.stream:
+            self._allocate(streets, row_map)
+
+    def _allocate(self, streets: tuple[Street, ...], row_map: BucketRows) -> None:
+        device, chance, cut, n = self.device, self._chance, self._cut, self._chance.n_holdings
+        self._learner = [
+            CfrBrStreet(device, street, row_map.count(k), n) for k, street in enumerate(streets)
+        ]
+        self._adversary = [CfrBrStreet(device, street, n, n) for street in streets[:cut]]
+        pairs = zip(self._learner, self._learner[1:], strict=False)
+        self._links = [_Link(device, one, two, k == 0) for k, (one, two) in enumerate(pairs)]
+        self.regret = [street.new_table(1) for street in self._learner]
+        self.strategy_sum = [street.new_table(1) for street in self._learner]
+        self.trunk_regret = [
+            street.new_table(chance.n_boards[k]) for k, street in enumerate(self._adversary)
+        ]
+        self._unused_sum = [street.new_table(1) for street in self._adversary]
+        self._buffers: dict[str, Any] = {}
+        self._none, self._no_start = device.zeros((1,)), device.zeros((1,), np.int32)
+        self._no_choice = device.zeros((1,), np.uint16)
+        self._root = device.put(chance.possible[:, None].astype(np.float32))
+
+    def iterate(self, *, plus: bool = False, regrets: float = 1.0, average: float = 1.0) -> None:
+        """Updates both seats on a sampled board; `regrets` and `average` are the weights of this
+        iteration."""
+        boards = self._source.take()
+        self.iterations += 1
+        with self.device.stream:
+            self._update(boards, plus, regrets, average)
+
+    def _update(self, boards: IterationBoards, plus: bool, regrets: float, average: float) -> None:
+        learner, adversary = (
+            [BoardBatch(*map(self.device.put, batch)) for batch in batches]
+            for batches in (boards.learner, boards.adversary)
+        )
+        blocks = [board.number for board in boards.path[: self._cut]]
+        for i in (0, 1):
+            for k, street in enumerate(self._learner):
+                street.match_regrets(self.regret[k][0])
+            for k, street in enumerate(self._adversary):
+                street.match_regrets(self.trunk_regret[k][blocks[k]])
+            self._traverse(i, learner, adversary)
+            for k, street in enumerate(self._learner):
+                tables = self.regret[k][0], self.strategy_sum[k][0]
+                street.update(i, regrets, average, plus, *tables)
+            for k, street in enumerate(self._adversary):
+                tables = self.trunk_regret[k][blocks[k]], self._unused_sum[k][0]
+                street.update(1 - i, regrets, 0.0, plus, *tables)
+
+    def strategy_sums(self) -> list[np.ndarray]:
+        """Returns the strategy sums of every street: [groups, rows, nodes * LANES]. Those after the
+        cut are sums over boards, where `CfrBr` has means; the average strategy is the same."""
+        pairs = zip(self._learner, self.strategy_sum, strict=True)
+        with self.device.stream:
+            return [street.as_block(self.device.get(sums[0])) for street, sums in pairs]
+
+    def _traverse(self, i: int, boards: list[BoardBatch], trunk: list[BoardBatch]) -> None:
+        """Collects the values of the learner in seat i, and of its adversary in the trunk."""
+        j, cut, last = 1 - i, self._cut, self._last
+        own, other = [self._root], [self._root]  # reach of the learner and the adversary, by street
+        for k in range(last):
+            own.append(self._pass_down("learner", k, i, self._learner[k], boards[k], own[k]))
+        for k in range(cut):
+            street = self._adversary[k]
+            other.append(self._pass_down("adversary", k, j, street, trunk[k], other[k]))
+        choice: dict[int, Any] = {}
+        value = {"learner": self._none, "adversary": self._none}
+        for k in range(last, cut - 1, -1):
+            choice[k], value["adversary"] = self._respond(
+                k, j, boards[k], own[k], value["adversary"]
+            )
+        if last > cut:
+            other.append(self._pass_down_choices(cut, j, boards[cut], other[cut], choice[cut]))
+        for k in range(last, cut - 1, -1):
+            seat = _StreetSeat("learner", i, self._learner[k], boards[k], own[k])
+            columns = self._columns(k, i, boards[k])
+            seat.street.fill_columns(i, boards[k], other[k], choice[k], True, columns)
+            value["learner"] = self._value(k, seat, columns, value["learner"])
+        for k in range(cut - 1, -1, -1):
+            learner = _StreetSeat("learner", i, self._learner[k], boards[k], own[k])
+            adversary = _StreetSeat("adversary", j, self._adversary[k], trunk[k], other[k])
+            for seat, faced in ((adversary, learner), (learner, adversary)):
+                columns = self._columns(k, seat.player, seat.boards)
+                faced.street.fill_columns(
+                    seat.player, faced.boards, faced.reach, self._no_choice, False, columns
+                )
+                value[seat.name] = self._value(k, seat, columns, value[seat.name])
+
+    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        """Returns a buffer that is reused under its name."""
+        buffer = self._buffers.get(name)
+        if buffer is None or buffer.shape != shape:
+            buffer = self._buffers[name] = self.device.empty(shape, dtype)
+        return buffer
+
+    def _onward(self, k: int, values: Any) -> tuple[Any, ...]:
+        """Returns the values after the onward ends of a street, as kernels take them."""
+        if k == self._last:
+            return self._none, self._no_start, np.int32(1), np.float32(0.0)
+        boards = self._chance.total(k + 1) if k < self._cut else 1.0  # those that one stands for
+        scale, link = boards / self._chance.n_deals[k + 1], self._links[k]
+        return values, link.below, np.int32(link.starts), np.float32(scale)
+
+    def _columns(self, k: int, player: int, boards: BoardBatch) -> Any:
+        street = self._learner[k]
+        shape = (*boards.words.shape, street.columns[player], street.starts)
+        return self._buffer(f"columns {k} {player}", shape)
+
+    def _respond(self, k: int, j: int, boards: BoardBatch, reach: Any, values: Any) -> Any:
+        """Returns the choices of the adversary's best response, and its values by holding."""
+        street, shape = self._learner[k], (*boards.words.shape, self._learner[k].starts)
+        columns = self._columns(k, j, boards)
+        choice = self._buffer(f"choice {k}", shape, np.uint16)
+        value = self._buffer(f"value {k}", shape)
+        street.fill_columns(j, boards, reach, self._no_choice, False, columns)
+        street.best(j, boards, columns, self._onward(k, values), choice, value)
+        out = self._buffer(f"adversary value {k}", (street.holdings, street.starts))
+        street.by_holding(boards, value, out)
+        return choice, out
+
+    def _value(self, k: int, seat: _StreetSeat, columns: Any, values: Any) -> Any:
+        """Returns the values of a seat's policy by holding."""
+        street, boards = seat.street, seat.boards
+        value = self._buffer(f"value {k}", (*boards.words.shape, street.starts))
+        onward = self._onward(k, values)
+        street.value(seat.player, boards, columns, seat.reach, onward, value)
+        out = self._buffer(f"{seat.name} value {k}", (street.holdings, street.starts))
+        street.by_holding(boards, value, out)
+        return out
+
+    def _pass_down(
+        self, name: str, k: int, player: int, street: CfrBrStreet, boards: BoardBatch, reach: Any
+    ) -> Any:
+        """Returns a player's reach on the next street."""
+        link = self._links[k]
+        out = self._buffer(f"{name} reach {k}", (street.holdings, link.starts))
+        street.kernel("down_policy")(
+            (-(-link.starts // THREADS), street.holdings), (THREADS,),
+            (reach, street.path[player], boards.row, link.above, link.sequence[player],
+             np.int32(link.starts), out),
+        )  # fmt: skip
+        return out
+
+    def _pass_down_choices(
+        self, k: int, j: int, boards: BoardBatch, reach: Any, choice: Any
+    ) -> Any:
+        """Returns the adversary's reach on the next street after its pure choices."""
+        link, street = self._links[k], self._learner[k]
+        out = self._buffer(f"adversary reach {k}", (street.holdings, link.starts))
+        street.kernel("down_choice")(
+            (-(-link.starts // THREADS), street.holdings), (THREADS,),
+            (reach, choice, boards.position, link.above, link.mask[j], link.required[j],
+             np.int32(link.starts), out),
+        )  # fmt: skip
+        return out

@@ -1,0 +1,148 @@
+"""Regrets and strategy sums by street, and the row of each holding in them.
+
+A table has blocks for each street: [groups, rows, nodes * LANES], in the order of `street.py`. A
+number at a node belongs to the action that leads there, so one table serves both players. Rows are
+buckets of a card abstraction, with one block for all boards (`BucketRows`), or holdings, with a
+block for every board (`HoldingRows`), where only suit-isomorphic holdings share a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.kernels.jit import index, jit
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.abstraction.abstraction import Cards
+from counterplay.poker.cards.canonical import permuted_holding
+from counterplay.poker.cards.deal import FIRST_OF_BOARD, Deal, bucket_at, find_board, new_deal
+from counterplay.poker.vector.board import HIGH, LOW
+from counterplay.poker.vector.chance import Chance, DealtBoard
+from counterplay.poker.vector.public_tree import Street
+
+
+class RowMap(Protocol):
+    """The rows of holdings on boards."""
+
+    def count(self, street: int) -> int:
+        """Returns the number of rows of a block."""
+
+    def blocks(self, street: int) -> int:
+        """Returns the number of blocks; a single block serves every board."""
+
+    def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
+        """Fills `out`, int64[holdings], with the rows of all holdings on a board."""
+
+
+class HoldingRows:
+    """A row for every holding; holdings that the board's stabilizer maps to each other share it."""
+
+    def __init__(self, chance: Chance, streets: int) -> None:
+        self._chance = chance
+        if streets > len(chance.n_boards):
+            raise BadParameter(
+                f"a table of single holdings has a block for every board, so it reaches "
+                f"{len(chance.n_boards)} streets at most, not {streets}"
+            )
+
+    def count(self, street: int) -> int:
+        return self._chance.n_holdings
+
+    def blocks(self, street: int) -> int:
+        return self._chance.n_boards[street]
+
+    def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
+        out[:] = self._chance.classes(board)
+
+
+@jit
+def fill_buckets(cards: Any, chance: Deal, street: int, out: np.ndarray) -> None:
+    """Fills `out` with the buckets of all holdings on a street of a deal."""
+    board = 0
+    for s in range(street + 1):
+        board = find_board(cards, chance, s)
+    for h in range(index(len(LOW))):
+        holding: Any = np.int64(h)
+        if street > 0:
+            holding = permuted_holding(LOW[h], HIGH[h], chance.permutation[0])
+        out[h] = bucket_at(cards, street, board, holding)
+
+
+class BucketRows:
+    """A row for every bucket of a card abstraction, with `counts[k]` buckets on street k."""
+
+    def __init__(self, cards: Cards, counts: tuple[int, ...]) -> None:
+        self.cards, self._counts, self._deal = cards, counts, new_deal()
+
+    def count(self, street: int) -> int:
+        return self._counts[street]
+
+    def blocks(self, street: int) -> int:
+        return 1
+
+    def fill(self, street: int, board: DealtBoard, out: np.ndarray) -> None:
+        deal = self._deal
+        deal.deck[FIRST_OF_BOARD : FIRST_OF_BOARD + len(board.cards)] = board.cards
+        fill_buckets(self.cards, deal, street, out)
+
+    def copy(self) -> BucketRows:
+        """Returns a copy for another thread."""
+        return BucketRows(self.cards, self._counts)
+
+
+class LearnerTables(NamedTuple):
+    """One array for each street: [blocks, groups, rows, nodes * LANES]."""
+
+    regret: tuple[np.ndarray, ...]
+    strategy_sum: tuple[np.ndarray, ...]
+
+    def block(self, street: int, board: DealtBoard) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the regrets and strategy sums of a board."""
+        at = board.number if len(self.regret[street]) > 1 else 0
+        return self.regret[street][at], self.strategy_sum[street][at]
+
+
+def new_tables(streets: tuple[Street, ...], rows: RowMap, dtype: Any) -> LearnerTables:
+    """Returns tables of zeros."""
+
+    def zeros() -> tuple[np.ndarray, ...]:
+        shapes = [
+            (rows.blocks(k), len(street.public_node), rows.count(k), len(street.player) * LANES)
+            for k, street in enumerate(streets)
+        ]
+        return tuple(np.zeros(shape, dtype=dtype) for shape in shapes)
+
+    return LearnerTables(zeros(), zeros())
+
+
+def average_policy(street: Street, sums: np.ndarray) -> np.ndarray:
+    """Returns the average strategy of strategy sums [..., nodes * LANES]; uniform where the sums
+    are zero."""
+    weights = sums.reshape(*sums.shape[:-1], len(street.player), LANES).astype(np.float64)
+    policy = np.zeros_like(weights)
+    for k in np.flatnonzero(street.player >= 0).tolist():
+        below = slice(int(street.first_child[k]), int(street.first_child[k + 1]))
+        total = weights[..., below, :].sum(axis=-2, keepdims=True)
+        share = weights[..., below, :] / np.where(total > 0, total, 1.0)
+        policy[..., below, :] = np.where(total > 0, share, 1.0 / (below.stop - below.start))
+    return policy.reshape(sums.shape)
+
+
+def slot_values(
+    streets: tuple[Street, ...], blocks: tuple[np.ndarray, ...], first_row: Any, first: Any, n: int
+) -> np.ndarray:
+    """Returns float64[n]: the numbers of blocks [groups, rows, nodes * LANES] in the n slots of a
+    game. `first_row`, `first`: those of its form."""
+    out = np.zeros(n)
+    for street, block in zip(streets, blocks, strict=True):
+        groups, rows = block.shape[:2]
+        by_lane = block.reshape(groups, rows, len(street.player), LANES)
+        for k in np.flatnonzero(street.player >= 0).tolist():
+            below = range(int(street.first_child[k]), int(street.first_child[k + 1]))
+            for g, lane in np.argwhere(street.public_node[:, k] >= 0).tolist():
+                row = first_row[street.public_node[g, k, lane]] + np.arange(rows)
+                for a, c in enumerate(below):
+                    out[first[row] + a] = by_lane[g, :, c, lane]
+    return out

@@ -1,0 +1,282 @@
+"""Seats, and the order in which boards are visited.
+
+A *level* is one street of the board being visited: its holdings, both players' reach probabilities
+and values. `Traversal` descends one path of boards and returns; `each_child` visits every board
+that may follow. What is computed depends on the seats:
+
+| computation | seats |
+|---|---|
+| expected value | `FixedSeat` against `FixedSeat` |
+| best response | the maximum against `FixedSeat` |
+| CFR-BR (`cfr_br.py`) | `LearnerSeat` against `LearnerSeat` in the trunk, `BestSeat` below it |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.vector.board import Board
+from counterplay.poker.vector.chance import Chance, DealtBoard
+from counterplay.poker.vector.learner_tables import LearnerTables, RowMap
+from counterplay.poker.vector.public_tree import Street
+from counterplay.poker.vector.street import (
+    Onward,
+    Opponent,
+    add_own_reach,
+    evaluate,
+    follow_choices,
+    follow_policy,
+    match_regrets,
+    new_row_strategy,
+    new_street_workspace,
+    pass_down,
+    update_tables,
+)
+from counterplay.poker.vector.suit_permutations import average_over_suits
+
+MODEL = 2  # the reach of a model, after those of the players
+_NO_CHOICE = np.zeros((1, 1, 1), dtype=np.uint8)
+_NO_VALUE = np.zeros((1, 1, 1))
+
+
+class BoardLevel:
+    """One street of one board, for one thread."""
+
+    def __init__(self, chance: Chance, streets: tuple[Street, ...], k: int, dtype: Any) -> None:
+        self.k, self.street = k, streets[k]
+        self.final = k == len(streets) - 1
+        self.dealt: DealtBoard = chance.root()
+        self.board: Board
+        self._chance, self._work = chance, chance.new_workspace()
+        shape = (len(self.street.public_node), chance.n_holdings, LANES)
+        self.reach = [np.zeros(shape, dtype=dtype) for _ in range(3)]  # of the players and MODEL
+        self.value = [np.zeros(shape, dtype=np.float64) for _ in range(2)]
+
+    def deal(self, dealt: DealtBoard) -> None:
+        """Moves the level to a board."""
+        self.dealt = dealt
+        self.board = self._chance.lay_out(self._work, dealt, self.final)
+
+    def holdings(self) -> np.ndarray:
+        """Returns int64[n]: the holdings on the board."""
+        return self.board.holding[: int(self.board.size[0])]
+
+
+class _RowSeat:
+    """A seat with rows: those of the holdings on each level's board, and their strategy."""
+
+    def __init__(
+        self, chance: Chance, streets: tuple[Street, ...], player: int, row_map: RowMap, dtype: Any
+    ) -> None:
+        self.player, self.row_map = player, row_map
+        self.row = [np.zeros(chance.n_holdings, dtype=np.int64) for _ in streets]
+        self.strategy = [
+            new_row_strategy(street, player, row_map.count(k), dtype)
+            for k, street in enumerate(streets)
+        ]
+
+    def _set_rows(self, level: BoardLevel) -> np.ndarray:
+        """Fills the rows of a board; returns those that occur."""
+        row = self.row[level.k]
+        self.row_map.fill(level.k, level.dealt, row)
+        return np.unique(row[level.holdings()])
+
+
+class FixedSeat(_RowSeat):
+    """A seat that plays a given strategy: `policy[k]` is [blocks, groups, rows, nodes * LANES], as
+    in `LearnerTables`."""
+
+    def __init__(
+        self, chance: Chance, streets: tuple[Street, ...], player: int, row_map: RowMap,
+        policy: tuple[np.ndarray, ...], dtype: Any = np.float64,
+    ) -> None:  # fmt: skip
+        super().__init__(chance, streets, player, row_map, dtype)
+        self._policy = policy
+        for k, street in enumerate(streets):
+            if len(policy[k]) == 1:
+                self._follow(street, k, 0, np.arange(row_map.count(k)))
+
+    def _follow(self, street: Street, k: int, block: int, used: np.ndarray) -> None:
+        self.strategy[k].policy[:, used] = self._policy[k][block][:, used]
+        follow_policy(street, self.player, used, self.strategy[k])
+
+    def set_board(self, level: BoardLevel) -> None:
+        """Prepares the strategy on a level's board."""
+        used = self._set_rows(level)
+        if len(self._policy[level.k]) > 1:
+            self._follow(level.street, level.k, level.dealt.number, used)
+
+
+class LearnerSeat(_RowSeat):
+    """A seat that plays by regret matching and updates its tables."""
+
+    def __init__(
+        self, chance: Chance, streets: tuple[Street, ...], player: int, row_map: RowMap,
+        tables: LearnerTables, dtype: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(chance, streets, player, row_map, dtype)
+        self._tables = tables
+        self.action_value, self._own_reach, self._used = [], [], []
+        for k, street in enumerate(streets):
+            shape = (len(street.public_node), row_map.count(k))
+            self.action_value.append(np.zeros((*shape, len(street.player) * LANES)))
+            self._own_reach.append(np.zeros((*shape, LANES)))
+            self._used.append(np.zeros(0, dtype=np.int64))
+
+    def set_board(self, level: BoardLevel) -> None:
+        """Prepares the strategy on a level's board."""
+        k = level.k
+        self._used[k] = self._set_rows(level)
+        regret, _ = self._tables.block(k, level.dealt)
+        match_regrets(level.street, self.player, regret, self._used[k], self.strategy[k])
+
+    def add_reach(self, level: BoardLevel, times: float) -> None:
+        """Adds the seat's own reach, for the average strategy."""
+        row, reach = self.row[level.k], level.reach[self.player]
+        add_own_reach(level.board, row, reach, times, self._own_reach[level.k])
+
+    def use_all_rows(self, k: int) -> None:
+        """Lets the next update of street k include the rows of all boards."""
+        self._used[k] = np.arange(self.row_map.count(k))
+
+    def update(self, level: BoardLevel, weight: float, plus: bool) -> None:
+        """Adds what was collected since the last update to the tables."""
+        k = level.k
+        update_tables(
+            level.street, self.player, self._used[k], self.strategy[k], self.action_value[k],
+            self._own_reach[k], weight, plus, *self._tables.block(k, level.dealt),
+        )  # fmt: skip
+
+
+class BestSeat:
+    """A seat that takes the maximum for every holding; its choices are stored by board."""
+
+    def __init__(
+        self, chance: Chance, streets: tuple[Street, ...], player: int, dtype: Any
+    ) -> None:
+        self.player, n = player, chance.n_holdings
+        self.row = [np.arange(n, dtype=np.int64)] * len(streets)
+        self.strategy = [new_row_strategy(street, player, n, dtype) for street in streets]
+        self._choice: dict[tuple[int, ...], np.ndarray] = {}
+
+    def clear(self) -> None:
+        """Forgets all choices."""
+        self._choice.clear()
+
+    def choices(self, level: BoardLevel) -> np.ndarray:
+        """Returns uint8[groups, holdings, nodes * LANES]: the actions on a level's board."""
+        groups, nodes = level.street.public_node.shape[:2]
+        shape = (groups, len(self.row[0]), nodes * LANES)
+        return self._choice.setdefault(level.dealt.cards, np.zeros(shape, dtype=np.uint8))
+
+    def set_board(self, level: BoardLevel) -> None:
+        """Prepares the pure strategy on a level's board."""
+        choices, strategy = self.choices(level), self.strategy[level.k]
+        follow_choices(level.street, self.player, choices, level.holdings(), strategy)
+
+
+Seat = FixedSeat | LearnerSeat | BestSeat
+
+
+class Traversal:
+    """Levels and buffers of one thread."""
+
+    def __init__(
+        self, chance: Chance, streets: tuple[Street, ...], dtype: Any = np.float64
+    ) -> None:
+        self.chance = chance
+        self.levels = [BoardLevel(chance, streets, k, dtype) for k in range(len(streets))]
+        self._work = new_street_workspace(streets, chance.n_holdings, dtype)
+        self._averaging = np.zeros((chance.n_holdings, LANES))
+        self._no_onward = np.zeros((0, chance.n_holdings, LANES))
+
+    def begin(self, reach: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> BoardLevel:
+        """Returns the root, where every holding has the given reach: of the players and MODEL."""
+        level = self.levels[0]
+        level.deal(self.chance.root())
+        for array, probability in zip(level.reach, reach, strict=True):
+            array[:] = 0.0
+            array[:, self.chance.possible, 0] = probability
+        return level
+
+    def pass_down(self, level: BoardLevel, seat: Seat, reach: int | None = None) -> None:
+        """Fills a reach of the next level, that of the seat's player unless given."""
+        which, k = seat.player if reach is None else reach, level.k
+        pass_down(
+            level.street, seat.player, seat.row[k], seat.strategy[k], level.board, k == 0,
+            level.reach[which], self.levels[k + 1].reach[which],
+        )  # fmt: skip
+
+    def evaluate(
+        self,
+        level: BoardLevel,
+        own: Seat | None,
+        opponent: Seat,
+        *,
+        best: bool = False,
+        reach: int | None = None,
+        scale: float = 1.0,
+        times: float = 1.0,
+        record: np.ndarray | None = None,
+        action_value: np.ndarray | None = None,
+    ) -> None:
+        """Adds the values at the start of the street to `level.value`: of the opponent's opponent,
+        by the strategy of `own`, or by the maximum if `best`. `reach`: which reach of the level
+        weights the opponent's holdings. `scale`: factor of the values of the next level."""
+        k, player = level.k, 1 - opponent.player
+        seat = own or opponent  # a best response reads neither rows nor policy
+        onward = self._no_onward if level.final else self.levels[k + 1].value[player]
+        faced = level.reach[opponent.player if reach is None else reach]
+        evaluate(
+            level.street, player, best, level.board, k == 0, level.final,
+            Opponent(opponent.row[k], opponent.strategy[k], faced),
+            seat.row[k], seat.strategy[k].policy, Onward(onward, scale), times,
+            self._work, level.value[player],
+            record is not None, _NO_CHOICE if record is None else record,
+            action_value is not None, _NO_VALUE if action_value is None else action_value,
+        )  # fmt: skip
+
+    def each_child(
+        self, level: BoardLevel, player: int, visit: Callable[[BoardLevel, float], None]
+    ) -> None:
+        """Visits every board that follows. The player's values of the next level are sums over
+        these boards, averaged over the suit permutations of the board above."""
+        below, stabilizer = self.levels[level.k + 1], level.dealt.stabilizer
+        below.value[player][:] = 0.0
+        for dealt, size in self.chance.children(below.k, level.dealt):
+            below.deal(dealt)
+            visit(below, float(size))
+        for values in below.value[player]:
+            average_over_suits(
+                self.chance.permutations, stabilizer, len(stabilizer), values, self._averaging
+            )
+
+    def value_against(self, opponent: FixedSeat, own: FixedSeat | None) -> float:
+        """Returns the value per hand against `opponent`: of `own`, or of a best response."""
+        player = 1 - opponent.player
+        level = self.begin()
+        level.value[player][:] = 0.0
+        self._value_against(level, opponent, own, 1.0)
+        total = level.value[player][0, self.chance.possible, 0].sum()
+        return float(total / self.chance.n_pairs)
+
+    def _value_against(
+        self, level: BoardLevel, opponent: FixedSeat, own: FixedSeat | None, times: float
+    ) -> None:
+        opponent.set_board(level)
+        scale = 1.0
+        if not level.final:
+            self.pass_down(level, opponent)
+            self.each_child(
+                level,
+                1 - opponent.player,
+                lambda below, size: self._value_against(below, opponent, own, size),
+            )
+            scale = 1.0 / self.chance.n_deals[level.k + 1]
+        if own is not None:
+            own.set_board(level)
+        self.evaluate(level, own, opponent, best=own is None, scale=scale, times=times)

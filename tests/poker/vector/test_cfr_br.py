@@ -1,0 +1,304 @@
+"""The vector-form traversal by seats equals the sequence form and the game tree, and CFR-BR
+converges on processors and on an emulated device."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from reference.small_holdem import Hand, SmallHoldem
+from support.emulate import COMPILER, EmulatedDevice
+from support.small_holdem import CARDS, RanksAbstraction
+
+import counterplay as cp
+from counterplay.core.base.errors import BadParameter
+from counterplay.core.forms.game import Game
+from counterplay.core.kernels.simd import LANES
+from counterplay.poker.abstraction.abstraction import cards_of
+from counterplay.poker.betting.betting import BettingRules, betting_tree
+from counterplay.poker.cards.cards import holding
+from counterplay.poker.cards.decks import Deck
+from counterplay.poker.vector.cfr_br import CfrBr
+from counterplay.poker.vector.cfr_br_cuda import DeviceCfrBr
+from counterplay.poker.vector.chance import Chance, HoldemChance, SingleCardChance
+from counterplay.poker.vector.learner_tables import BucketRows, HoldingRows, RowMap, average_policy
+from counterplay.poker.vector.public_tree import Street, streets_of
+from counterplay.poker.vector.traversal import FixedSeat, Traversal
+
+Policy = tuple[np.ndarray, ...]
+KUHN = BettingRules((1.0, 1.0), (1.0,), (1,), (0,), first=(0,))
+LEDUC = BettingRules((1.0, 1.0), (2.0, 4.0), (2, 2), (0, 1), first=(0, 0))
+
+
+class Vector(NamedTuple):
+    """A game for the vector-form traversal."""
+
+    rules: BettingRules
+    chance: Chance
+    streets: tuple[Street, ...]
+    rows: RowMap
+
+    def random_policy(self, seed: int) -> Policy:
+        rng = np.random.default_rng(seed)
+        policies = []
+        for k, street in enumerate(self.streets):
+            shape = (self.rows.blocks(k), len(street.public_node), self.rows.count(k))
+            weights = rng.random((*shape, len(street.player) * LANES)) ** 2
+            policies.append(average_policy(street, weights))
+        return tuple(policies)
+
+    def seats(self, policy: Policy) -> list[FixedSeat]:
+        return [FixedSeat(self.chance, self.streets, i, self.rows, policy) for i in (0, 1)]
+
+    def values(self, policy: Policy) -> tuple[float, float, float]:
+        """Player 0's expected value, and the values of best responses of both players."""
+        first, second = self.seats(policy)
+        value_against = Traversal(self.chance, self.streets).value_against
+        return (
+            value_against(second, first),
+            value_against(second, None),
+            value_against(first, None),
+        )
+
+    def exploitability(self, policy: Policy) -> float:
+        """The sum of both best-response values."""
+        return sum(self.values(policy)[1:])
+
+    def on_tree(self, game: Game, policy: Policy, read_label: object) -> cp.Strategy:
+        """The policy as a strategy of a game tree; `read_label` returns an information set's
+        betting history, block and row."""
+        histories = betting_tree(self.rules).histories
+        positions = {}
+        for k, street in enumerate(self.streets):
+            for node in np.flatnonzero(street.player >= 0):
+                for g, lane in np.argwhere(street.public_node[:, node] >= 0):
+                    history = histories[street.public_node[g, node, lane]]
+                    positions[history] = k, node, g, lane
+        probabilities = np.zeros(game.n_slots)
+        for i, label in enumerate(game.labels.infoset):
+            history, block, row = read_label(label)  # type: ignore[operator]
+            k, node, g, lane = positions[history]
+            first = self.streets[k].first_child
+            slots = slice(game.form.first[i], game.form.first[i + 1])
+            probabilities[slots] = [
+                policy[k][block, g, row, c * LANES + lane]
+                for c in range(first[node], first[node + 1])
+            ]
+        return cp.Strategy(game, probabilities)
+
+
+def _leduc_strength(card: int, public: int | None) -> int:
+    assert public is not None
+    rank = card // 2
+    return 10 + rank if rank == public // 2 else rank
+
+
+@cache
+def single_card(name: str) -> Vector:
+    if name == "kuhn":
+        rules, chance = KUHN, SingleCardChance(3, 1, lambda card, public: card)
+    else:
+        rules, chance = LEDUC, SingleCardChance(6, 2, _leduc_strength)
+    streets = streets_of(betting_tree(rules))
+    return Vector(rules, chance, streets, HoldingRows(chance, len(streets)))
+
+
+def _kuhn_label(label: str) -> tuple[str, int, int]:
+    card, _, history = label.partition(" ")
+    return history.replace("p", "c").replace("b", "r"), 0, "JQK".index(card)
+
+
+def _leduc_label(label: str) -> tuple[str, int, int]:
+    cards, _, history = label.partition(" ")
+    private, *public = [
+        ["Js", "Jh", "Qs", "Qh", "Ks", "Kh"].index(card) for card in cards.split("|")
+    ]
+    return history, public[0] if public else 0, private
+
+
+LABELS = {"kuhn": _kuhn_label, "leduc": _leduc_label}
+
+
+def _tree_values(game: Game, strategy: cp.Strategy) -> list[float]:
+    best = [cp.best_response(game, strategy, i).value for i in (0, 1)]
+    return [cp.expected_value(game, strategy)[0], *best]
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_values_equal_those_of_the_sequence_form(name: str, seed: int) -> None:
+    vector, game = single_card(name), cp.load(name)
+    policy = vector.random_policy(seed)
+    strategy = vector.on_tree(game, policy, LABELS[name])
+    assert vector.values(policy) == pytest.approx(_tree_values(game, strategy), abs=1e-9)
+
+
+class FlopHand(Hand):
+    """Short-deck hold'em whose showdown is on the flop."""
+
+    def _missing(self) -> int:
+        return self.betting.on_board - len(self.board) if self.betting.folded < 0 else 0
+
+
+class FlopHoldem(SmallHoldem):
+    def root(self) -> FlopHand:
+        return FlopHand(self.deck, self.betting.start())
+
+
+@cache
+def flop_game(rules: BettingRules) -> Game:
+    return Game("hold'em to the flop", FlopHoldem(CARDS, rules))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BettingRules(bets=(1.0, 1.0), most_bets=(1, 1), board=(0, 3)),
+        pytest.param(
+            BettingRules(bets=(1.0, 2.0), most_bets=(2, 2), board=(0, 3)), marks=pytest.mark.slow
+        ),
+    ],
+    ids=["one bet", "two bets"],
+)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_values_equal_those_of_the_game_tree(rules: BettingRules, symmetric: bool) -> None:
+    chance = HoldemChance(CARDS, (0, 3), symmetric)
+    streets = streets_of(betting_tree(rules))
+    vector = Vector(rules, chance, streets, HoldingRows(chance, 2))
+    root = chance.root()
+    flops = {tuple(sorted(board.cards)): board for board, _ in chance.children(1, root)}
+    assert (len(flops) < 84) == symmetric
+    starting = chance.classes(root)
+    suits = chance._card  # images of cards, in the order of `permutations`
+
+    def read_label(label: str) -> tuple[str, int, int]:
+        cards, flop, _, history = ast.literal_eval(label)
+        if not flop:
+            return history, 0, starting[holding(cards)]
+        images = [tuple(sorted(card[list(flop)].tolist())) for card in suits]
+        which = next(k for k, image in enumerate(images) if image in flops)
+        board = flops[images[which]]
+        row = chance.classes(board)[chance.permutations[which, holding(cards)]]
+        return history, board.number, row
+
+    game, policy = flop_game(rules), vector.random_policy(3)
+    strategy = vector.on_tree(game, policy, read_label)
+    assert vector.values(policy) == pytest.approx(_tree_values(game, strategy), abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "cut", "bound"), [("kuhn", 0, 0.006), ("leduc", 1, 0.12)])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("plus", [False, True])
+def test_cfr_br_converges(name: str, cut: int, bound: float, seed: int, plus: bool) -> None:
+    vector = single_card(name)
+    solver = CfrBr(vector.chance, vector.streets, vector.rows, cut=cut)
+    rng = np.random.default_rng(seed)
+    for t in range(1, 5001):
+        solver.iterate(rng, plus=plus, weight=float(t))
+    assert vector.exploitability(solver.average()) < bound
+    game, policy = cp.load(name), solver.average()
+    strategy = vector.on_tree(game, policy, LABELS[name])
+    assert cp.exploitability(game, strategy) == pytest.approx(vector.exploitability(policy))
+
+
+def _restricted_value(strategy: cp.Strategy, model: cp.Strategy, player: int, p: float) -> float:
+    """The least value of `player` in the restricted game of Kuhn poker: against the model with
+    probability p, else against a best response."""
+    game = cp.load("kuhn")
+    actors = [len(label.partition(" ")[2]) % 2 for label in game.labels.infoset]
+    own = np.repeat(np.array(actors) == player, np.diff(game.form.first))
+    profile = cp.Strategy(game, np.where(own, strategy.probabilities, model.probabilities))
+    worst = -cp.best_response(game, strategy, 1 - player).value
+    return float(p * cp.expected_value(game, profile)[player] + (1 - p) * worst)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.8])
+def test_with_a_model_the_value_is_that_of_the_restricted_game(p: float) -> None:
+    vector, game = single_card("kuhn"), cp.load("kuhn")
+    model = vector.random_policy(5)
+    first, second = vector.seats(model)
+    solver = CfrBr(vector.chance, vector.streets, vector.rows, cut=0, models=(first, second), p=p)
+    rng = np.random.default_rng(1)
+    for t in range(1, 3001):
+        solver.iterate(rng, weight=float(t))
+    learnt = vector.on_tree(game, solver.average(), _kuhn_label)
+    model_strategy = vector.on_tree(game, model, _kuhn_label)
+    for player in (0, 1):
+        response = cp.respond(game, model_strategy, player, p, engine="lp").strategy
+        best = _restricted_value(response, model_strategy, player, p)
+        value = _restricted_value(learnt, model_strategy, player, p)
+        assert best - 0.01 < value < best + 1e-6
+
+
+SEED = 5  # of the boards
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++, and there is none")
+
+
+def _both(symmetric: bool) -> tuple[Vector, CfrBr, DeviceCfrBr]:
+    """Short-deck hold'em to the river, on processors and on an emulated device."""
+    rules = BettingRules(most_bets=(2, 1, 1, 1))
+    abstraction = RanksAbstraction(Deck(CARDS))
+    rows = BucketRows(cards_of(abstraction.buckets(), abstraction.deck), abstraction.counts)
+    chance = HoldemChance(CARDS, rules.board, symmetric)
+    streets = streets_of(betting_tree(rules))
+    device = DeviceCfrBr(chance, streets, rows, cut=2, seed=SEED, device=EmulatedDevice())
+    return Vector(rules, chance, streets, rows), CfrBr(chance, streets, rows, cut=2), device
+
+
+def _as_device_block(street: Street, block: np.ndarray) -> np.ndarray:
+    """[nodes - 1, rows, starts] of [groups, rows, nodes * LANES]."""
+    groups, rows = block.shape[:2]
+    by_node = block.reshape(groups, rows, -1, LANES).transpose(2, 1, 0, 3)
+    used = street.public_node[:, 0].reshape(-1) >= 0
+    return by_node.reshape(len(by_node), rows, groups * LANES)[1:, :, used]
+
+
+@needs_compiler
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_an_iteration_on_the_device_equals_one_on_the_processor(symmetric: bool) -> None:
+    """From random positive regrets, where best responses have no ties."""
+    vector, processor, device = _both(symmetric)
+    rng = np.random.default_rng(2)
+    for tables, on_device in (
+        (processor.tables, device.regret),
+        (processor.trunk, device.trunk_regret),
+    ):
+        for street, regret, out in zip(vector.streets, tables.regret, on_device, strict=False):
+            regret[:] = rng.random(regret.shape)
+            for block, copy in zip(regret, out, strict=True):
+                copy[:] = _as_device_block(street, block)
+    processor.iterate(np.random.default_rng((SEED, 1)))  # the same board
+    device.iterate()
+    river = vector.chance.total(3)  # the device adds the own reach of rivers, with no mean
+    for ours, on_device, scale in (
+        (processor.tables.regret, device.regret, 1),
+        (processor.tables.strategy_sum, device.strategy_sum, river),
+        (processor.trunk.regret, device.trunk_regret, 1),
+    ):
+        for k, (blocks, out) in enumerate(zip(ours, on_device, strict=True)):
+            for block, copy in zip(blocks, out, strict=True):
+                expected = _as_device_block(vector.streets[k], block) * (scale if k == 3 else 1)
+                np.testing.assert_allclose(copy, expected, rtol=1e-4, atol=1e-4)
+
+
+@needs_compiler
+def test_the_device_learns_as_the_processor_does() -> None:
+    vector, processor, device = _both(True)
+    start = vector.exploitability(processor.average())
+    for t in range(1, 61):
+        processor.iterate(np.random.default_rng((SEED, t)), weight=float(t))
+        device.iterate(average=float(t))
+    sums = zip(vector.streets, device.strategy_sums(), strict=True)
+    on_device = vector.exploitability(tuple(average_policy(s, x[None]) for s, x in sums))
+    on_processor = vector.exploitability(processor.average())
+    assert max(on_device, on_processor) < start / 2
+    assert on_device == pytest.approx(on_processor, rel=0.3)
+
+
+def test_tables_of_holdings_end_before_the_turn() -> None:
+    chance = HoldemChance(CARDS, (0, 3, 4, 5), True)
+    with pytest.raises(BadParameter, match="a block for every board"):
+        HoldingRows(chance, 3)
