@@ -69,7 +69,8 @@ def test_two_threads_write_one_file(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path) -> None:
-    for name, age in ((".one.npy.77.tmp", 90_000), (".one.npy.78.tmp", 0)):
+    old, new = ".one.npy.0123abcd.77-1.tmp", ".one.npy.0123abcd.78-1.tmp"
+    for name, age in ((old, 90_000), (new, 0)):
         (tmp_path / name).write_bytes(b"half")
         past = (tmp_path / name).stat().st_mtime - age
         os.utime(tmp_path / name, (past, past))
@@ -78,7 +79,7 @@ def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path) -> None:
     slot.write(None, {"one": np.ones(3)})
     assert {path.name for path in tmp_path.iterdir()} == {
         slot.path.name,
-        ".one.npy.78.tmp",
+        new,
         "mine.tmp",
     }
 

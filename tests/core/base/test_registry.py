@@ -388,9 +388,8 @@ def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:
     packages = {".".join(m.split(".")[1:3]) for m in loaded if m.startswith("counterplay.")}
     assert not {name for name in packages if name.startswith("poker.")}
     assert not packages & {"app.reproduction", "app.web", "core.responses"}
-    assert {m for m in loaded if m.startswith("counterplay.core.games.")} == {
-        "counterplay.core.games.kuhn"
-    }
+    games = {module for module in loaded if module.startswith("counterplay.core.games.")}
+    assert games == {"counterplay.core.games.kuhn", "counterplay.core.games.players"}
     others = {listing.module for listing in ALGORITHMS.listing().values()}
     assert loaded & others == {"counterplay.core.solvers.cfr"}
     assert not {m for m in loaded if "ray" in m.split(".")[-1] and m.startswith("counterplay.")}

@@ -188,7 +188,7 @@ def test_outs_are_the_cards_that_make_a_hand_strong():
         HOLDING_CARDS,
         turn,
         strong,
-        np.zeros((2, 4), dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
         out,
     )
     for text in ("4h2h", "QsJs", "Kd2c", "3c2d"):
