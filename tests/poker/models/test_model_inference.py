@@ -97,7 +97,8 @@ def test_hands_of_others_do_not_count() -> None:
         observe([others, FOLDED], "E")
     with pytest.raises(
         BadParameter,
-        match="no decision of 'B' in these hands; the player was dealt 1 of them and never had to act",
+        match="no decision of 'B' in these hands; the player was dealt 1 of them and never had to "
+        "act",
     ):
         observe([walk], "B")
     crowd = [replace(FOLDED, dealer=f"P{k:04}", big_blind="D") for k in range(2000)]
