@@ -107,7 +107,7 @@ def test_hands_of_others_do_not_count() -> None:
         match=r"; D, P0000, P0001, P0002, P0003, P0004, P0005, P0006 and 1,993 more played$",
     ):
         observe(crowd, "E")
-    with pytest.raises(BadParameter, match="nobody played"):
+    with pytest.raises(BadParameter, match="no player played"):
         observe([], "B")
 
 

@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
 from counterplay.core.base.progress import ProgressCallback
@@ -31,7 +31,9 @@ from counterplay.core.parallel.processes import (
     Work,
     cores,
 )
-from counterplay.core.parallel.ray_cluster import Cluster, RayPool
+
+if TYPE_CHECKING:
+    from counterplay.core.parallel.ray_cluster import Cluster
 
 T = TypeVar("T")
 #: A second signal after so many seconds interrupts at once.
@@ -107,11 +109,13 @@ def run_jobs(
     done: the error, or "" for the deadline.
     """
     setup = partial(_work_by_name, remake or partial(list, jobs))
-    pool: JobPool = (
-        ProcessPool(setup, processors, interruptible=True)
-        if cluster is None
-        else RayPool(cluster, setup, force=True)
-    )
+    pool: JobPool
+    if cluster is None:
+        pool = ProcessPool(setup, processors, interruptible=True)
+    else:
+        from counterplay.core.parallel.ray_cluster import RayPool  # only where there is a cluster
+
+        pool = RayPool(cluster, setup, force=True)
     todo, names = list(jobs), {job.name for job in jobs}
     expected = {job.name: job.seconds for job in jobs}
     shares, done, failed = dict.fromkeys(names, 0.0), set[str](), dict[str, str]()
