@@ -49,7 +49,7 @@ test: $(VENV)/.dev
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not cluster and not first"  # one more than processors, since some wait; neighbours share kernels
 
 test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute
-	$(BIN)/pytest -m cluster tests/cluster
+	$(BIN)/pytest -m cluster tests/core/cluster
 
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow -n 2 --dist worksteal
