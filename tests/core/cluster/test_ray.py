@@ -200,13 +200,13 @@ def test_flops_by_workers(here: Cluster) -> None:
     light = [boards._with_cards(one, None) for one in asked]
     again = boards._prepare_remotely((game, light))[0]
     direct = boards._prepare(game, asked[0])
-    assert again.question.against.cards is direct.question.against.cards
+    assert again.query.against.cards is direct.query.against.cards
     sent = here.spread(_starts, [0], (game, light), boards._prepare_remotely)
-    assert np.array_equal(next(iter(sent)), direct.seat.path[0])
+    assert np.array_equal(next(iter(sent)), direct.opponent.path[0])
 
 
 def _starts(prepared: Any, _: int) -> np.ndarray:
-    found: np.ndarray = prepared[0].seat.path[0]
+    found: np.ndarray = prepared[0].opponent.path[0]
     return found
 
 
