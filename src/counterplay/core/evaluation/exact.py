@@ -75,6 +75,8 @@ def exploitability(game: Game | str, strategy: Any, **options: Any) -> float:
 def _checked(game: Game | str, strategy: Any) -> tuple[Game, Any]:
     """Returns the game, and the strategy of a player as something that can be measured."""
     game = as_game(game, strategy)
+    if type(strategy) is Strategy and strategy.game is game:
+        return game, strategy
     return game, players_of(game).measurable(strategy)
 
 
