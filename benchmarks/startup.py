@@ -21,7 +21,7 @@ def _command(folder: str, cache: str, *arguments: str) -> float:
         cwd=folder,
         check=True,
         capture_output=True,
-        env={**os.environ, "COUNTERPLAY_CACHE": cache},
+        env={**os.environ, "COUNTERPLAY_CACHE": cache, "PYTHONDONTWRITEBYTECODE": ""},
     )
     return time.perf_counter() - before
 

@@ -374,7 +374,7 @@ except SystemExit:
     pass
 print(*sys.modules, file=sys.stderr)
 """
-UNUSED = ("pyarrow", "ray", "matplotlib", "pandas", "fastapi", "jinja2", "pyspiel")
+UNUSED = ("pyarrow", "ray", "matplotlib", "pandas", "jinja2", "pyspiel", "pydantic", "scipy.linalg")
 
 
 def test_solving_kuhn_imports_kuhn_and_its_solver_alone(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.kernels.jit import index, kernel_sources
 from counterplay.core.kernels.policy import normalise, regret_matching, sample_epsilon_greedy
@@ -193,3 +195,11 @@ def test_the_cache_folder_follows_every_file_that_a_kernel_can_depend_on() -> No
         package, {package / name: text.encode() for name, text in sources.items()}
     )
     assert {path.relative_to(package).as_posix() for path in found} == set(sources) - {"cli.py"}
+
+
+def test_kernels_of_a_user_have_linear_algebra() -> None:
+    """Numba's array functions are imported without SciPy's linear algebra
+    (`core/kernels/cache.py`), which is imported when a kernel calls it."""
+    cp.solve("kuhn", "cfr", iterations=1)
+    product = numba.njit(lambda a, b: a @ b)
+    assert product(np.eye(3), np.full((3, 3), 2.0)).sum() == 18.0

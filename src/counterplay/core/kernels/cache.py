@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import importlib
 import os
 import stat
+import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +75,27 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, signature: Any, context: Any) -> Any:
+        import_array_functions()
         with suppress(OSError):
             return super().load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         with suppress(OSError, CounterplayError):
             super().save_overload(signature, data)
+
+
+def import_array_functions() -> None:
+    """Imports Numba's array functions without `scipy.linalg`, a third of the time of a start.
+    Numba imports it only to see whether there is a BLAS; a kernel that calls it imports it then."""
+    if "numba.np.arraymath" in sys.modules or find_spec("scipy") is None:
+        return
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    check = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = check
 
 
 class RulesCache(KernelCache):
