@@ -13,7 +13,7 @@ help:
 	@echo "make reproduce   run all experiments (SCALE=paper for full size), into results/report.html"
 	@echo "make test        style, types and all fast tests"
 	@echo "make test-ray    a Ray cluster of two nodes, of which one is killed"
-	@echo "make test-slow   long convergence runs"
+	@echo "make test-slow   long runs, hostile files, packages, and comparisons with other programs"
 	@echo "make docs        the documentation site, into build/site; every link is checked"
 	@echo "make benchmark   speed beside OpenSpiel, into benchmarks/RESULTS.md"
 
@@ -51,11 +51,15 @@ test: $(VENV)/.dev
 test-ray: $(VENV)/.dev  # a cluster of two nodes on this machine, about a minute
 	$(BIN)/pytest -m cluster tests/core/cluster
 
-test-slow: $(VENV)/.dev
-	$(BIN)/pytest -m slow -n 2 --dist worksteal
+test-slow: $(VENV)/.peers tables
+	NO_PACKAGE_MISSING=1 $(BIN)/pytest -m slow -n 2 --dist worksteal
 
 $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+$(VENV)/.peers: $(VENV)/.docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[peers,notebook]"
 	@touch $@
 
 docs: $(VENV)/.docs

@@ -1,7 +1,8 @@
-"""The list of long tests names tests that there are."""
+"""The list of long tests names tests that there are, and every test is run by CI."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -14,3 +15,24 @@ def test_every_long_test_is_there() -> None:
     for line in lines:
         file, name = line.split("::")
         assert f"def {name.split('[')[0]}(" in (HERE.parent / file).read_text(), line
+
+
+def test_ci_runs_every_test() -> None:
+    """The targets of `.ci/run` select by markers that leave out no combination of them."""
+    root = HERE.parent
+    makefile = (root / "Makefile").read_text()
+    targets = re.findall(r"^make ([\w-]+)$", (root / ".ci" / "run").read_text(), re.MULTILINE)
+    assert targets == ["test", "test-ray", "test-slow"]
+    selected = {
+        name: re.findall(r'pytest .*-m (?:"([^"]+)"|(\w+))', recipe)
+        for name, recipe in re.findall(r"^([\w-]+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    }
+    assert selected["test"] == [("not slow and not cluster and not first", "")]
+    assert selected["warm"] == [("first and not slow", "")]
+    assert "warm" in makefile.split("\ntest:")[1].split("\n")[1]  # which `test` runs beforehand
+    assert selected["test-slow"] == [("", "slow")]
+    assert selected["test-ray"] == [("", "cluster")]
+    clusters = [path for path in HERE.rglob("*.py") if "mark.cluster" in path.read_text()]
+    ran = HERE / "core" / "cluster"  # the folder that `test-ray` names
+    assert all(ran in path.parents or path == Path(__file__) for path in clusters)
+    assert ".ci/run" in next((root / ".github" / "workflows").glob("*.yml")).read_text()

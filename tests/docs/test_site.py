@@ -70,6 +70,7 @@ def test_money_and_code_are_no_equations(make_site: Any) -> None:
     assert make_site.with_equations(text) == text
 
 
+@pytest.mark.slow  # `make test-slow` installs latex2mathml
 def test_equations_are_set(make_site: Any) -> None:
     pytest.importorskip("latex2mathml")
     for path in sorted((ROOT / "docs").rglob("*.md")):

@@ -93,23 +93,35 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the wheel and, from this one, only what it depends on."""
-    place = tmp_path_factory.mktemp("new")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "env"], check=True)
-    python = place / "env" / "bin" / "python"
-    where = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"],
+def _environment(place: Path, *packages: str) -> Path:
+    """The interpreter of a new environment with these packages, installed by pip."""
+    subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
+    _install(python, *packages)
+    return python
+
+
+def _install(python: Path, *words: str) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    done = subprocess.run([*pip, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def _run(python: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [python, *words],
+        cwd=folder,
         capture_output=True,
         text=True,
-        check=True,
-    ).stdout.strip()
-    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
-        wheel.extractall(where)
-    others = [path for path in sys.path if path.endswith("site-packages")]
-    (Path(where) / "dependencies.pth").write_text("\n".join(others))  # theirs are not followed
-    return python
+        env={**os.environ, "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": ""},
+    )
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with the wheel and what it depends on, and no extra."""
+    wheel = next(built.glob("*.whl"))
+    return _environment(tmp_path_factory.mktemp("new") / "env", str(wheel))
 
 
 @pytest.mark.slow
@@ -130,24 +142,84 @@ def test_what_is_in_them(built: Path) -> None:
     assert {"pyproject.toml", "LICENSE", "README.md", "src/counterplay/py.typed"} <= inside
 
 
-@pytest.mark.slow
-def test_it_runs_outside_of_the_clone(installed: Path, tmp_path: Path) -> None:
+COMMAND = ("-m", "counterplay.app.cli")
+
+
+def _try_out(python: Path, folder: Path) -> None:
+    """The first commands of the README work in an environment."""
+
     def run(*words: str) -> str:
-        done = subprocess.run(
-            [installed, *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": ""},
-        )
+        done = _run(python, folder, *words)
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout
 
     where = run("-c", "import counterplay; print(counterplay.__file__)")
     assert str(ROOT) not in where
-    assert run("-m", "counterplay.app.cli", "--version") == f"counterplay {PROJECT['version']}\n"
-    assert "exploitability" in run("-m", "counterplay.app.cli", "solve", "kuhn", "-n", "100")
-    assert "fig6" in run("-m", "counterplay.app.cli", "reproduce")
+    assert run(*COMMAND, "--version") == f"counterplay {PROJECT['version']}\n"
+    assert "exploitability" in run(*COMMAND, "solve", "kuhn", "-n", "100")
+    assert "fig6" in run(*COMMAND, "reproduce")
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_in_a_clean_environment(installed: Path, tmp_path: Path) -> None:
+    _try_out(installed, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_source_archive_runs_in_a_clean_environment(
+    built: Path, installed: Path, tmp_path: Path
+) -> None:
+    archive = next(built.glob("*.tar.gz"))
+    python = _environment(tmp_path / "env", "--no-deps", str(archive))
+    paths = [
+        _run(one, tmp_path, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])")
+        for one in (python, installed)
+    ]
+    own, other = (Path(done.stdout.strip()) for done in paths)
+    (own / "dependencies.pth").write_text(str(other))  # its own package comes first
+    where = _run(python, tmp_path, "-c", "import counterplay; print(counterplay.__file__)").stdout
+    assert str(tmp_path) in where
+    _try_out(python, tmp_path)
+
+
+#: Of each extra that a user may lack: what needs it, and what the error then names.
+NEEDS = {
+    "openspiel": ("import counterplay as cp; cp.load('open_spiel:kuhn_poker')", "[openspiel]"),
+    "frames": (
+        "import counterplay as cp; cp.Strategy.uniform('kuhn').to_frame('pandas')",
+        "pandas",
+    ),
+    "ray": ("import counterplay as cp; cp.solve('kuhn', 'mccfr', pool='ray')", "[ray]"),
+    "web": ("from counterplay.app.web.serve import serve; serve(None)", "[web]"),
+}
+WORKS = {
+    "openspiel": NEEDS["openspiel"][0],
+    "frames": NEEDS["frames"][0],
+    "ray": "import ray, counterplay.core.parallel.ray_cluster",
+    "web": "import counterplay.app.web.app",
+    "gambit": "import pygambit",
+    "notebook": "import nbclient, ipykernel",
+    "docs": "import mkdocs, latex2mathml",
+    "peers": "import pygambit, pandas, polars, pokerkit",
+}
+
+
+@pytest.mark.slow
+def test_each_extra_is_named_where_it_is_missing_and_works_where_it_is_installed(
+    built: Path, installed: Path, tmp_path: Path
+) -> None:
+    extras = set(PROJECT["optional-dependencies"])
+    assert set(WORKS) | {"all", "dev", "gpu"} == extras
+    for code, named in NEEDS.values():
+        done = _run(installed, tmp_path, "-c", code)
+        assert done.returncode != 0, code
+        assert named in done.stderr.splitlines()[-1], done.stderr[-500:]
+    wheel = next(built.glob("*.whl"))
+    for extra, code in WORKS.items():
+        _install(installed, f"{wheel}[{extra}]")
+        done = _run(installed, tmp_path, "-c", code)
+        assert done.returncode == 0, (extra, done.stderr[-500:])
+    _try_out(installed, tmp_path)
 
 
 @pytest.mark.slow

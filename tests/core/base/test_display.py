@@ -126,6 +126,7 @@ def test_the_library_is_chosen_or_missing(monkeypatch: pytest.MonkeyPatch) -> No
         frame(made, "excel")
 
 
+@pytest.mark.slow  # `make test-slow` installs them
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_with_the_library_itself(library: str) -> None:
     pytest.importorskip(library)

@@ -11,15 +11,50 @@ from support.gambit import OUTCOMES, PLAIN, POKER
 import counterplay as cp
 
 pygambit = pytest.importorskip("pygambit", reason="pip install 'counterplay[gambit]' for this")
+pytestmark = pytest.mark.slow  # `make test-slow` installs the package
 
 
-@pytest.mark.parametrize("name", ["kuhn", "bluff(1,1,2)", "goofspiel(2)"])
-def test_gambit_solves_what_we_write(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["kuhn", "ocp(4)", "bluff(1,1,2)", "goofspiel(3)"])
+def test_values_and_equilibria_are_gambits(name: str, tmp_path: Path) -> None:
+    """Each program measures the other's equilibrium: nobody gains by deviating from it."""
     cp.save_game(name, tmp_path / "game.efg")
     theirs = pygambit.read_efg(str(tmp_path / "game.efg"))
-    profile = pygambit.nash.lp_solve(theirs, rational=False).equilibria[0]
-    value = float(profile.payoff(next(iter(theirs.players))))
+    solved = pygambit.nash.lp_solve(theirs, rational=False).equilibria[0]
+    value = float(solved.payoff(next(iter(theirs.players))))
     assert value == pytest.approx(cp.game_value(name), abs=1e-9)
+    assert cp.exploitability(name, _strategy(name, solved)) == pytest.approx(0.0, abs=1e-8)
+    ours = cp.solve(name, "lp").strategy
+    assert float(_profile(theirs, ours).max_regret()) == pytest.approx(0.0, abs=1e-8)
+    uniform = cp.Strategy.uniform(name)  # the comparison can fail
+    assert float(_profile(theirs, uniform).max_regret()) > 0.1
+    assert cp.exploitability(name, _strategy(name, theirs.mixed_behavior_profile())) > 0.1
+
+
+def _strategy(name: str, profile: Any) -> cp.Strategy:
+    """A profile of Gambit as a strategy, by players and labels; uniform where it says nothing."""
+    uniform = cp.Strategy.uniform(name)
+    theirs = {_key(infoset): infoset for infoset in profile.game.infosets}
+    rows = []
+    for row in uniform.table():
+        actions = theirs[f"player {row.player + 1}", row.infoset].actions
+        shares = {action.label: max(0.0, float(profile[action])) for action in actions}
+        known = abs(sum(shares.values()) - 1.0) < 1e-9
+        rows += [(shares if known else row.probabilities)[action] for action in row.probabilities]
+    return cp.Strategy(cp.load(name), rows)
+
+
+def _profile(game: Any, strategy: cp.Strategy) -> Any:
+    """A strategy as a profile of Gambit's game."""
+    profile = game.mixed_behavior_profile()
+    rows = {(f"player {row.player + 1}", row.infoset): row for row in strategy.table()}
+    for infoset in game.infosets:
+        for action in infoset.actions:
+            profile[action] = rows[_key(infoset)].probabilities[action.label]
+    return profile
+
+
+def _key(infoset: Any) -> tuple[str, str]:
+    return infoset.player.label, infoset.label
 
 
 @pytest.mark.parametrize(("text", "ending"), [(POKER, "efg"), (PLAIN, "nfg"), (OUTCOMES, "nfg")])

@@ -218,6 +218,7 @@ def test_nested_toml_is_refused(tmp_path: Path) -> None:
             read_phh(tmp_path / "a.phh")
 
 
+@pytest.mark.slow  # `make test-slow` installs it
 def test_pokerkit_reads_what_we_write(tmp_path: Path) -> None:
     pokerkit = pytest.importorskip("pokerkit")
     hands = random_hands(5, 60)
