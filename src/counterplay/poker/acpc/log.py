@@ -46,8 +46,10 @@ class LogWriter:
         if self._file is not None and self._path is not None:
             try:
                 size = os.fstat(self._file.fileno()).st_size
-                if keep is None and size and self._path.read_bytes()[-1:] != b"\n":
-                    text = f"\n{text}"
+                if keep is None and size:
+                    with open(self._path, "rb") as written:
+                        written.seek(-1, os.SEEK_END)
+                        text = text if written.read() == b"\n" else f"\n{text}"
                 elif keep is not None and keep < size:
                     self._file.truncate(keep)
             except OSError as error:

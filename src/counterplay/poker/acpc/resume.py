@@ -7,6 +7,7 @@ and the time that the players have used counts on.
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from counterplay.poker.histories.records import cards_text, final_state
 from counterplay.poker.match.referee import settle_deal
 
 _HEADER = MATCH.encode()
-_SENT = re.compile(rf"TO ([12]) at (\d+\.\d+) ({STATE}:\d+:(\d+):.*)\r".encode())
+_SENT = re.compile(rf"TO ([12]) at (\d+\.\d+) ({STATE}:\d+:(\d+):.*?)\r?".encode())
 _RECEIVED = re.compile(rb"FROM ([12]) at (\d+\.\d+) [^#;]")
 
 
@@ -153,7 +154,7 @@ def _read_transcript(plan: MatchPlan, path: Path, so_far: MatchSoFar) -> MatchSo
     """Adds the betting of the interrupted hand, and the seconds used."""
     lines, size = _whole_lines(path)
     header, last, hand, done = b"", b"", -1, len(so_far.won)
-    used, in_hand, sent = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+    used, in_hand, sent = [0.0, 0.0], [0.0, 0.0], [math.inf, math.inf]
     for raw in lines:
         if state := _SENT.fullmatch(raw):
             sent[int(state[1]) - 1], last = float(state[2]), state[3]
