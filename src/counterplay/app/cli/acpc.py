@@ -203,7 +203,7 @@ def deal(
         if stop.result is None:
             raise KeyboardInterrupt from None
         result = cast("MatchResult", stop.result)
-    _report(result, log, as_json)
+    _report(result, log, resume, as_json)
     if result.stopped:
         raise typer.Exit(130)
 
@@ -228,7 +228,7 @@ def _ports(text: str) -> tuple[int, int]:
     return one, two
 
 
-def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
+def _report(result: MatchResult, log: Path | None, resumed: bool, as_json: bool) -> None:
     if as_json:
         log_text = None if log is None else str(log)
         facts = {"interval": result.interval, "unit": "sb/h", "log": log_text}
@@ -236,7 +236,10 @@ def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
         return
     out.print(f"{result.a} against {result.b}: {result.mean:+.4f} sb/h{interval_text(result)}")
     won = seat_facts(result, result.a, ("the dealer", "the big blind"))
-    print_facts({"hands": result.hands, **won, **end_facts(result, log)}, False)
+    facts = {"hands": result.hands, **won, **end_facts(result, log)}
+    if resumed:  # the seconds are those of the rest
+        del facts["hands per second"]
+    print_facts(facts, False)
 
 
 @acpc.command(cls=Command)
