@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from counterplay.core.solvers.run import solve as solve
     from counterplay.core.solvers.run import version as version
     from counterplay.poker.acpc.client import play_acpc as play_acpc
-    from counterplay.poker.acpc.dealer import DealerLimits as DealerLimits
-    from counterplay.poker.acpc.dealer import MatchPlan as MatchPlan
+    from counterplay.poker.acpc.plan import DealerLimits as DealerLimits
+    from counterplay.poker.acpc.plan import MatchPlan as MatchPlan
     from counterplay.poker.acpc.player import AcpcPlayer as AcpcPlayer
     from counterplay.poker.acpc.programs import acpc_seat as acpc_seat
     from counterplay.poker.acpc.protocol import acpc_cards as acpc_cards
@@ -80,8 +80,8 @@ _WHERE = {
     "AcpcPlayer": "poker.acpc.player",
     "Adaptive": "poker.adaptive.player",
     "AdaptiveBlock": "poker.adaptive.play",
-    "DealerLimits": "poker.acpc.dealer",
-    "MatchPlan": "poker.acpc.dealer",
+    "DealerLimits": "poker.acpc.plan",
+    "MatchPlan": "poker.acpc.plan",
     "MatchResult": "core.match.result",
     "acpc_cards": "poker.acpc.protocol",
     "deal_acpc": "poker.acpc.server",

@@ -12,7 +12,8 @@ from typing import Any
 
 from counterplay.core.match.result import MatchResult
 from counterplay.poker.acpc.client import PlayerConnection, play_acpc
-from counterplay.poker.acpc.dealer import Dealer, MatchPlan
+from counterplay.poker.acpc.dealer import Dealer
+from counterplay.poker.acpc.plan import MatchPlan
 from counterplay.poker.acpc.programs import AcpcSeat
 from counterplay.poker.acpc.server import LocalConnection, LocalPlayer, deal_acpc
 
@@ -61,9 +62,8 @@ def dealt(plan: MatchPlan, one: Talk, two: Talk, warned: list[str] | None = None
 
     jobs = [lambda: talk(one, ours[0]), lambda: talk(two, theirs[0])]
     with _threads(*jobs):
-        return Dealer(
-            plan, (PlayerConnection(ours[1]), PlayerConnection(theirs[1])), heard.append
-        ).play()
+        seats = PlayerConnection(ours[1]), PlayerConnection(theirs[1])
+        return Dealer(plan, heard.append).play(seats)
 
 
 def between(plan: MatchPlan, one: Any, two: Any, seed: int = 0) -> MatchResult:
@@ -93,7 +93,7 @@ def hosted(
             seats.append(LocalConnection(guest.connect(place, "127.0.0.1"), guest))
     heard = [] if warned is None else warned
     try:
-        return Dealer(plan, (seats[0], seats[1]), heard.append).play()
+        return Dealer(plan, heard.append).play((seats[0], seats[1]))
     finally:
         for guest in guests:
             guest.leave()

@@ -94,7 +94,7 @@ def test_our_players_sit_in_the_dealers_process(
     """Unless they shall have their own; bots of a user's own file always do."""
     started: list[str] = []
 
-    def start(who: AcpcSeat, host: str, port: int) -> None:
+    def start(who: AcpcSeat, *more: object) -> None:
         started.append(who.name)
         raise CounterplayError("nothing is started here")
 
@@ -126,6 +126,85 @@ def test_playing_for_a_dealer(tmp_path: Path, inside: Inside) -> None:
     assert (facts["hands"], facts["won"], facts["stopped"]) == (1, -1.0, False)
 
 
+def test_a_dealer_that_vanishes_leaves_the_result_so_far(tmp_path: Path, inside: Inside) -> None:
+    def deal(connection: socket.socket) -> None:
+        seat = Lined(connection)
+        seat.read()
+        seat.say("MATCHSTATE:1:0:cc/rf:|2hAc/5sKs7s")
+        seat.say("MATCHSTATE:0:1::7d3d|")
+
+    play = ("--player", "always-call", "--json")
+    done = served(
+        deal, lambda port: inside(tmp_path, "acpc", "play", "localhost", str(port), *play)
+    )
+    facts = json.loads(done.stdout)
+    assert (facts["hands"], facts["won"], facts["stopped"]) == (1, -1.0, True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "in the middle of hand 1; 1 hands were finished" in done.stderr
+
+
+#: Remembers the hands it has played, and leaves in its eighth if it is asked to.
+OWN = """import os, sys
+class Mine:
+    hands = 0
+    def new_hand(self, seat):
+        self.hands += 1
+    def act(self, view):
+        if self.hands == 8 and os.path.exists("leave"):
+            print("I have had enough", file=sys.stderr, flush=True)
+            os._exit(3)
+        wanted = "raise" if self.hands % 3 == 0 else "call"
+        return wanted if wanted in view.betting.actions() else "call"
+"""
+
+
+def test_an_aborted_match_is_resumed(tmp_path: Path, inside: Inside) -> None:
+    """A player's last words are shown and kept; resumed, it remembers what it had seen."""
+    (tmp_path / "mine.py").write_text(OWN)
+    deal = ("acpc", "deal", "mine.py:Mine", "uniform", "-n", "12", "--seed", "5")
+    whole = facts_of(inside(tmp_path, *deal, "--log", "whole.log", "--json"))
+    (tmp_path / "leave").touch()
+    done = inside(tmp_path, *deal, "--log", "m.log")
+    assert done.returncode == 1
+    words, *error = done.stderr.strip().splitlines()
+    assert words == "Mine ended with code 3: I have had enough"
+    assert error[0] == "ERROR: could not get action from seat 1"
+    assert (tmp_path / "m.player1.err").read_text() == "I have had enough\n"
+    assert len(read_acpc(tmp_path / "m.log").hands) == 7
+    (tmp_path / "leave").unlink()
+    again = facts_of(inside(tmp_path, *deal, "--log", "m.log", "--resume", "--json"))
+    one, two = (read_acpc(tmp_path / name).hands for name in ("whole.log", "m.log"))
+    assert one == two
+    assert {name: again[name] for name in ("mean", "hands", "stopped")} == {
+        name: whole[name] for name in ("mean", "hands", "stopped")
+    }
+    assert not (tmp_path / "m.player2.err").exists()
+    over = inside(tmp_path, *deal, "--log", "m.log", "--resume")
+    assert (over.returncode, "the match is over" in over.stderr) == (2, True)
+
+
+def test_a_dealer_that_is_killed_has_written_all_hands(tmp_path: Path, inside: Inside) -> None:
+    """Whenever it is killed; and the match is resumed."""
+    deal = ("acpc", "deal", "uniform", "probe", "-n", "1500", "--seed", "3", "--log", "m.log")
+    deal = (*deal, "--transcript", "m.err")
+    dealer = subprocess.Popen(
+        [sys.executable, "-m", "counterplay.app.cli", *deal], cwd=tmp_path, stdout=subprocess.PIPE
+    )
+    log = tmp_path / "m.log"
+    while dealer.poll() is None and (not log.exists() or log.read_bytes().count(b"\n") < 100):
+        time.sleep(0.005)
+    dealer.kill()
+    dealer.communicate()
+    sent = [line for line in (tmp_path / "m.err").read_text().splitlines() if line[:4] == "TO 1"]
+    last = int(sent[-1].split(":")[2])
+    assert last <= len(read_acpc(log).hands) <= last + 1
+    assert len(read_acpc(log).hands) < 1500
+    facts = facts_of(inside(tmp_path, *deal, "--resume", "--json"))
+    assert facts["hands"] == 1500
+    inside(tmp_path, *deal[:-4], "--log", "whole.log")
+    assert read_acpc(log).hands == read_acpc(tmp_path / "whole.log").hands
+
+
 def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
     """A script for each, which a dealer starts with host and port."""
     written = facts_of(inside(tmp_path, "acpc", "bots", "--json"))
@@ -134,10 +213,9 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         script = tmp_path / place
         assert os.access(script, os.X_OK)
         assert f"--player {player} " in script.read_text()
-        assert script.read_text().rstrip().endswith('"$@"')
-    done = subprocess.run(
-        [tmp_path / written["always-call"], "127.0.0.1", "0"], capture_output=True, text=True
-    )
+    # some dealers pass a position too
+    command = [tmp_path / written["always-call"], "127.0.0.1", "0", "1", "--loud"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr[:14]) == (2, "error: a port ")
 
 
@@ -152,6 +230,12 @@ def test_bots_as_programs(tmp_path: Path, inside: Inside) -> None:
         (["deal", "wait", "wait", "--names", "a"], "two different names"),
         (["deal", "wait", "wait", "--names", "a b,c"], "no colon"),
         (["deal", "wait", "wait", "--append"], "needs the log to append to: --log"),
+        (["deal", "wait", "wait", "--resume"], "resumed from its log: --log FILE"),
+        (["deal", "wait", "wait", "--resume", "--log", "no.log"], "no.log: no such file"),
+        (["deal", "wait", "wait", "--resume", "--append", "--log", "m.log"], "leave out --append"),
+        (["deal", "wait", "wait", "--log", "/dev/null/m.log"], "cannot write /dev/null/m.log"),
+        (["play", "localhost", "1", "--player", "poki", "--resume", "m.log"], "go together"),
+        (["play", "localhost", "1", "--player", "poki", "--name", "me"], "go together"),
         (["deal", "wait", "wait", "--own-processes"], "neither player is one"),
         (["deal", "wait", "wait", "-n", "0"], "hands must be"),
         (["deal", "wait", "wait", "--seed", "-1"], "seed must be"),

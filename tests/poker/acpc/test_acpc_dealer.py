@@ -9,7 +9,7 @@ import pytest
 from support.acpc import DATA, dealt, replay, without_times
 
 from counterplay.core.base.errors import BadParameter
-from counterplay.poker.acpc.dealer import MatchPlan
+from counterplay.poker.acpc.plan import MatchPlan
 from counterplay.poker.acpc.protocol import CHUNK, acpc_cards
 from counterplay.poker.betting.betting import Betting
 from counterplay.poker.cards.cards import card_text

@@ -14,7 +14,8 @@ from support.acpc import DATA, Lined, between, served
 from support.arena import Caller, Counter, Says, strategy
 
 import counterplay as cp
-from counterplay.poker.acpc.client import AcpcResult, play_acpc
+from counterplay.poker.acpc import client
+from counterplay.poker.acpc.client import AcpcResult, MatchCut, play_acpc
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
@@ -96,7 +97,7 @@ def test_lines_that_ask_nothing() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("MATCHSTATE:0:0:r300:7d3d|", "two-player limit"),
+        ("MATCHSTATE:0:0:r300:7d3d|", "a bet of no-limit hold'em; only two-player limit"),
         ("MATCHSTATE:2:0::||7d3d", "two-player limit"),
         ("MATCHSTATE:0:0:cc/cc:7d3d|/5sKs7s", "two-player limit"),
         ("MATCHSTATE:0:0:c:|", "cards are missing"),
@@ -104,11 +105,94 @@ def test_lines_that_ask_nothing() -> None:
         ("MATCHSTATE:0:0:cc/cc/cc/cc:7d3d|/5sKs7s/9s/6h", "cards are missing"),
         ("MATCHSTATE:0:0:c:7x3d|", "not a card"),
         ("MATCHSTATE:x", "not a state"),
+        ("MATCHSTATE:0:0:c:7d7d|", "has the card 7d twice"),
+        ("MATCHSTATE:0:0:cc/:7d3d|/5sKs7d", "has the card 7d twice"),
+        ("MATCHSTATE:0:0:cc/:7d3d|/5sKs5s", "has the card 5s twice"),
+        ("MATCHSTATE:0:0:cc/cc/cc/cc:7d3d|Kc7d/5sKs7s/9s/6h", "has the card 7d twice"),
     ],
 )
 def test_states_of_another_game_are_refused(line: str, words: str) -> None:
     with pytest.raises(cp.CounterplayError, match=words):
         AcpcPlayer(Caller()).respond(line)
+
+
+def test_a_card_that_comes_twice_later_in_a_hand_is_refused() -> None:
+    player = AcpcPlayer(Caller())
+    player.respond("MATCHSTATE:0:0:c:7d3d|")
+    player.respond("MATCHSTATE:0:0:cc/:7d3d|/5sKs7s")
+    with pytest.raises(cp.CounterplayError, match="has the card Ks twice"):
+        player.respond("MATCHSTATE:0:0:cc/cc/:7d3d|/5sKs7s/Ks")
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        ["MATCHSTATE:1:0::|2hAc", "MATCHSTATE:1:0:c:|2hAc"],  # no-limit: a raise without a size
+        ["MATCHSTATE:1:0::|2hAc", "MATCHSTATE:1:0:f:|2hAc"],  # the other acts first
+        ["MATCHSTATE:0:0:c:7d3d|", "MATCHSTATE:0:0:cc/:7d3d|/5sKs7s"],
+        ["MATCHSTATE:0:0:c:7d3d|", "MATCHSTATE:0:0:c:7d3d|", "MATCHSTATE:0:0:cf:7d3d|"],
+    ],
+)
+def test_a_state_without_our_action_is_of_another_game(states: list[str]) -> None:
+    """Which is noticed at the first one."""
+    player = AcpcPlayer("always-raise")
+    for state in states[:-1]:
+        assert player.respond(state) == f"{state}:r"
+    with pytest.raises(cp.CounterplayError, match=r"after our 'c?r' in hand 0: .*another game"):
+        player.respond(states[-1])
+
+
+def test_the_recorded_match_lacks_no_action() -> None:
+    player = AcpcPlayer(Parrot())
+    for line in RECORDED[1:]:
+        if line[0] == ">":
+            player.respond(line[2:])
+
+
+def test_a_dealer_of_another_game_is_left_with_the_result_so_far() -> None:
+    def deal(connection: socket.socket) -> None:
+        seat = Lined(connection)
+        seat.read()
+        for line in ("1:0:f:|2hAc", "1:2::|7d3d"):
+            seat.say(f"MATCHSTATE:{line}")
+        seat.read()
+        seat.say("MATCHSTATE:1:2:r300:|7d3d")
+        assert seat.read() == ""
+
+    with pytest.raises(MatchCut, match="the dealer goes on with 'r300' after our 'c'") as cut:
+        served(deal, lambda port: play_acpc("localhost", port, Caller()))
+    assert cut.value.result[:2] == (1, -0.5)
+
+
+def test_silence_in_the_first_hand_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the dealer waits for this player, who thinks that it is the other's turn."""
+    monkeypatch.setattr(client, "SILENT_AFTER", 0.02)
+    told: list[str] = []
+
+    def deal(connection: socket.socket) -> None:
+        seat = Lined(connection)
+        seat.read()
+        seat.say("MATCHSTATE:0:0::7d3d|")
+        time.sleep(0.1)
+        seat.say("MATCHSTATE:0:0:f:7d3d|")
+        seat.say("MATCHSTATE:1:1::|7d3d")
+        seat.read()
+        time.sleep(0.1)
+        seat.say("MATCHSTATE:1:1:cc/rf:|7d3d/5sKs7s")
+
+    def play(port: int) -> AcpcResult:
+        return play_acpc("localhost", port, Caller(), warn=told.append)
+
+    assert served(deal, play).hands == 2
+    assert told == [client.SILENT]
+
+
+def test_half_a_state_before_the_end_is_none() -> None:
+    def deal(connection: socket.socket) -> None:
+        Lined(connection).read()
+        connection.sendall(b"MATCHSTATE:1:0:f:|2hAc\r\nMATCHSTATE:0:1::7d3")
+
+    assert served(deal, lambda port: play_acpc("localhost", port, Caller())).hands == 1
 
 
 def test_an_answer_of_a_bot_that_is_not_legal_names_him() -> None:
@@ -148,8 +232,9 @@ def test_a_dealer_that_goes_away(lines: list[str], words: str) -> None:
         Lined(connection).read()
         connection.sendall("".join(f"{line}\r\n" for line in lines).encode())
 
-    with pytest.raises(cp.CounterplayError, match=words):
+    with pytest.raises(MatchCut, match=words) as cut:
         served(deal, lambda port: play_acpc("localhost", port, Caller()))
+    assert cut.value.result.hands == len(lines) // 2
 
 
 def test_a_dealer_that_is_not_there() -> None:

@@ -19,7 +19,8 @@ import counterplay as cp
 from counterplay.core.base.errors import Interrupted
 from counterplay.poker.acpc import server
 from counterplay.poker.acpc.client import play_acpc
-from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
+from counterplay.poker.acpc.dealer import MatchAborted
+from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
 from counterplay.poker.acpc.programs import WAIT, AcpcSeat, acpc_seat
 from counterplay.poker.acpc.server import MOST_UNREAD, LocalPlayer, deal_acpc
 from counterplay.poker.bots.bot import Bot, Ending, View
@@ -238,4 +239,4 @@ def test_a_connection_that_breaks_before_it_is_taken() -> None:
             raise ConnectionAbortedError
 
     with pytest.raises(MatchAborted, match=r"^ERROR: seat 2 could not connect$"):
-        server._accept(Broken(), None, 0.0, 2)
+        server._accept(Broken(), None, 0.0, 1)

@@ -49,6 +49,11 @@ def play(
         ),
     ] = 150_000,
     thinking: Annotated[float, Option(help="Adaptive: seconds of an update at most.")] = 60.0,
+    resume: Annotated[
+        Path | None,
+        Option(help="The log of a match that is resumed; the player remembers its hands."),
+    ] = None,
+    name: Annotated[str | None, Option(help="With --resume: the player's name in the log.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play at a dealer of the competition until it closes the connection.
@@ -56,12 +61,16 @@ def play(
     For example: counterplay acpc play localhost 16177 --player poki
     Ctrl-C prints what was won so far.
     """
-    from counterplay.poker.acpc.client import check_port, play_acpc
+    from counterplay.poker.acpc.client import MatchCut, check_port, play_acpc
     from counterplay.poker.acpc.player import AcpcPlayer
     from counterplay.poker.acpc.programs import ADAPTIVE
+    from counterplay.poker.acpc.resume import past_states
 
     check_port(port)
-    stopped = False
+    if (resume is None) != (name is None):
+        raise BadParameter("--resume LOG and --name, the player's name in it, go together")
+    past = [] if resume is None or name is None else past_states(resume, name)
+    cut: Interrupted | MatchCut | None = None
     if player == ADAPTIVE:
         from counterplay.poker.adaptive.player import Adaptive
 
@@ -74,10 +83,12 @@ def play(
         bot = player
     with share_progress("tables") as progress:
         seated = AcpcPlayer(bot, seed, progress)
+    seated.warm_up()
+    seated.replay(past)
     try:
-        result = play_acpc(host, port, seated, patience=patience)
-    except Interrupted as stop:
-        result, stopped = cast("AcpcResult", stop.result), True
+        result = play_acpc(host, port, seated, patience=patience, warn=err.print)
+    except (Interrupted, MatchCut) as stop:
+        result, cut = cast("AcpcResult", stop.result), stop
     facts = {
         "player": player,
         "hands": result.hands,
@@ -85,10 +96,12 @@ def play(
         "won per hand": result.won / result.hands if result.hands else None,
         "unit": "small bets",
         "seconds": result.seconds,
-        "stopped": stopped,
+        "stopped": cut is not None,
     }
     print_facts(facts, as_json)
-    if stopped:
+    if isinstance(cut, CounterplayError):
+        raise cut
+    if cut is not None:
         raise typer.Exit(130)
 
 
@@ -113,6 +126,13 @@ def deal(
         Path | None, Option(help="Write the hand histories, in the dealer's format.")
     ] = None,
     append: Annotated[bool, Option("--append", help="Append to the log.")] = False,
+    resume: Annotated[
+        bool,
+        Option(
+            "--resume",
+            help="Resume the interrupted match of the log, with its transcript in mid-hand.",
+        ),
+    ] = False,
     transcript: Annotated[
         Path | None, Option(help="Write all messages, as the competition's dealer prints them.")
     ] = None,
@@ -146,7 +166,8 @@ def deal(
     A player that is too late or disconnects ends the match without a score, with exit code 1.
     Built-in bots except adaptive, and saved strategies, run in the dealer's process.
     """
-    from counterplay.poker.acpc.dealer import DealerLimits, MatchAborted, MatchPlan
+    from counterplay.poker.acpc.dealer import MatchAborted
+    from counterplay.poker.acpc.plan import DealerLimits, MatchPlan
     from counterplay.poker.acpc.programs import acpc_seat
     from counterplay.poker.acpc.server import deal_acpc
 
@@ -159,7 +180,7 @@ def deal(
             "leave it out"
         )
     limits = DealerLimits(t_response, t_hand, t_per_hand, start_timeout)
-    output = (name, log, append, transcript)
+    output = (name, log, append, transcript, resume)
     plan = MatchPlan(_names(names, seats), hands, seed, limits, fixed_seats, *output)
     console = err if as_json else out
     try:
@@ -182,7 +203,7 @@ def deal(
         if stop.result is None:
             raise KeyboardInterrupt from None
         result = cast("MatchResult", stop.result)
-    _report(result, log, as_json)
+    _report(result, log, resume, as_json)
     if result.stopped:
         raise typer.Exit(130)
 
@@ -207,7 +228,7 @@ def _ports(text: str) -> tuple[int, int]:
     return one, two
 
 
-def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
+def _report(result: MatchResult, log: Path | None, resumed: bool, as_json: bool) -> None:
     if as_json:
         log_text = None if log is None else str(log)
         facts = {"interval": result.interval, "unit": "sb/h", "log": log_text}
@@ -215,7 +236,10 @@ def _report(result: MatchResult, log: Path | None, as_json: bool) -> None:
         return
     out.print(f"{result.a} against {result.b}: {result.mean:+.4f} sb/h{interval_text(result)}")
     won = seat_facts(result, result.a, ("the dealer", "the big blind"))
-    print_facts({"hands": result.hands, **won, **end_facts(result, log)}, False)
+    facts = {"hands": result.hands, **won, **end_facts(result, log)}
+    if resumed:  # the seconds are those of the rest
+        del facts["hands per second"]
+    print_facts(facts, False)
 
 
 @acpc.command(cls=Command)
@@ -233,13 +257,13 @@ def bots(
     and then, with the competition's own script:
     ./play_match.pl match holdem.limit.2p.reverse_blinds.game 3000 1 A bots/sparbot.sh B ./other.sh
     """
-    from counterplay.poker.acpc.programs import ADAPTIVE, acpc_seat, our_command
+    from counterplay.poker.acpc.programs import acpc_seat
     from counterplay.poker.bots.registry import BOTS
 
     written: dict[str, str] = {}
     for player in players or BOTS:
         program = acpc_seat(player, 1, seed)
-        if program.command is None or program.command[:2] != our_command(ADAPTIVE)[:2]:
+        if program.command is None or not program.ours:
             raise BadParameter(f"{player} is not built in; give a bot or a saved strategy")
         target = folder / f"{program.name}.sh"
         if str(target) in written.values():
@@ -258,7 +282,9 @@ def _write_program(path: Path, command: tuple[str, ...]) -> None:
 
     words = shlex.join(command)
     write_text(
-        path, f'#!/bin/sh\n# started with the host and the port of a dealer\nexec {words} "$@"\n'
+        path,
+        "#!/bin/sh\n# started with the host and the port of a dealer; what follows is ignored\n"
+        f'exec {words} "$1" "$2"\n',
     )
     try:
         path.chmod(0o755)

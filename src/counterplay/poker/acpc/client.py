@@ -9,6 +9,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from counterplay.core.base.errors import BadParameter, CounterplayError, Interrupted
@@ -25,6 +26,11 @@ Arrives = Callable[[float | None], bool]
 _yield_core: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 PATIENCE = 10.0  # seconds
 RETRY_EVERY = 0.1  # seconds
+SILENT_AFTER = 20.0  # seconds of the first hand
+SILENT = (
+    f"nothing from the dealer for {SILENT_AFTER:g} seconds in the first hand: the opponent is "
+    "computing, or the dealer waits for this player because its game has no reverse blinds"
+)
 VERSION_LINE = f"{VERSION}\r\n".encode()
 MOST_IN_STATE = 10_000  # bytes of a line of the dealer; a state has fewer than a hundred
 MOST_IN_RESPONSE = 4_095  # bytes of a line of a player; a longer one is read in pieces
@@ -51,6 +57,11 @@ class LineBuffer:
         self._rest = b"" if line[-1:] == b"\n" else line
         return lines
 
+    def end(self) -> bytes:
+        """What came after the last whole line."""
+        rest, self._rest = self._rest, b""
+        return rest
+
 
 class LineReader:
     """Lines of a connection, each of at most `most` bytes. `arrives(seconds)`: whether data comes
@@ -66,22 +77,27 @@ class LineReader:
         self._arrives = waiter(connection) if arrives is None else arrives
         self._polls = arrives is None and bool(DONT_WAIT) and cores() > 2
 
-    def read(self, seconds: float | None = None, idle: Callable[[], None] | None = None) -> bytes:
-        """The next line; empty if the connection is closed or no whole line comes in time. `idle`
-        is called if nothing comes within `IDLE_AFTER`."""
+    def read(
+        self,
+        seconds: float | None = None,
+        idle: Callable[[], None] | None = None,
+        idle_after: float = IDLE_AFTER,
+    ) -> bytes:
+        """The next line, which has no end if the connection was closed before it; empty if nothing
+        is left or no whole line comes in time. `idle` is called if nothing comes so long."""
         if self._lines:
             return self._lines.popleft()
         end = None if seconds is None else time.monotonic() + seconds
         wait = seconds
         if idle is not None:
-            wait = IDLE_AFTER if seconds is None else min(IDLE_AFTER, seconds)
+            wait = idle_after if seconds is None else min(idle_after, seconds)
         while True:
             data = self._receive(wait)
             if data is None and idle is not None:
                 idle()
                 idle = None
             elif not data:
-                return b""
+                return b"" if data is None else self._buffer.end()
             elif lines := self._buffer.feed(data):
                 if len(lines) > 1:
                     self._lines.extend(lines[1:])
@@ -98,6 +114,7 @@ class LineReader:
                 return self._connection.recv(RECEIVE_SIZE)
             return data
         except OSError:  # reset
+            self._buffer.end()
             return b""
 
     def _poll(self) -> bytes | None:
@@ -178,6 +195,14 @@ class AcpcResult(NamedTuple):
     seconds: float
 
 
+class MatchCut(CounterplayError):
+    """A match of another dealer ended early; `result` is that of the hands so far."""
+
+    def __init__(self, message: str, result: AcpcResult) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 def play_acpc(
     host: str,
     port: int,
@@ -185,12 +210,15 @@ def play_acpc(
     seed: int = 0,
     *,
     patience: float = PATIENCE,
+    warn: Callable[[str], None] = lambda sentence: None,
     progress: ProgressCallback = no_progress,
 ) -> AcpcResult:
     """Plays for a dealer of the Annual Computer Poker Competition until it closes the connection.
 
     `player`: any argument of `cp.bot`. `patience`: seconds to wait for a dealer that does not
-    listen yet. Ctrl-C raises a `KeyboardInterrupt` whose `result` is that of the hands so far.
+    listen yet. A dealer that leaves in mid-hand, and one that deals another game, raise a
+    `CounterplayError` whose `result` is that of the hands so far, Ctrl-C a `KeyboardInterrupt`
+    that has one too.
     """
     check_port(port)
     acpc_player = player if isinstance(player, AcpcPlayer) else AcpcPlayer(player, seed, progress)
@@ -202,27 +230,35 @@ def play_acpc(
             return AcpcResult(acpc_player.hands, acpc_player.won, time.monotonic() - before)
 
         try:
-            _play(connection, acpc_player)
+            _play(connection, acpc_player, warn)
         except KeyboardInterrupt:
             raise Interrupted(result()) from None
+        except CounterplayError as error:
+            raise MatchCut(str(error), result()) from error
         if acpc_player.hand is not None or not acpc_player.hands:
             hand = acpc_player.hand
             where = "before a hand was dealt" if hand is None else f"in the middle of hand {hand}"
-            raise CounterplayError(
+            message = (
                 f"the dealer at {host}:{port} closed the connection {where}; {acpc_player.hands:,} "
                 f"hands were finished, {acpc_player.won:+g} small bets won"
             )
+            raise MatchCut(message, result())
         return result()
 
 
-def _play(connection: socket.socket, player: AcpcPlayer) -> None:
+def _play(connection: socket.socket, player: AcpcPlayer, warn: Callable[[str], None]) -> None:
     reader = LineReader(connection, MOST_IN_STATE)
+    silent: Callable[[], None] | None = partial(warn, SILENT)
     try:
         connection.sendall(VERSION_LINE)
-        while line := reader.read():
+        while line := reader.read(None, silent, SILENT_AFTER):
+            if line[-1:] != b"\n" and len(line) < MOST_IN_STATE:
+                return  # half a state before the end
             answer = reply(player, line)
             if answer:
                 connection.sendall(answer)
+            if player.hands:
+                silent = None
     except OSError:  # the dealer has closed the connection
         return
 

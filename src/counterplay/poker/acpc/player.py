@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from counterplay.core.base.errors import BadStrategy
+from counterplay.core.base.errors import BadParameter, BadStrategy
 from counterplay.core.base.progress import ProgressCallback, no_progress
-from counterplay.poker.acpc.protocol import STATE, MatchState, parse_state
+from counterplay.poker.acpc.protocol import (
+    STATE,
+    MatchState,
+    check_cards,
+    parse_state,
+    states_until,
+)
 from counterplay.poker.adaptive.player import Adaptive
 from counterplay.poker.betting.betting import CALL, LETTER, LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import Ending, View
@@ -58,6 +65,7 @@ class AcpcPlayer:
         self._board: tuple[int, ...] = ()
         self._started = False
         self._last: tuple[str, str] | None = None  # line and response
+        self._taken = ""  # betting of the current hand up to our last action
         # first hand and its seeds; refuses an invalid seed
         self._seeds: tuple[int, list[list[int]]] = (0, deal_seeds(seed, 0, SEEDS_AT_ONCE).tolist())
         self._chance = new_deal()
@@ -83,6 +91,11 @@ class AcpcPlayer:
             return self._last[1]
         if self._prefix and line.startswith(self._prefix):  # the usual case
             betting, _, cards = line[len(self._prefix) :].partition(":")
+            if not betting.startswith(self._taken):
+                raise BadParameter(
+                    f"the dealer goes on with {betting[:60]!r} after our {self._taken!r} in hand "
+                    f"{self.hand}: it deals another game than limit hold'em with reverse blinds"
+                )
             node = self._nodes.get(betting)
             actor = -1 if node is None else self._actors[node]
             if actor == 1 - self._seat:
@@ -93,6 +106,9 @@ class AcpcPlayer:
         prefix = f"{STATE}:{state.position}:{state.hand}:"
         if prefix != self._prefix:
             self._begin(state, prefix)
+            if state.betting.history:  # a match that was resumed within a hand
+                history, cards = state.betting.history, line.rpartition(":")[2]
+                self.replay(states_until(state.position, state.hand, history, cards)[:-1])
         if state.betting.over:
             if self.hand is not None:
                 self._end(state)
@@ -103,6 +119,12 @@ class AcpcPlayer:
         if state.betting.player() != state.seat:
             return None
         return self._response(line, state.node)
+
+    def replay(self, states: Iterable[str]) -> None:
+        """Reads states of the past, in which the bot's answers are not used."""
+        for state in states:
+            self.respond(state)
+            self._last, self._taken = None, ""
 
     def _sees(self, node: int, cards: str) -> bool:
         """Whether `cards` are those seen last, possibly with new ones on the board, which are then
@@ -115,6 +137,7 @@ class AcpcPlayer:
         board = (*self._board, *parse_cards(new.replace("/", "")))
         if len(board) != self._tree.states[node].on_board:
             return False
+        check_cards([*self._own, *board])
         self._board, self._seen = board, cards
         return True
 
@@ -124,6 +147,7 @@ class AcpcPlayer:
         view = View(self._seat, self._own, self._board, state, node)
         action = ask_bot(self.bot, view, self._tree.moves[node])
         self._last = line, f"{line}:{_LETTERS[action]}"
+        self._taken = f"{state.history}{_LETTERS[action]}"
         return self._last[1]
 
     def _begin(self, state: MatchState, prefix: str) -> None:
@@ -134,7 +158,7 @@ class AcpcPlayer:
         tell_bot(self.bot, "seed", seeds[2 + state.seat])
         tell_bot(self.bot, "new_hand", state.seat)
         self._prefix, self._seat, self.hand = prefix, state.seat, state.hand
-        self._seen = NO_CARDS
+        self._seen, self._taken = NO_CARDS, ""
 
     def _end(self, state: MatchState) -> None:
         blind, dealer = state.cards

@@ -22,16 +22,19 @@ from counterplay.poker.players import kind_of
 WAIT = "wait"  # for a client to connect
 ADAPTIVE = "adaptive"
 EXIT_SECONDS = 5.0  # for a program to end by itself
+MOST_SHOWN = 2_000  # bytes of its error output, of which the last line is shown
 
 
 @dataclass(frozen=True)
 class AcpcSeat:
     """The player of a seat. `command` is started with host and port appended; None: a client
-    connects by itself. `in_process`: player and seed, if the dealer's process may run it."""
+    connects by itself. `in_process`: player and seed, if the dealer's process may run it. `ours`:
+    the command is `our_command`."""
 
     name: str
     command: tuple[str, ...] | None
     in_process: tuple[str, int] | None = None
+    ours: bool = False
 
 
 def acpc_seat(text: str, number: int, seed: int = 0) -> AcpcSeat:
@@ -41,11 +44,11 @@ def acpc_seat(text: str, number: int, seed: int = 0) -> AcpcSeat:
         return AcpcSeat(f"player{number}", None)
     path, kind = Path(text), kind_of(text)
     if kind == "user-defined":
-        return AcpcSeat(_clean(split_user_defined(text)[1]), our_command(text, seed))
+        return AcpcSeat(_clean(split_user_defined(text)[1]), our_command(text, seed), ours=True)
     if kind == "name" or (kind == "path" and not _runs(path)):
         name = _clean(path.stem if path.suffix else path.name)
         in_process = (text, seed) if _runs_in_process(text) else None
-        return AcpcSeat(name, our_command(text, seed), in_process)
+        return AcpcSeat(name, our_command(text, seed), in_process, ours=True)
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -82,13 +85,22 @@ def _clean(name: str) -> str:
 
 
 class Program:
-    """A started program. Its error output is kept until it ends."""
+    """A started program. Its error output is kept in the file `errors` if there is any; without
+    `errors` until the program ends."""
 
-    def __init__(self, seat: AcpcSeat, host: str, port: int) -> None:
+    def __init__(
+        self, seat: AcpcSeat, host: str, port: int, errors: Path | None = None, append: bool = False
+    ) -> None:
         self.name = seat.name
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
+        self._errors = errors
+        self._how = self._words = ""  # how it ended
         assert seat.command is not None
         try:
+            self._stderr: IO[bytes] = (
+                tempfile.TemporaryFile()  # noqa: SIM115  closed by `_close`
+                if errors is None
+                else open(errors, "a+b" if append else "w+b")  # noqa: SIM115
+            )
             self._process = subprocess.Popen(
                 [*seat.command, host, str(port)],
                 stdin=subprocess.DEVNULL,
@@ -97,31 +109,35 @@ class Program:
                 start_new_session=True,  # Ctrl-C is for the dealer
             )
         except OSError as error:
-            self._stderr.close()
             raise CounterplayError(f"cannot start {self.name}: {reason(error)}") from None
 
     def check(self) -> None:
         """Raises `CounterplayError` if the program has ended."""
-        code = self._process.poll()
-        if code is not None:
-            last = self._last_line()
-            raise CounterplayError(
-                f"{self.name} ended with code {code} before it connected{last and f': {last}'}"
-            )
+        if self._process.poll() is not None:
+            self.end()
+            raise CounterplayError(f"{self.name} {self._how} before it connected{self._words}")
 
-    def _last_line(self) -> str:
-        self._stderr.seek(0)
-        lines = self._stderr.read()[-2_000:].decode(errors="replace").strip().splitlines()
-        return lines[-1].removeprefix("error: ")[:200] if lines else ""
+    def end(self, patience: float = EXIT_SECONDS) -> str:
+        """Waits for the program to end, or ends it; how it ended, with its last words on stderr."""
+        if not self._stderr.closed:
+            try:
+                self._how = f"ended with code {self._process.wait(patience)}"
+            except subprocess.TimeoutExpired:
+                self._how = "was ended by the dealer"
+                self._process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(1.0)
+                self._process.kill()
+                self._process.wait()
+            self._close()
+        return f"{self.name} {self._how}{self._words}"
 
-    def end(self, patience: float = EXIT_SECONDS) -> None:
-        """Waits for the program to end, or ends it."""
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            self._process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(1.0)
-            self._process.kill()
-            self._process.wait()
+    def _close(self) -> None:
+        """Keeps the last line of the error output."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - MOST_SHOWN))
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        self._words = ": " + lines[-1].removeprefix("error: ")[:200] if lines else ""
         self._stderr.close()
+        if not size and self._errors is not None:
+            self._errors.unlink(missing_ok=True)

@@ -35,14 +35,16 @@ UNREADABLE = "WARNING: bad state format in response"
 NOT_REQUESTED = "WARNING: ignoring un-requested response"
 NO_ACTION = "WARNING: bad action format in response, changed to call"
 ILLEGAL = "WARNING: invalid action, changed to call"
-ACTION_LETTERS = {"f": "f", "c": "c", "k": "c", "r": "r", "b": "r"}
-_CARDS = r"(?:[2-9TJQKAtjqka][CDHScdhs])*"
-_RESPONSE = re.compile(
-    rf"MATCHSTATE:\s*\+?(\d{{1,18}}):\s*\+?(\d{{1,18}}):([^:]*):"
-    rf"({_CARDS})\|({_CARDS})((?:/{_CARDS})*)(.*)",
-    re.DOTALL,
-)
+ACTION_LETTERS = {b"f": "f", b"c": "c", b"k": "c", b"r": "r", b"b": "r"}
+_CARD = rb"(?:[2-9TJQKAtjqka][CDHScdhs])"
+_NUMBER = rb"\s*([+-]?\d+)"
+_RESPONSE = re.compile(rb"MATCHSTATE:%b:%b:([^:]*):?" % (_NUMBER, _NUMBER))
+_HOLES = re.compile(rb"(%b{0,2})\|?(%b{0,2})" % (_CARD, _CARD))
+_STREETS = [rb"/?(%b{3})" % _CARD, rb"/?(%b)" % _CARD, rb"/?(%b)" % _CARD]
+_BOARDS = [re.compile(b"".join(_STREETS[:street])) for street in range(4)]
 MOST_SEED = 2**32
+MOST_READ = 2**64 - 1  # a larger number in a response is read as this one
+_SIZED = re.compile(r"[rb]\d")
 CHUNK = 2_000  # hands dealt at once
 _ORDERED = np.array([4 * (k % 13) + k // 13 for k in range(N_CARDS)], dtype=np.uint8)
 _OUR_ORDER = [2, 3, 0, 1, 4, 5, 6, 7, 8]  # the dealer's cards before the big blind's
@@ -80,9 +82,8 @@ def parse_state(line: str) -> MatchState:
     position, hand, betting, cards = parts.groups()
     node = nodes_by_history().get(betting)
     if node is None or position not in ("0", "1") or cards.count("|") != 1:
-        raise BadParameter(
-            f"not a state of two-player limit hold'em, the only game supported: {line[:60]!r}"
-        )
+        game = "a bet of no-limit hold'em" if _SIZED.search(betting) else "a state of another game"
+        raise BadParameter(f"{game}; only two-player limit hold'em is supported: {line[:60]!r}")
     private, _, board = cards.partition("/")
     blind, _, dealer = private.partition("|")
     holes = (parse_holding(blind) if blind else None, parse_holding(dealer) if dealer else None)
@@ -90,7 +91,15 @@ def parse_state(line: str) -> MatchState:
     unseen = None in holes if end.over and end.folded == NO_FOLD else not holes[int(position)]
     if unseen or len(shown) != end.on_board:
         raise BadParameter(f"cards are missing in the state {line[:60]!r}")
+    check_cards([*(holes[0] or ()), *(holes[1] or ()), *shown])
     return MatchState(int(position), int(hand), node, holes, shown)
+
+
+def check_cards(cards: list[int]) -> None:
+    """`BadParameter` if a card occurs twice."""
+    if len(set(cards)) < len(cards):
+        twice = next(card for card in cards if cards.count(card) > 1)
+        raise BadParameter(f"the state of the dealer has the card {cards_text([twice])} twice")
 
 
 class PublicState(NamedTuple):
@@ -141,7 +150,7 @@ def hand_texts(cards: list[int]) -> HandTexts:
 class Request(NamedTuple):
     """The state that a player has to respond to."""
 
-    line: str  # as sent to the player
+    line: bytes  # as sent to the player, without its end
     position: int
     hand: int
     node: int
@@ -155,43 +164,74 @@ class JudgedResponse(NamedTuple):
     warning: str | None = None
 
 
-def judge(line: str, request: Request) -> JudgedResponse:
-    """Judges a line of a player as a response to a request."""
-    public = public_states()[request.node]
-    if line.startswith(request.line):  # the usual case
-        rest = line[len(request.line) :]
-        if rest[:1] == ":":
-            return _action(rest, public)
-    parts = _RESPONSE.match(line)
-    node = None if parts is None else _follow(parts[3])
-    if parts is None or node is None:
+def judge(line: bytes, request: Request) -> JudgedResponse:
+    """Judges a line of a player as a response to a request.
+
+    As the competition's dealer reads it: up to a NUL; numbers as C's `sscanf` does, modulo 2⁸ and
+    2³²; separators of rounds, players and streets may be missing; as many cards as the betting
+    needs. Without the player's own cards that dealer compares whatever is in its memory; here such
+    a line is ignored.
+    """
+    if line.startswith(request.line) and line[len(request.line) :][:1] == b":":  # the usual case
+        return _action(line[len(request.line) :], request.node)
+    line = line.partition(b"\0")[0]
+    head = _RESPONSE.match(line)
+    position = -1 if head is None else _number(head[1], 2**8)
+    node = None if head is None or position > 1 else _follow(head[3])
+    if head is None or node is None:
         return JudgedResponse(None, UNREADABLE)
-    own = parts[4 + request.position] or ""
+    holes = _HOLES.match(line, head.end())
+    assert holes is not None  # it may be empty
+    board = _BOARDS[public_states()[node].street].match(line, holes.end())
+    if board is None or any(len(hole) == 2 for hole in holes.groups()):
+        return JudgedResponse(None, UNREADABLE)
+    cards = b"".join([holes[1 + position], *board.groups()]).lower().decode()
+    given = position, _number(head[2], 2**32), node, cards
     expected = request.cards.replace("|", "").replace("/", "").lower()
-    cards = (own + parts[6].replace("/", "")).lower()
-    given = int(parts[1]), int(parts[2]), node, cards
     if given != (request.position, request.hand, request.node, expected):
         return JudgedResponse(None, NOT_REQUESTED)
-    return _action(parts[7], public)
+    return _action(line[board.end() :], request.node)
 
 
-def _action(rest: str, public: PublicState) -> JudgedResponse:
+def _number(text: bytes, modulus: int) -> int:
+    value = int(text)
+    return (value if abs(value) <= MOST_READ else MOST_READ) % modulus
+
+
+def _action(rest: bytes, node: int) -> JudgedResponse:
     """The action behind the state: `:` and a letter; further characters are ignored."""
-    if rest[:1] != ":":
+    if rest[:1] != b":":
         return JudgedResponse("c", NO_ACTION)
     letter = ACTION_LETTERS.get(rest[1:2].lower())
-    return JudgedResponse(letter) if letter in public.after else JudgedResponse("c", ILLEGAL)
+    legal = letter in public_states()[node].after
+    return JudgedResponse(letter) if legal else JudgedResponse("c", ILLEGAL)
 
 
-def _follow(betting: str) -> int | None:
+def _follow(betting: bytes) -> int | None:
     """The node of a betting history; separators of rounds are ignored."""
     node, states = 0, public_states()
-    for letter in betting.replace("/", "").lower():
-        after = states[node].after.get(ACTION_LETTERS.get(letter, ""))
-        if after is None:
-            return None
-        node = after
+    for k in range(len(betting)):
+        letter = betting[k : k + 1].lower()
+        if letter != b"/":
+            after = states[node].after.get(ACTION_LETTERS.get(letter, ""))
+            if after is None:
+                return None
+            node = after
     return node
+
+
+def states_until(position: int, hand: int, history: str, cards: str) -> list[str]:
+    """The states of a hand as a position sees them, up to that of `history` with `cards`."""
+    holes, *streets = cards.split("/")
+    own = holes.split("|")[position]
+    seen = [f"{own}|" if position == 0 else f"|{own}", *streets]
+    node, states, lines = 0, public_states(), list[str]()
+    for letter in history.replace("/", ""):
+        public = states[node]
+        shown = "/".join(seen[: 1 + public.street])
+        lines.append(f"{STATE}:{position}:{hand}:{public.history}:{shown}")
+        node = public.after[letter]
+    return [*lines, f"{STATE}:{position}:{hand}:{history}:{cards}"]
 
 
 def acpc_cards(seed: int, hands: int) -> np.ndarray:

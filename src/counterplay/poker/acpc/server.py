@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from counterplay.core.base.disk import reason
@@ -31,7 +32,8 @@ from counterplay.poker.acpc.client import (
     waiter,
     without_delay,
 )
-from counterplay.poker.acpc.dealer import Dealer, MatchAborted, MatchPlan
+from counterplay.poker.acpc.dealer import Dealer, MatchAborted
+from counterplay.poker.acpc.plan import MatchPlan
 from counterplay.poker.acpc.player import AcpcPlayer
 from counterplay.poker.acpc.programs import AcpcSeat, Program
 from counterplay.poker.match.referee import bot_name
@@ -147,7 +149,9 @@ def deal_acpc(
     """Deals a match of two-player limit hold'em to programs with the competition's protocol.
 
     `ports`: 0 for any free one; `opened` is called with them, `scored` with the SCORE line. A
-    player that is late or disconnects aborts the match with `MatchAborted`, without a score.
+    player that is late or disconnects aborts the match with `MatchAborted`, without a score; such a
+    match, or one that was killed, is resumed with the same plan and `resume=True`. What a program
+    writes to stderr is kept beside the log, in `.player1.err` and `.player2.err`.
     Built-in bots other than `adaptive`, and saved strategies, run in this process, which is faster
     and gives the same match; `own_processes` starts one for each.
     """
@@ -160,17 +164,49 @@ def deal_acpc(
             if seat.in_process is not None and not own_processes:
                 players[k] = player = LocalPlayer(*seat.in_process, warn, progress)
                 stack.callback(player.leave)
+        dealer = Dealer(plan, warn, progress)
+        stack.callback(dealer.close)
         opened(numbers)
-        for k, seat in enumerate(seats):
-            if seat.command is not None and players[k] is None:
-                players[k] = program = Program(seat, local, numbers[k])
-                stack.callback(program.end)
-        for port in listening:
-            stack.callback(port.close)  # before programs are waited for, so that queued clients end
-        dealer = Dealer(plan, _connections(plan, listening, players, local, stack), warn, progress)
-        result = dealer.play()
+        if dealer.hands < plan.hands:
+            _start_programs(plan, seats, players, local, numbers, stack)
+            for port in listening:
+                stack.callback(port.close)  # before programs are waited for: queued clients end
+            try:
+                result = dealer.play(_connections(plan, listening, players, local, stack))
+            except MatchAborted as error:
+                for port in listening:
+                    port.close()
+                at_fault = players[error.seat]
+                if isinstance(at_fault, Program):
+                    warn(at_fault.end())
+                raise
+        else:  # only the SCORE was missing
+            result = dealer.play(())
         scored(dealer.score)
         return result
+
+
+def _start_programs(
+    plan: MatchPlan,
+    seats: tuple[AcpcSeat, AcpcSeat],
+    players: list[Program | LocalPlayer | None],
+    host: str,
+    ports: tuple[int, int],
+    stack: ExitStack,
+) -> None:
+    """Starts the programs of seats without a local player. In a resumed match our own players read
+    the hands that were played."""
+    for k, seat in enumerate(seats):
+        if seat.command is None or players[k] is not None:
+            continue
+        errors = None
+        if plan.log is not None:
+            errors = plan.log.with_suffix(f".player{k + 1}.err")
+            if plan.resume and seat.ours:
+                past = ("--resume", str(plan.log), "--name", plan.names[k])
+                seat = replace(seat, command=(*seat.command, *past))
+        players[k] = program = Program(seat, host, ports[k], errors, plan.append or plan.resume)
+        stack.callback(program.end)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -195,7 +231,7 @@ def _connections(
         if isinstance(player, LocalPlayer):
             seat: PlayerConnection = LocalConnection(player.connect(port, local), player)
         else:
-            seat = PlayerConnection(_accept(port, player, end, len(seats) + 1))
+            seat = PlayerConnection(_accept(port, player, end, len(seats)))
         stack.callback(seat.close)
         port.close()
         seats.append(seat)
@@ -212,6 +248,7 @@ def _accept(port: socket.socket, program: Program | None, end: float, seat: int)
             if program is not None:
                 program.check()
             if time.monotonic() > end:
-                raise MatchAborted(f"ERROR: timed out waiting for seat {seat} to connect") from None
+                message = f"ERROR: timed out waiting for seat {seat + 1} to connect"
+                raise MatchAborted(message, seat) from None
         except OSError:
-            raise MatchAborted(f"ERROR: seat {seat} could not connect") from None
+            raise MatchAborted(f"ERROR: seat {seat + 1} could not connect", seat) from None
