@@ -14,7 +14,7 @@ from support.web import ask
 
 import counterplay as cp
 from counterplay.app.web.app import make_app
-from counterplay.app.web.holdem_grid import grid_csv, grid_view
+from counterplay.app.web.explore import grid_csv, grid_view
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS, card_text, cards
 from counterplay.poker.holdem.holdings import canonical_board, strengths_on

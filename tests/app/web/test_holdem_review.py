@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.app.web.play.holdem import BotLuckAdjustment, HoldemHand, HoldemSource
-from counterplay.app.web.play.holdem_review import action_values
+from counterplay.app.web.play.holdem import (
+    BotLuckAdjustment,
+    HoldemHand,
+    HoldemSource,
+    action_values,
+)
 from counterplay.poker.betting.betting import LIMIT, NO_FOLD, betting_tree
 from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot

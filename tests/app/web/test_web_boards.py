@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterplay.app.web.play.boards import History, PlainBoard, board_of
+from counterplay.app.web.play.tree_games import GameBoard, History, board_of
 from counterplay.core.forms.registry import GAMES, load
 from counterplay.core.forms.rules import CHANCE
 
@@ -33,7 +33,7 @@ def test_every_game_of_two_players_has_a_board_of_its_own() -> None:
     for word, spec in GAMES.items():
         game = load(spec.examples[0])
         if word != "holdem":
-            assert not isinstance(board_of(game), PlainBoard), word
+            assert type(board_of(game)) is not GameBoard, word
 
 
 @pytest.mark.parametrize("name", SMALL)

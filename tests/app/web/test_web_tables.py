@@ -14,10 +14,9 @@ from support.web import ask
 
 from counterplay.app.web.app import make_app
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.play.boards import History, board_of
 from counterplay.app.web.play.table import StaleVersion
 from counterplay.app.web.play.tables import TableStore, append_log, log_name, repair_log
-from counterplay.app.web.play.tree_games import luck_adjusted, review
+from counterplay.app.web.play.tree_games import History, board_of, luck_adjusted, review
 from counterplay.core.evaluation.exact import best_response
 from counterplay.core.forms.registry import load
 from counterplay.core.forms.strategy import Strategy

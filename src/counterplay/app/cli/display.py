@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
+from counterplay.core.base.display import finite
 from counterplay.core.base.progress import ShareCallback
 from counterplay.core.base.registry import is_user_defined
 
@@ -68,7 +69,8 @@ def key_of(name: str) -> str:
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print_json({key_of(name): value for name, value in facts.items()})
+        plain = {n: v.value if isinstance(v, Worded) else v for n, v in facts.items()}
+        print_json({key_of(name): value for name, value in plain.items()})
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
@@ -85,19 +87,7 @@ def _text(value: Any) -> str:
 
 def print_json(data: Any) -> None:
     """Prints one line of JSON; numbers that are not finite are null."""
-    print(json.dumps(_json_value(data), allow_nan=False))
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, Worded):
-        return _json_value(value.value)
-    if isinstance(value, dict):
-        return {str(key): _json_value(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [_json_value(part) for part in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
+    print(json.dumps(finite(data), allow_nan=False))
 
 
 def exploitability_name(game: Any) -> str:

@@ -7,13 +7,14 @@ nothing may be compressed, so that a file never yields more than its own length.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
 import os
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -78,6 +79,13 @@ def read_checked_json(path: Path) -> tuple[dict[str, Any], bool]:
         why = f"its checksum does not fit; without {CHECKSUM!r} it is not checked"
         raise BadFile(f"{path}: damaged, or changed by hand ({why})")
     return content, checked is True
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as the text of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def parse_json(data: bytes) -> Any:
