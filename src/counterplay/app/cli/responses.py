@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from counterplay.app.cli import display, support
+from counterplay.app.cli import display
 from counterplay.app.cli import options as opt
 from counterplay.app.cli.display import err, named, out, print_facts, print_json
 from counterplay.core.base.errors import BadParameter, Interrupted
@@ -96,7 +96,7 @@ def respond(
         raise BadParameter("give --p or --max-exploitability, not both")
     seat, options = _seat(player), opt.read_options(option)
     if folder is not None:
-        support.check_new_run(folder)
+        display.check_new_run(folder)
     with display.status(f"loading {model}"):
         loaded = game_of(model, game)
         players = players_of(loaded)
@@ -106,8 +106,8 @@ def respond(
     arguments = {"algorithm": chosen, "engine": engine, "seed": seed, **limits, **options}
     trust = DEFAULT_P if p is None else p
     how = f"p{trust:g}" if max_exploitability is None else f"within-{max_exploitability:g}"
-    where = folder or support.new_folder(loaded.name, f"{chosen}-{how}", seed)
-    support.check_new_run(where)
+    where = folder or display.new_folder(loaded.name, f"{chosen}-{how}", seed)
+    display.check_new_run(where)
     hint = display.resume_hint("respond", where, game)
     with display.respond_progress(limits, measure) as (show, measured):
         answer = partial(
@@ -120,9 +120,9 @@ def respond(
             trusted: Any = trust
             if confidence is not None:
                 trusted = _by_observations(players.find(model), confidence, trust)
-            response = support.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
+            response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
     if max_exploitability is None:
-        support.interruptible(hint, where, lambda: _report(response, where, game, as_json))
+        display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
     else:
         _report(response, where, game, as_json)
 
@@ -135,16 +135,16 @@ def _resume(
 
     hint = display.resume_hint("respond", folder, game)
     with display.respond_progress(limits, measure) as (show, measured):
-        response = support.interruptible(
+        response = display.interruptible(
             hint,
             folder,
             lambda: resume_response(folder, game=game, on_chunk=show, measure=measured, **limits),
         )
-    idle = support.nothing_new(folder, response.runs)
+    idle = display.nothing_new(folder, response.runs)
     if idle is not None and not as_json and not measure:
         out.print(idle)
         return
-    support.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
+    display.interruptible(hint, folder, lambda: _report(response, folder, game, as_json))
 
 
 def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bool) -> Any:
@@ -273,7 +273,7 @@ def frontier(
             f"--max-exploitability must be a number above 0, not {max_exploitability:g}"
         )
     seat, measure = _seat(player), opt.measure_options(backend, flops)
-    support.check_can_write(folder, "frontier.csv", "frontier.png")
+    display.check_can_write(folder, "frontier.csv", "frontier.png")
     opponent = find_strategy(model, game)
     chosen = _algorithm(context, algorithm, opponent.game, None)
     opt.use_ray(ray)
