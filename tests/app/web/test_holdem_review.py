@@ -21,7 +21,7 @@ from counterplay.poker.bots.bot import View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.cards.cards import N_CARDS, cards
 from counterplay.poker.cards.evaluator import strength
-from counterplay.poker.holdem.best_action import BestActionSearch
+from counterplay.poker.holdem.holdings import BestActionSearch
 
 TREE = betting_tree(LIMIT)
 DEAL = tuple(cards("AhQd 9c8c 7h 2s Kd 9s 3h"))

@@ -20,7 +20,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.match.deals import session_deals
 from counterplay.poker.match.referee import play_hands, start_bots
-from counterplay.poker.models.evidence import Deviation
+from counterplay.poker.models.tilted import Deviation
 
 
 @cache

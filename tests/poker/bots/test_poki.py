@@ -24,9 +24,9 @@ from counterplay.poker.bots.poki.opponent import (
     quantile,
     reweight,
 )
-from counterplay.poker.bots.poki.settings import PokiSettings
 from counterplay.poker.bots.poki.strategy import (
     BettingContext,
+    PokiSettings,
     choose_strategy,
     income_rates,
     preflop_action,

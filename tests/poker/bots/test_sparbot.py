@@ -28,8 +28,13 @@ from counterplay.poker.abstraction.sparbot import (
 )
 from counterplay.poker.betting.betting import NO_FOLD, Betting
 from counterplay.poker.bots.sparbot import build, model
-from counterplay.poker.bots.sparbot.chance import chance_from_counts, count_deals
-from counterplay.poker.bots.sparbot.model import make_model, model_actions, solve
+from counterplay.poker.bots.sparbot.model import (
+    chance_from_counts,
+    count_deals,
+    make_model,
+    model_actions,
+    solve,
+)
 from counterplay.poker.cards.canonical import boards
 from counterplay.poker.cards.cards import HOLDING_CARDS, cards, holding
 from counterplay.poker.cards.strength import TURN_TOTAL
@@ -213,15 +218,6 @@ def test_borders_and_potential():
     assert found.tolist() == [6, 1]  # the last bucket; one weak class only
 
 
-def test_the_bot_is_built_by_the_usual_choices():
-    usual = build.SparbotOptions()
-    said = build.parameters()
-    assert (said["tremble"], said["leaf_bets"]) == (usual.tremble, usual.leaf_bets)
-    assert said["shares_six"] == list(usual.borders.shares_six)
-    assert (said["deals"], said["target"]) == (usual.deals, usual.target)
-    assert usual.fourth == build.CALLED
-
-
 def two_buckets():
     """Above or below the middle, which is quick to look up."""
     found = strengths()
@@ -261,39 +257,6 @@ def test_small_bot_keeps_the_rules_at_every_real_node(monkeypatch):
     assert len(played) == 8
     assert all(row.exploitability <= 0.02 * row.pot for row in played)
     check_rows(*build.full_rows(policies, 2), 2)
-
-
-@pytest.mark.parametrize("fourth", [build.AS_THIRD, build.MADE, build.MADE_BY_TWO])
-def test_other_answers_to_the_fourth_bet_are_legal_and_change_nothing_else(fourth):
-    n = 4
-    rng = np.random.default_rng(1)
-    policies = {}
-    for state in TREE.states:
-        if not state.over and "rrrr" not in state.history.replace("/", ""):
-            paths = n if state.round == 0 else n**state.round
-            legal = [action in model_actions(state) for action in ("fold", "call", "raise")]
-            rows = rng.random((paths, 3)) * np.array(legal)
-            policies[state.history] = rows / rows.sum(axis=1, keepdims=True)
-    usual, other = (build.full_rows(policies, n, how) for how in (build.CALLED, fourth))
-    changed = set()
-    for node, (state, actions) in enumerate(zip(TREE.states, TREE.actions, strict=True)):
-        if TREE.nodes.decision[node] < 0 or "rrrr" in state.history[:-1]:
-            continue
-        paths = n if state.round == 0 else n**state.round
-        before, after = (
-            policy[first[node] : first[node] + paths] for first, policy in (usual, other)
-        )
-        np.testing.assert_allclose(after.sum(axis=1), 1.0)
-        illegal = [k for k, name in enumerate(("fold", "call", "raise")) if name not in actions]
-        assert not after[:, illegal].any(), state.history
-        if not np.array_equal(before, after):
-            changed.add((state.round > 0, int(state.bets)))
-            if fourth in build.CAPPING:  # as often folded, and raised by the strongest alone
-                np.testing.assert_array_equal(before[:, 0], after[:, 0])
-                best = n - 1 if state.round == 3 else n - 2
-                raising = set((np.flatnonzero(after[:, 2]) % n).tolist())
-                assert raising == set(range(best, best - build.CAPPING[fourth], -1))
-    assert changed == {(True, 4 if fourth == build.AS_THIRD else 3)}
 
 
 def check_rows(first_row, policy, n):

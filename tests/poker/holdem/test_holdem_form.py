@@ -20,7 +20,7 @@ from counterplay.poker.cards.deal import draw, new_deal
 from counterplay.poker.cards.evaluator import strength
 from counterplay.poker.cards.strength import FLOP_TOTAL, PREFLOP_TOTAL, RIVER_TOTAL, TURN_TOTAL
 from counterplay.poker.cards.tables import strengths
-from counterplay.poker.holdem.form import BettingGame, betting_game
+from counterplay.poker.holdem.game import BettingGame, betting_game
 
 TOTALS = {3: FLOP_TOTAL, 4: TURN_TOTAL, 5: RIVER_TOTAL}
 

@@ -30,7 +30,6 @@ import counterplay as cp
 from counterplay.core.base.errors import BadParameter
 from counterplay.poker.cards.cards import N_HOLDINGS
 from counterplay.poker.histories.records import HandRecord, observed_by
-from counterplay.poker.models.infer import infer_counts
 from counterplay.poker.models.model import (
     slots_of,
 )
@@ -39,6 +38,7 @@ from counterplay.poker.models.observe import (
     UNSEEN,
     Observations,
     buckets_of,
+    infer_counts,
     node_features,
     observe,
 )

@@ -229,7 +229,7 @@ def _learn(
     from counterplay.core.match.play import check_hands
     from counterplay.poker.adaptive.play import play_adaptive
     from counterplay.poker.adaptive.player import check_iterations
-    from counterplay.poker.match.log import new_log
+    from counterplay.poker.match.match import new_log
     from counterplay.poker.players import bot
 
     blocks: list[AdaptiveBlock] = []

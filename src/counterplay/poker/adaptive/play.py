@@ -24,9 +24,8 @@ from counterplay.core.match.tally import tally
 from counterplay.core.parallel.jobs import stop_signals
 from counterplay.poker.adaptive.player import Adaptive, AdaptiveStanding
 from counterplay.poker.match.deals import session_deals
-from counterplay.poker.match.log import new_log
 from counterplay.poker.match.luck_adjustment import HandLuckAdjustment
-from counterplay.poker.match.match import check_betting, only_seat
+from counterplay.poker.match.match import check_betting, new_log, only_seat
 from counterplay.poker.match.referee import PlayedHand, bot_name, play_hands, start_bots
 from counterplay.poker.players import bot
 

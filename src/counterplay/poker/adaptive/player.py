@@ -42,7 +42,7 @@ from counterplay.poker.bots.bot import Bot, Ending, View
 from counterplay.poker.bots.table import strategy_bot
 from counterplay.poker.histories.parquet import read_parquet, write_parquet
 from counterplay.poker.histories.records import DEALER, HandRecord
-from counterplay.poker.models.evidence import Deviation
+from counterplay.poker.models.tilted import Deviation
 
 ME = "adaptive"
 BUDGET = 500.0  # small bets

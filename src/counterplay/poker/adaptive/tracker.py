@@ -1,7 +1,7 @@
 """The adaptive player's knowledge of its opponent, and its choice of the arm.
 
 `OpponentTracker`: after every hand each model predicts the opponent's actions
-(`poker/models/predict.py`); the predictions are evidence (`evidence.py`) and show whether the
+(`poker/models/predict.py`); the predictions are evidence (`poker/models/tilted.py`) and show if the
 opponent has changed (`ChangeDetector`); the payoff of each arm is estimated (`OffPolicyEstimator`).
 Periodically (`learn`): the prior is the model with the best predictions, if it is significantly
 better than the equilibrium, else the equilibrium; the confirmed evidence tilts it; a data-biased
@@ -43,11 +43,10 @@ from counterplay.poker.betting.betting import ACTIONS
 from counterplay.poker.bots.bot import Ending
 from counterplay.poker.histories.records import HandRecord
 from counterplay.poker.holdem.bucket_pairs import value_against
-from counterplay.poker.models.evidence import Deviation, Evidence
 from counterplay.poker.models.model import decision_kind, slots_of
 from counterplay.poker.models.observe import observe
 from counterplay.poker.models.predict import MIN_PROBABILITY, Predictor
-from counterplay.poker.models.tilted import N_KINDS
+from counterplay.poker.models.tilted import N_KINDS, Deviation, Evidence
 
 Stop = Callable[[], bool]
 

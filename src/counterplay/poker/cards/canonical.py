@@ -108,9 +108,10 @@ def _fill(masks: np.ndarray, keys: np.ndarray, rows: np.ndarray) -> None:
 
 
 @jit
-def find_canonical(table: Boards, masks: np.ndarray) -> int:
+def find_canonical(table: Any, masks: np.ndarray) -> int:
     """Returns 256 · c + p for the board with these suit masks (int64[4]): c is the number of its
-    canonical board and p the suit permutation that maps the board to it."""
+    canonical board in `table` (a `Boards`, or another with `key` and `row`), p the suit permutation
+    that maps the board to it."""
     order0, order1, order2, order3 = 0, 1, 2, 3
     if masks[order0] < masks[order1]:
         order0, order1 = order1, order0

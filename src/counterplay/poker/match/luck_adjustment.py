@@ -26,8 +26,14 @@ from counterplay.poker.bots.simple import simple_strategy
 from counterplay.poker.bots.table import TableBot, strategy_bot
 from counterplay.poker.cards.cards import HOLDING_CARDS
 from counterplay.poker.cards.deal import N_DEALT, Deal, bucket_of, find_board, new_deal
-from counterplay.poker.holdem.bucket_pairs import can_pair, pair_values
-from counterplay.poker.holdem.matchups import N_FLOPS, Matchups, matchup_of, matchups
+from counterplay.poker.holdem.bucket_pairs import (
+    N_FLOPS,
+    Matchups,
+    can_pair,
+    matchup_of,
+    matchups,
+    pair_values,
+)
 from counterplay.poker.holdem.table import Table, strategy_table
 from counterplay.poker.players import DEFAULT_GAME
 

@@ -35,7 +35,7 @@ from counterplay.poker.bots.bot import Ending, View
 from counterplay.poker.bots.table import TableBot
 from counterplay.poker.cards.cards import N_CARDS, card_text
 from counterplay.poker.cards.deal import N_DEALT, new_deal
-from counterplay.poker.holdem.best_action import BestActionSearch
+from counterplay.poker.holdem.holdings import BestActionSearch
 from counterplay.poker.match.referee import ask_bot, settle_deal, tell_bot
 
 FLOP = 1
