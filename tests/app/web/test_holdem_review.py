@@ -118,12 +118,12 @@ def test_the_turn_is_the_mean_of_its_rivers(bot: Any) -> None:
 def test_a_review_says_all_and_comes_soon(bot: Any) -> None:
     hand = _hand(bot, 1, "crcrccrccc")
     before = time.monotonic()
-    found = hand.review()
+    result = hand.review()
     assert time.monotonic() - before < 30
-    mine = [step for step in found["steps"] if step["who"] == "you"]
-    theirs = [step for step in found["steps"] if step["who"] == "other"]
+    mine = [step for step in result["steps"] if step["who"] == "you"]
+    theirs = [step for step in result["steps"] if step["who"] == "other"]
     assert len(mine) + len(theirs) == 10
     assert all(sum(step["shares"]) == pytest.approx(1.0) for step in theirs)
     assert all(step["cost"] is None or step["cost"] >= 0 for step in mine)
     assert [step["cost"] is None for step in mine].count(True) == 1  # before the flop
-    assert found["cards"] == ["Ah", "Qd"]
+    assert result["cards"] == ["Ah", "Qd"]

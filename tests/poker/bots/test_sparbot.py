@@ -1,4 +1,4 @@
-"""Sparbot: published sizes of its models, the factored payoffs against a plain walk and against
+"""Sparbot: published sizes of its models, factored payoffs against a traversal of all states and
 HiGHS, the table it becomes."""
 
 from itertools import product
@@ -58,11 +58,11 @@ def random_policy(made, seed):
 
 
 def naive_value(made, chance, prior, policy, start):
-    """What the first seat wins when both follow `policy`: a plain walk over public states and
+    """What the first seat wins when both follow `policy`: a plain traversal over public states and
     both bucket paths."""
     n = len(prior)
 
-    def walk(state, paths, last):
+    def traverse(state, paths, last):
         if state.folded != NO_FOLD:
             return min(state.paid) * (1 if state.folded == 1 else -1)
         if state.over or state.round == start.round + 3:
@@ -73,18 +73,18 @@ def naive_value(made, chance, prior, policy, start):
             share = policy[at.player][at.first + paths[at.player] * len(at.actions) + k]
             child = state.child(action)
             if child.round == state.round or child.round == start.round + 3 or child.over:
-                total += share * walk(child, paths, last)
+                total += share * traverse(child, paths, last)
                 continue
             step = chance.transition[state.round][last]
             for pair in product(range(n), repeat=2):
                 total += (
                     share
                     * step[pair]
-                    * walk(child, (paths[0] * n + pair[0], paths[1] * n + pair[1]), pair)
+                    * traverse(child, (paths[0] * n + pair[0], paths[1] * n + pair[1]), pair)
                 )
         return total
 
-    return sum(prior[pair] * walk(start, pair, pair) for pair in product(range(n), repeat=2))
+    return sum(prior[pair] * traverse(start, pair, pair) for pair in product(range(n), repeat=2))
 
 
 def sequence_sides(made):
@@ -214,18 +214,18 @@ def test_borders_and_potential():
     ).tolist() == [5, 5, 2, 0]
     seven = Borders(shares_six=(1 / 7,) * 7, shares_five=(1 / 6,) * 6, weak_classes=1)
     assert seven.n_buckets == 7
-    found = _with_potential(np.array([0, 1], dtype=np.uint16), np.array([7, 20]), seven)
-    assert found.tolist() == [6, 1]  # the last bucket; one weak class only
+    result = _with_potential(np.array([0, 1], dtype=np.uint16), np.array([7, 20]), seven)
+    assert result.tolist() == [6, 1]  # the last bucket; one weak class only
 
 
 def two_buckets():
     """Above or below the middle, which is quick to look up."""
-    found = strengths()
+    result = strengths()
     early = [
         (np.asarray(t) > int(t.max()) // 2).astype(np.uint16)
-        for t in (found.preflop, found.flop, found.turn)
+        for t in (result.preflop, result.flop, result.turn)
     ]
-    return Buckets(*early, (np.arange(1981) > 990).astype(np.uint16), found.river)
+    return Buckets(*early, (np.arange(1981) > 990).astype(np.uint16), result.river)
 
 
 def test_chance_is_counted_on_real_deals():
@@ -315,12 +315,12 @@ def fake_build(monkeypatch, tmp_path):
 
 def test_saved_once_and_read_again(fake_build, monkeypatch):
     calls = fake_build
-    told = []
-    built = build.sparbot_table(lambda share, what: told.append(share))
+    reports = []
+    built = build.sparbot_table(lambda share, what: reports.append(share))
     monkeypatch.setattr(build.TABLE, "_held", {})
     read = build.sparbot_table()
     assert len(calls) == 1
-    assert told[-1] == 1.0
+    assert reports[-1] == 1.0
     for one, other in zip((*built.cards, *built[1:]), (*read.cards, *read[1:]), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one[:1000], other[:1000])

@@ -37,24 +37,24 @@ def test_only_the_last_half_of_a_path_decides() -> None:
     for rounds in (1, 2, 3):
         rows = rng.dirichlet(np.ones(3), size=n**rounds)
         both = halves(rows)
-        found = split_rows(rows, n)
-        assert len(found) == (2 * n) ** rounds
+        result = split_rows(rows, n)
+        assert len(result) == (2 * n) ** rounds
         for path in np.ndindex(*(2 * n,) * rounds):
             whole = np.ravel_multi_index(tuple(b // 2 for b in path), (n,) * rounds)
             here = np.ravel_multi_index(path, (2 * n,) * rounds)
-            np.testing.assert_array_equal(found[here], both[path[-1] % 2][whole])
+            np.testing.assert_array_equal(result[here], both[path[-1] % 2][whole])
 
 
 def test_halves_have_the_same_weight_and_the_stronger_hands_are_above() -> None:
     rng = np.random.default_rng(2)
     bucket = rng.integers(0, 4, 5_000).astype(np.uint16).reshape(5, -1)
     strength, weight = rng.permutation(5_000).reshape(5, -1), rng.random(5_000)
-    found = _halved(bucket, strength, weight)
-    np.testing.assert_array_equal(found // 2, bucket)
+    result = _halved(bucket, strength, weight)
+    np.testing.assert_array_equal(result // 2, bucket)
     for b in range(4):
-        low, high = (strength[found == 2 * b + k] for k in (0, 1))
+        low, high = (strength[result == 2 * b + k] for k in (0, 1))
         assert low.max() < high.min()
-        shares = [weight.reshape(5, -1)[found == 2 * b + k].sum() for k in (0, 1)]
+        shares = [weight.reshape(5, -1)[result == 2 * b + k].sum() for k in (0, 1)]
         assert abs(shares[0] - shares[1]) < 0.01 * sum(shares)
 
 

@@ -38,13 +38,15 @@ def test_sizes(form: BettingGame) -> None:
 def test_deals_are_nine_different_cards_and_uniform() -> None:
     chance, rng = new_deal(), new_state(4)
     deck = chance.deck
-    seen = np.zeros((9, 52))
+    observed = np.zeros((9, 52))
     for _ in range(20_000):
         draw(chance, rng)
         assert len(set(deck[:9].tolist())) == 9
-        seen[np.arange(9), deck[:9]] += 1
+        observed[np.arange(9), deck[:9]] += 1
     expected = 20_000 / 52
-    assert np.abs(seen - expected).max() < 6 * expected**0.5  # six standard deviations, 468 places
+    assert (
+        np.abs(observed - expected).max() < 6 * expected**0.5
+    )  # six standard deviations, 468 places
 
 
 def _bucket(own: list[int], board: list[int]) -> int:

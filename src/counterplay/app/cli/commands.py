@@ -233,7 +233,6 @@ def serve(
 
     For example: counterplay serve runs
     """
-    from counterplay.app.web.serve import ServeOptions
     from counterplay.app.web.serve import serve as start_server
 
     sources = places or [Path(name) for name in SERVED_FOLDERS if Path(name).is_dir()]
@@ -245,7 +244,7 @@ def serve(
         elif not place.exists():
             raise BadParameter(f"{place}: no such file or folder")
     display.check_can_write(keep)
-    start_server(ServeOptions(tuple(sources), keep, host, port, browser))
+    start_server(list(sources), keep, host, port, browser)
 
 
 app.command(cls=opt.Command)(strategies.evaluate)

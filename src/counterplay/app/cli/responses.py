@@ -27,8 +27,7 @@ def _seat(player: str) -> int | None:
 
 
 def _algorithm(context: typer.Context, name: str | None, game: Any, ray: str | None) -> str:
-    """The algorithm that was given, or the default of the game; refuses a seed and --ray if it is
-    not sampled."""
+    """The given algorithm, or the game's default; refuses a seed and --ray if it is not sampled."""
     from counterplay.core.responses.algorithms import default_response, response_algorithm
 
     chosen = response_algorithm(name or default_response(game))
@@ -74,6 +73,7 @@ def respond(
     For example: counterplay respond uniform --game kuhn --player 1 --max-exploitability 0.05
     """
     from counterplay.core.games.players import players_of
+    from counterplay.core.responses.algorithms import confidence as trust_by_counts
     from counterplay.core.responses.respond import DEFAULT_P
     from counterplay.core.responses.respond import respond as compute
     from counterplay.poker.players import game_of
@@ -118,8 +118,14 @@ def respond(
             response = _within(where, lambda: answer(max_exploitability=limit), game, as_json)
         else:
             trusted: Any = trust
-            if confidence is not None:
-                trusted = _by_observations(players.find(model), confidence, trust)
+            if confidence is not None:  # Pconf, from the counts of a model
+                counts = getattr(players.find(model), "observed", None)
+                if counts is None:
+                    raise BadParameter(
+                        "--confidence needs the counts of a model that was learnt from hands "
+                        "(`counterplay model`)"
+                    )
+                trusted = trust_by_counts(counts, confidence, trust)
             response = display.interruptible(hint, where, lambda: answer(p=trusted, folder=where))
     if max_exploitability is None:
         display.interruptible(hint, where, lambda: _report(response, where, game, as_json))
@@ -166,18 +172,6 @@ def _within(folder: Path, work: Callable[[], Any], game: str | None, as_json: bo
     return response
 
 
-def _by_observations(model: Any, kind: str, p_max: float) -> Any:
-    """The trust in each information set (Pconf), from the counts of a model."""
-    from counterplay.core.responses.algorithms import confidence
-
-    if not hasattr(model, "observed"):
-        raise BadParameter(
-            "--confidence needs the counts of a model that was learnt from hands (`counterplay "
-            "model`)"
-        )
-    return confidence(model.observed, kind, p_max)
-
-
 def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> None:
     seat = "both seats, summed" if response.player is None else response.game.seat(response.player)
     facts = {
@@ -202,8 +196,7 @@ def _report(response: Any, folder: Path, game: str | None, as_json: bool) -> Non
 
 
 def _values(response: Any, as_json: bool) -> dict[str, Any]:
-    """What a response wins and risks. Numbers that were not measured are null in JSON, and left out
-    otherwise."""
+    """What a response wins and risks. What was not measured is null in JSON, else left out."""
     both = response.player is None
     where = " (b1 + b2)" if both else ", below the value of the game"
     risk = named(f"exploitability{where}", "exploitability")

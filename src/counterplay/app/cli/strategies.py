@@ -254,7 +254,14 @@ def show(
         return
     rows = list(selected)
     if table is not None:
-        _write_csv(rows, table)
+        from counterplay.core.base.files import csv_text, write_text
+
+        cells = [
+            (row.player + 1, row.infoset, action, share)
+            for row in rows
+            for action, share in row.probabilities.items()
+        ]
+        write_text(table, csv_text([HEADER, *cells]))
     if as_json:
         facts = [{**row._asdict(), "player": row.player + 1} for row in rows]
         print_json({"game": profile.game.name, "rows": facts})
@@ -263,8 +270,7 @@ def show(
 
 
 def _print_rows(rows: Iterator[Any], profile: Any) -> None:
-    """Prints the rows; only the first ones of discovered information sets, which may be
-    millions."""
+    """Prints the rows; of discovered information sets, maybe millions, only the first ones."""
     discovered = profile.game.capabilities.discovered
     for row in islice(rows, MOST_SHOWN if discovered else None):
         out.print(str(row))
@@ -307,16 +313,6 @@ def _of_street(game: Any, street: str) -> Any:
     tree = game.rules.tree
     node, _ = nodes_and_buckets(tree, game.rules.abstraction.counts)
     return np.flatnonzero(tree.nodes.street[node] == STREETS.index(street))
-
-
-def _write_csv(rows: list[Any], path: Path) -> None:
-    from counterplay.core.base.files import csv_text, write_text
-
-    table: list[tuple[Any, ...]] = [HEADER]
-    for row in rows:
-        for action, share in row.probabilities.items():
-            table.append((row.player + 1, row.infoset, action, share))
-    write_text(path, csv_text(table))
 
 
 def _one_decision(

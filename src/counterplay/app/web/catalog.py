@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -93,7 +93,17 @@ class Catalog:
             return self.computed[key][1]
         entry = self.find(key, "run", "strategy", "model")
         file = _strategy_file(entry)
-        return self._cached(file, lambda: _read_strategy(entry.kind, file))
+        try:
+            version = (str(file), file.stat().st_mtime_ns)
+        except OSError:
+            raise NotFound(f"{file.name} does not exist any more") from None
+        with self._reading:
+            if version not in self._cache:
+                self._cache[version] = _read_strategy(entry.kind, file)
+                while len(self._cache) > CACHED_STRATEGIES:
+                    self._cache.popitem(last=False)
+            self._cache.move_to_end(version)
+            return self._cache[version]
 
     def game_name(self, entry: CatalogEntry) -> str | None:
         """The game of a run, a strategy or a model; None if it is not a built-in game."""
@@ -104,19 +114,6 @@ class Catalog:
         if version not in self._games:
             self._games[version] = _game_name(entry)
         return self._games[version]
-
-    def _cached(self, file: Path, read: Callable[[], Any]) -> Any:
-        try:
-            version = (str(file), file.stat().st_mtime_ns)
-        except OSError:
-            raise NotFound(f"{file.name} does not exist any more") from None
-        with self._reading:
-            if version not in self._cache:
-                self._cache[version] = read()
-                while len(self._cache) > CACHED_STRATEGIES:
-                    self._cache.popitem(last=False)
-            self._cache.move_to_end(version)
-            return self._cache[version]
 
 
 def _strategy_file(entry: CatalogEntry) -> Path:

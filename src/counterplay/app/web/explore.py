@@ -14,28 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
-from counterplay.app.web.http import (
-    download,
-    in_thread,
-    integer_field,
-    json_route,
-    route,
-    text_field,
-)
 from counterplay.core.base.errors import BadParameter
 from counterplay.core.base.files import csv_text
 from counterplay.core.evaluation.infoset_values import InfosetValues, infoset_values
 from counterplay.poker.betting.betting import ACTIONS, LETTER, STREETS, BettingTree
 from counterplay.poker.cards.cards import HOLDING_CARDS, N_HOLDINGS, card_text, cards
-from counterplay.poker.holdem.holdings import (
-    BOARD_SIZE,
-    action_probabilities,
-    bucket_codes,
-    buckets_on,
-    canonical_board,
-    strengths_on,
-)
+from counterplay.poker.holdem import holdings
 from counterplay.poker.holdem.table import Table, strategy_table
 
 PAGE_ROWS = 40
@@ -45,13 +31,13 @@ GRIDS = "strategies with a grid of starting hands"
 
 def routes(catalog: Catalog) -> list[Route]:
     async def table(request: Request) -> Response:
-        text = await in_thread(_answer, catalog, request, True)
-        return download(text, "strategy.csv", "text/csv")
+        text = await http.in_thread(_answer, catalog, request, True)
+        return http.download(text, "strategy.csv", "text/csv")
 
     return [
-        json_route("/strategies", lambda request: _strategies(catalog)),
-        json_route("/explore", lambda request: _answer(catalog, request)),
-        route("/explore.csv", table),
+        http.json_route("/strategies", lambda request: _strategies(catalog)),
+        http.json_route("/explore", lambda request: _answer(catalog, request)),
+        http.route("/explore.csv", table),
     ]
 
 
@@ -90,19 +76,19 @@ def _answer(catalog: Catalog, request: Request, as_csv: bool = False) -> Any:
     """A page of the strategy `s`, compared with the strategy `t` if that is given; all of it as
     the text of a CSV file."""
     query, other = request.query_params, None
-    strategy = find_strategy(catalog, text_field(query, "s"))
-    if text_field(query, "t", ""):
-        other = find_strategy(catalog, text_field(query, "t"))
+    strategy = find_strategy(catalog, http.text_field(query, "s"))
+    if http.text_field(query, "t", ""):
+        other = find_strategy(catalog, http.text_field(query, "t"))
         if _comparison_class(strategy) != _comparison_class(other):
             raise BadParameter(f"{other.game.name} cannot be compared with {strategy.game.name}")
     if _comparison_class(strategy) == GRIDS:
-        betting, board = text_field(query, "betting", ""), text_field(query, "board", "")
+        betting, board = http.text_field(query, "betting", ""), http.text_field(query, "board", "")
         return (grid_csv if as_csv else grid_view)(strategy, other, betting, board)
-    player = integer_field(query, "player", 1, 2) - 1 if query.get("player") else None
-    infosets = _matching(strategy.game, text_field(query, "q", ""), player)
+    player = http.integer_field(query, "player", 1, 2) - 1 if query.get("player") else None
+    infosets = _matching(strategy.game, http.text_field(query, "q", ""), player)
     if as_csv:
         return _infoset_csv(strategy, other, infosets)
-    page = integer_field(query, "page", 0, MOST_PAGES, 0)
+    page = http.integer_field(query, "page", 0, MOST_PAGES, 0)
     return _infoset_page(strategy, other, infosets, page)
 
 
@@ -193,8 +179,8 @@ def _decision(
 ) -> tuple[BettingTree, list[int], tuple[int, ...]]:
     """The betting tree, the public nodes along `betting` (letters such as `rc/cr`), the board."""
     tree, path, board = strategy.game.rules.tree, [0], tuple(cards(board_text))
-    if len(board) > BOARD_SIZE[-1]:
-        raise BadParameter(f"a board has at most {BOARD_SIZE[-1]} cards, not {len(board)}")
+    if len(board) > holdings.BOARD_SIZE[-1]:
+        raise BadParameter(f"a board has at most {holdings.BOARD_SIZE[-1]} cards, not {len(board)}")
     for letter in betting.replace("/", ""):
         moves = tree.moves[path[-1]]
         if letter not in LETTER or LETTER[letter] not in moves:
@@ -226,12 +212,12 @@ def grid_view(strategy: Any, other: Any, betting: str, board_text: str) -> dict[
     if state.over or len(board) < state.on_board:
         return facts
     dealt = board[: state.on_board]
-    canonical = canonical_board(dealt)
+    canonical = holdings.canonical_board(dealt)
     facts |= {
         "seat": state.player(),
         "actions": tree.actions[path[-1]],
         "one": _policy_facts(strategy, path, dealt),
-        "strength": np.round(strengths_on(canonical), 4).tolist(),
+        "strength": np.round(holdings.strengths_on(canonical), 4).tolist(),
         "free": canonical.free.astype(int).tolist(),
     }
     if other is not None:
@@ -255,19 +241,19 @@ def _holding_policy(strategy: Any, path: list[int], board: tuple[int, ...]) -> H
     node, reach = path[-1], np.ones(N_HOLDINGS)
 
     def probabilities(at: int) -> np.ndarray:
-        codes = bucket_codes(table, board, int(tree.nodes.street[at]))
-        return action_probabilities(table, at, codes)
+        codes = holdings.bucket_codes(table, board, int(tree.nodes.street[at]))
+        return holdings.action_probabilities(table, at, codes)
 
     for at, child in pairwise(path):
         if tree.nodes.player[at] == tree.nodes.player[node]:
             reach *= probabilities(at)[:, ACTIONS.index(_action_taken(tree, at, child))]
-    buckets = buckets_on(table.cards, canonical_board(board))
+    buckets = holdings.buckets_on(table.cards, holdings.canonical_board(board))
     return HoldingPolicy(buckets, probabilities(node), reach)
 
 
 def _policy_facts(strategy: Any, path: list[int], board: tuple[int, ...]) -> dict[str, Any]:
     bucket, probability, reach = _holding_policy(strategy, path, board)
-    weight = reach * canonical_board(board).free
+    weight = reach * holdings.canonical_board(board).free
     total = float(weight.sum())
     return {
         "bucket": bucket.tolist(),
@@ -284,8 +270,8 @@ def grid_csv(strategy: Any, other: Any, betting: str, board_text: str) -> str:
     if state.over or len(board) < state.on_board:
         raise BadParameter("there is no decision here")
     board = board[: state.on_board]
-    canonical = canonical_board(board)
-    strength = strengths_on(canonical)
+    canonical = holdings.canonical_board(board)
+    strength = holdings.strengths_on(canonical)
     policies = [_holding_policy(strategy, path, board)]
     header = ["holding", "strength", "bucket", "reach", *ACTIONS]
     if other is not None:

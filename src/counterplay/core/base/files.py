@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import warnings
 import zipfile
@@ -44,14 +45,9 @@ T = TypeVar("T")
 
 def write_json(path: Path, data: Mapping[str, Any], new: bool = False) -> None:
     """Writes a JSON object with its checksum as the last field. `new`: refuse to overwrite."""
-    text = json.dumps(with_checksum(data), indent=2)
-    write_pieces(path, [text.encode(), b"\n"], new)
-
-
-def with_checksum(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The same object with a checksum of all other fields."""
     content = {key: value for key, value in data.items() if key != CHECKSUM}
-    return {**content, CHECKSUM: _checksum(json.loads(json.dumps(content)))}
+    content[CHECKSUM] = _checksum(json.loads(json.dumps(content)))
+    write_pieces(path, [json.dumps(content, indent=2).encode(), b"\n"], new)
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -229,10 +225,7 @@ class Archive:
     def _array(self, info: zipfile.ZipInfo) -> np.ndarray:
         with self._zip.open(info) as member:
             shape, fortran, dtype = _array_header(member)
-            count = 1
-            for length in shape:
-                count *= int(length)
-            start = member.tell()
+            count, start = math.prod(map(int, shape)), member.tell()
             if dtype.hasobject or count * dtype.itemsize != info.file_size - start:
                 raise BadFile("damaged (an array of another size than it says)")
             flat = np.empty(count, dtype)

@@ -88,8 +88,7 @@ def _key(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @jit(inner=True)
 def hash_slot(keys: np.ndarray, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Returns the slot of these masks, largest first, in a hash table, or the empty slot where
-    they belong."""
+    """Returns the slot of these masks, largest first, or the empty slot where they belong."""
     key = _key(a, b, c, d)
     last = index(len(keys)) - ONE
     slot = ((key * _MULTIPLIER) >> _HIGH) & last

@@ -210,8 +210,7 @@ def pair_values(game: Game, one: np.ndarray, two: np.ndarray) -> PairValues:
 
 
 def value_against(game: Game, own: np.ndarray, other: np.ndarray) -> float:
-    """Returns the approximate win per hand of a strategy against another, as a mean over both
-    seats."""
+    """Returns the approximate win per hand against another strategy, a mean over both seats."""
     one, two = pair_values(game, own, other), pair_values(game, other, own)
     return 0.5 * (one.game_value - two.game_value)
 

@@ -266,10 +266,7 @@ class HandLuckAdjustment:
             while len(self._by_strategy) >= MOST_STRATEGIES:
                 self._by_strategy.pop(next(iter(self._by_strategy)))
             self._by_strategy[id(strategy)] = (strategy, adjustment)
-        raw = PlayedDeals(
-            np.array([cards], dtype=np.uint8), np.full((1, 2), np.nan), np.zeros((1, 2), np.int32)
-        )
-        raw.won[0, seat], raw.ends[0, seat] = won, end
+        raw = PlayedDeals.of_hand(cards, seat, won, end)
         return float(self._by_strategy[id(strategy)][1].adjusted(raw)[0, seat])
 
 

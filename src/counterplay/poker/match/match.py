@@ -317,8 +317,7 @@ class PlayerSource(NamedTuple):
 
 
 def player_sources(players: tuple[Any, Any]) -> tuple[PlayerSource, PlayerSource] | None:
-    """The sources of both players; None where one exists in this process only, such as a class of
-    a notebook."""
+    """The sources of both players; None where one, such as a notebook's class, stays here."""
     sources = []
     for player in players:
         text = getattr(player, "made_from", None)

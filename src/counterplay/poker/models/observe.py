@@ -196,8 +196,7 @@ def prepare(observations: Observations, game: Game, slot_of: np.ndarray) -> Infe
 def _weigh(
     data: Inference, low: int, high: int, policy: np.ndarray, work: InferenceWorkspace
 ) -> float:
-    """Fills `work.weight` with the joint probability of each holding and the actions; returns their
-    sum."""
+    """Fills `work.weight`, the joint probability of holding and actions; returns the sum."""
     total = 0.0
     for h in range(index(N_HOLDINGS)):
         a, b = work.holdings[h, index(0)], work.holdings[h, index(1)]

@@ -16,8 +16,6 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from counterplay.app.web.games import HOLDEM, open_game
 from counterplay.app.web.play.table import Choice, IllegalMove, who
 from counterplay.core.match.luck_adjustment import PlayedDeals
@@ -71,12 +69,7 @@ class BotLuckAdjustment:
         if self._adjustment is None or not self._lock.acquire(blocking=False):
             return None
         try:
-            played = PlayedDeals(
-                np.array([hand.cards], dtype=np.uint8),
-                np.full((1, 2), np.nan),
-                np.zeros((1, 2), dtype=np.int32),
-            )
-            played.won[0, hand.seat], played.ends[0, hand.seat] = hand.won, hand.node
+            played = PlayedDeals.of_hand(hand.cards, hand.seat, hand.won, hand.node)
             return float(self._adjustment.adjusted(played)[0, hand.seat])
         finally:
             self._lock.release()

@@ -19,28 +19,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from counterplay.app.web import http
 from counterplay.app.web.catalog import Catalog
 from counterplay.app.web.games import offered_games, open_game, title_of
-from counterplay.app.web.http import (
-    download,
-    in_thread,
-    integer_field,
-    json_body,
-    json_reply,
-    json_route,
-    route,
-    text_field,
-)
 from counterplay.app.web.learning import LearnerMonitor
+from counterplay.app.web.play import opponents
 from counterplay.app.web.play.holdem import HoldemHand, HoldemSource, luck_adjustment_of
-from counterplay.app.web.play.opponents import (
-    BOT,
-    LEARNER,
-    NO_OPPONENT,
-    HoldemOpponents,
-    offered_opponents,
-    tree_game_opponent,
-)
 from counterplay.app.web.play.table import (
     HandSource,
     IllegalMove,
@@ -66,7 +50,7 @@ class TableStore:
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         self._folder, self.catalog = folder, catalog
-        self.bots = HoldemOpponents(catalog)
+        self.bots = opponents.HoldemOpponents(catalog)
         self._open: OrderedDict[str, PlayTable] = OrderedDict()
         self._lock = threading.Lock()  # two tabs after a restart get the same table
 
@@ -74,9 +58,10 @@ class TableStore:
         """Creates a table; this takes as long as the opponent needs to be computed."""
         game = open_game(game_name)
         word = game.name.partition("(")[0]
-        names = {choice["key"]: choice["name"] for choice in offered_opponents(word, self.catalog)}
+        offered = opponents.offered_opponents(word, self.catalog)
+        names = {choice["key"]: choice["name"] for choice in offered}
         if opponent not in names:
-            raise BadParameter(NO_OPPONENT)
+            raise BadParameter(opponents.NO_OPPONENT)
         source = self._source(game, opponent)
         facts = {
             "game": game.name,
@@ -105,10 +90,11 @@ class TableStore:
         if game.can("bots"):
             bot = self.bots.get(opponent)
             return HoldemSource(bot, luck_adjustment_of(bot))
-        return TreeGameSource(game, tree_game_opponent(opponent, game, self.catalog))
+        return TreeGameSource(game, opponents.tree_game_opponent(opponent, game, self.catalog))
 
     def _add(self, journal: Journal, source: HandSource) -> PlayTable:
-        table = PlayTable(journal, source, slow=journal.facts["opponent"] == BOT + LEARNER)
+        slow = journal.facts["opponent"] == opponents.BOT + opponents.LEARNER
+        table = PlayTable(journal, source, slow)
         self._open[table.name] = table
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
@@ -176,8 +162,8 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
         return tables.find(request.path_params["name"])
 
     async def new(request: Request) -> Response:
-        data = await json_body(request)
-        game, opponent = text_field(data, "game"), text_field(data, "opponent")
+        data = await http.json_body(request)
+        game, opponent = http.text_field(data, "game"), http.text_field(data, "opponent")
         if not tables.bots.ready(opponent):
             job = jobs.start(
                 f"preparing {opponent}", lambda job: tables.bots.prepare(opponent, job.progress)
@@ -187,40 +173,41 @@ def routes(tables: TableStore, jobs: BackgroundJobs) -> list[Route]:
                 if job.state != "running":
                     break
             else:
-                return json_reply({"job": job.key}, 202)
+                return http.json_reply({"job": job.key}, 202)
             if job.state == "failed":
                 raise BadParameter(job.problem)
-        return json_reply(_state(await in_thread(tables.new, game, opponent)))
+        return http.json_reply(_state(await http.in_thread(tables.new, game, opponent)))
 
     async def act(request: Request) -> Response:
-        data = await json_body(request)
-        choice, table = integer_field(data, "choice", 0, 1_000), await in_thread(find, request)
+        data = await http.json_body(request)
+        choice = http.integer_field(data, "choice", 0, 1_000)
+        table = await http.in_thread(find, request)
         return await _change(table, data, lambda table, at: table.act(at, choice))
 
     async def deal(request: Request) -> Response:
-        data, table = await json_body(request), await in_thread(find, request)
+        data, table = await http.json_body(request), await http.in_thread(find, request)
         return await _change(table, data, lambda table, at: table.next_hand(at))
 
     def review(request: Request) -> dict[str, Any]:
-        return find(request).review(integer_field(request.query_params, "hand", 0, MOST))
+        return find(request).review(http.integer_field(request.query_params, "hand", 0, MOST))
 
     def trees(request: Request) -> dict[str, Any]:
         learner = _learner(find(request))
         return {"trees": [] if learner is None else learner.trees}
 
     async def log(request: Request) -> Response:
-        table = await in_thread(find, request)
-        return download(log_text(table), log_name(table))
+        table = await http.in_thread(find, request)
+        return http.download(log_text(table), log_name(table))
 
     return [
-        json_route("/games", lambda request: _games(tables.catalog)),
-        route("/tables", new, "POST"),
-        json_route("/tables/{name}", lambda request: _state(find(request))),
-        route("/tables/{name}/act", act, "POST"),
-        route("/tables/{name}/deal", deal, "POST"),
-        json_route("/tables/{name}/review", review),
-        route("/tables/{name}/hands", log),
-        json_route("/tables/{name}/trees", trees),
+        http.json_route("/games", lambda request: _games(tables.catalog)),
+        http.route("/tables", new, "POST"),
+        http.json_route("/tables/{name}", lambda request: _state(find(request))),
+        http.route("/tables/{name}/act", act, "POST"),
+        http.route("/tables/{name}/deal", deal, "POST"),
+        http.json_route("/tables/{name}/review", review),
+        http.route("/tables/{name}/hands", log),
+        http.json_route("/tables/{name}/trees", trees),
     ]
 
 
@@ -230,7 +217,9 @@ def _games(catalog: Catalog) -> dict[str, Any]:
         word, rules = game["word"], None
         if word != "holdem":
             rules = list(board_of(open_game(game["name"])).rules)
-        games.append({**game, "rules": rules, "opponents": offered_opponents(word, catalog)})
+        games.append(
+            {**game, "rules": rules, "opponents": opponents.offered_opponents(word, catalog)}
+        )
     return {"games": games}
 
 
@@ -238,21 +227,21 @@ async def _change(
     table: PlayTable, data: dict[str, Any], change: Callable[[PlayTable, int], None]
 ) -> Response:
     """Changes a table at a version and returns its state; status 409 at another version."""
-    version = integer_field(data, "version", 0, MOST)
+    version = http.integer_field(data, "version", 0, MOST)
     async with table.lock:
         done = len(table.done)
         try:
             if table.slow:
-                await in_thread(change, table, version)
+                await http.in_thread(change, table, version)
             else:
                 change(table, version)
         except StaleVersion:
-            return json_reply(_state(table), 409)
+            return http.json_reply(_state(table), 409)
         except IllegalMove as error:
             raise BadParameter(str(error)) from None
         if len(table.done) > done:
             append_log(table)
-        return json_reply(_state(table))
+        return http.json_reply(_state(table))
 
 
 def _learner(table: PlayTable) -> LearnerMonitor | None:

@@ -219,7 +219,12 @@ def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict
                 "who": who(move.player, seat),
             }
             if move.player == seat:
-                step |= _cost(prefix, best, move.child)
+                low = int(prefix.game.tree.first[prefix.infoset])
+                values = best.action_value[low : low + prefix.n_children].tolist()
+                step |= {"values": None, "cost": None}
+                if not math.isnan(values[move.child]):
+                    most = max(x for x in values if not math.isnan(x))
+                    step |= {"values": values, "cost": most - values[move.child]}
                 total += step["cost"] or 0.0
             else:
                 step["shares"] = prefix.probabilities(strategy.probabilities).tolist()
@@ -227,15 +232,6 @@ def review(history: History, strategy: Any, board: GameBoard, seat: int) -> dict
         prefix.move(move.child)
     held = board.held_text(history, 1 - seat)
     return {"held": held, "steps": steps, "cost": total, "exact": True, "note": ""}
-
-
-def _cost(history: History, best: InfosetValues, child: int) -> dict[str, Any]:
-    """The value of each action, and the cost of the one that was chosen."""
-    low = int(history.game.tree.first[history.infoset])
-    values = best.action_value[low : low + history.n_children].tolist()
-    if math.isnan(values[child]):
-        return {"values": None, "cost": None}
-    return {"values": values, "cost": max(x for x in values if not math.isnan(x)) - values[child]}
 
 
 @lru_cache(maxsize=8)

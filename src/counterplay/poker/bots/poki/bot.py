@@ -169,8 +169,7 @@ class Poki(Bot):
             self._node = tree.moves[self._node][action]
 
     def _observe(self, state: Betting, action: int, board: tuple[int, ...], reweigh: bool) -> None:
-        """One action of the opponent: weights by the frequencies before it, then the
-        frequencies."""
+        """One action of the opponent: first the weights, by earlier frequencies, then these."""
         to_call = state.paid[self._seat] - state.paid[1 - self._seat]
         faced = bets_faced(to_call, state.bets)
         if reweigh:

@@ -109,8 +109,7 @@ def fill_opponent_strengths(
     pairs: np.ndarray,
     out: OpponentStrengths,
 ) -> None:
-    """Fills `out` for a board of 0, 3, 4 or 5 cards (int64[5], -1 for none) and the own cards
-    (int64[2])."""
+    """Fills `out` for a board (int64[5], -1 for cards to come) and the own cards (int64[2])."""
     for k in range(index(len(out.bins))):
         out.bins[k] = 0
     set_masks(board, out.masks)

@@ -138,8 +138,7 @@ def income_rates() -> np.ndarray:
 
 
 def choose_strategy(rate: float, seat: int, settings: PokiSettings) -> str:
-    """The strategy of a hand with this IR_2; seat 0 is the small blind, with one player to act
-    after it."""
+    """The strategy of a hand with this IR_2; seat 0, the small blind, has one player after it."""
     position = 1 - seat
     make1, make2, make4 = (
         base + increment * position
@@ -178,8 +177,7 @@ class BettingContext(NamedTuple):
 def allows_semi_bluff(
     context: BettingContext, strength: HandStrength, settings: PokiSettings
 ) -> bool:
-    """Rule 4: PPot1 >= 2 · bet / (pot + 6 · bet), or started before; only hands that would not
-    bet for value."""
+    """Rule 4: PPot1 >= 2 · bet / (pot + 6 · bet), or started before; not for hands with value."""
     if context.faced > 0 or strength.ehs_optimistic >= sum(settings.bet) / 2:
         return False
     odds = 2.0 * context.bet / (context.pot + 6.0 * context.bet)

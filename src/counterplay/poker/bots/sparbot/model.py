@@ -171,8 +171,7 @@ class Terminals(NamedTuple):
 
 
 class FactoredForm(NamedTuple):
-    """A full-width form whose payoff matrix is a sum of stakes times weights. For one thread at
-    a time."""
+    """A full-width form for one thread: its payoff matrix is a sum of stakes times weights."""
 
     one: Treeplex
     two: Treeplex
@@ -364,6 +363,5 @@ def solve(
 
 
 def starting_pot(model: ThreeRoundModel) -> float:
-    """The pot when the model begins, in small bets; before the flop, after the small blind is
-    completed."""
+    """The pot when the model begins, in small bets; pre-flop with the small blind completed."""
     return 2.0 * max(model.start.paid)
